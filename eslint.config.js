@@ -20,7 +20,11 @@ export default tseslint.config(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'exit', message: 'Set process.exitCode and return: connections must be closed.' },
+        {
+          object: 'process',
+          property: 'exit',
+          message: 'Set process.exitCode and return: connections must be closed.',
+        },
       ],
     },
   },
@@ -39,7 +43,10 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
-        { selector: "MemberExpression[object.name='process'][property.name=/^(cwd|env|argv)$/]", message: 'What comes from the process enters through runtime/ or cli/.' },
+        {
+          selector: "MemberExpression[object.name='process'][property.name=/^(cwd|env|argv)$/]",
+          message: 'What comes from the process enters through runtime/ or cli/.',
+        },
         { selector: "CallExpression[callee.object.name='console']", message: 'Only cli/ and commands/ print.' },
       ],
     },
@@ -50,10 +57,20 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
-        { selector: 'CallExpression[callee.property.name=/^(write|writeSync)$/]', message: 'src/cli/write.ts prints: nothing foreign passes it that steers a terminal.' },
-        { selector: "CallExpression[callee.name='writeSync']", message: 'src/cli/write.ts prints: nothing foreign passes it that steers a terminal.' },
+        {
+          selector: 'CallExpression[callee.property.name=/^(write|writeSync)$/]',
+          message: 'src/cli/write.ts prints: nothing foreign passes it that steers a terminal.',
+        },
+        {
+          selector: "CallExpression[callee.name='writeSync']",
+          message: 'src/cli/write.ts prints: nothing foreign passes it that steers a terminal.',
+        },
         { selector: "CallExpression[callee.object.name='console']", message: 'src/cli/write.ts prints.' },
-        { selector: "CallExpression[callee.object.type='ThisExpression'][callee.property.name=/^(log|warn|logToStderr|logJson)$/]", message: 'src/cli/write.ts prints, not oclif.' },
+        {
+          selector:
+            "CallExpression[callee.object.type='ThisExpression'][callee.property.name=/^(log|warn|logToStderr|logJson)$/]",
+          message: 'src/cli/write.ts prints, not oclif.',
+        },
       ],
     },
   },

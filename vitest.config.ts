@@ -48,7 +48,13 @@ export default defineConfig({
         test: {
           name: 'campaign',
           // every instant in every way
-          include: ['test/campaign/**/*.test.ts', 'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields}*.test.ts', 'test/repairs/foreign/*.test.ts', 'test/adapters/**/kill.test.ts', 'test/patterns/*.test.ts'],
+          include: [
+            'test/campaign/**/*.test.ts',
+            'test/repairs/**/{killed,broken,faults,back-and-forth,messages,everything,fields}*.test.ts',
+            'test/repairs/foreign/*.test.ts',
+            'test/adapters/**/kill.test.ts',
+            'test/patterns/*.test.ts',
+          ],
           env: { TESTOPS_ADMIN_CAMPAIGN: '1' },
           globalSetup: ['test/servers/global-setup.ts'],
           testTimeout: 60_000,

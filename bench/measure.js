@@ -1,16 +1,19 @@
 // Wall times of commands, taken in turns so that a busy moment falls on all of them alike.
-import {spawn} from 'node:child_process'
-import {readFileSync} from 'node:fs'
-import {performance} from 'node:perf_hooks'
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
 
 /**
- * Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. `output: 'pipe'` throws it
- * away here, for a command that does less where it writes to nowhere.
+ * Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. `output:
+ * 'pipe'` throws it away here, for a command that does less where it writes to nowhere.
  */
-export function time(command, {env = process.env, cwd, expected = 0, output = 'ignore', during = () => undefined} = {}) {
+export function time(
+  command,
+  { env = process.env, cwd, expected = 0, output = 'ignore', during = () => undefined } = {},
+) {
   return new Promise((resolve, reject) => {
     const started = performance.now()
-    const child = spawn(command[0], command.slice(1), {env, cwd, stdio: ['ignore', output, 'pipe']})
+    const child = spawn(command[0], command.slice(1), { env, cwd, stdio: ['ignore', output, 'pipe'] })
     child.stdout?.resume()
     during(child.pid)
     let errors = ''
@@ -37,7 +40,7 @@ export async function peakMemory(command, options) {
     }, 10)
   }
   try {
-    await time(command, {...options, during})
+    await time(command, { ...options, during })
   } finally {
     clearInterval(timer)
   }

@@ -1,8 +1,8 @@
 // 100,000 messages moved aside, beside RabbitMQ's own shovel, which confirms too. Both over the same broker, in turns.
-import {performance} from 'node:perf_hooks'
+import { performance } from 'node:perf_hooks'
 import amqp from 'amqplib'
-import {inTurns} from './measure.js'
-import {withServers} from './servers.js'
+import { inTurns } from './measure.js'
+import { withServers } from './servers.js'
 
 const count = 100_000
 const bytes = 1024
@@ -13,23 +13,32 @@ const goal = 1.11
 export async function moveMessages() {
   return withServers(async (startServer, parts) => {
     const rows = []
-    for (const line of ['3', '4.3']) rows.push(await compare(await startServer({kind: 'rabbitmq', rabbitmq: {line}}), parts))
+    for (const line of ['3', '4.3'])
+      rows.push(await compare(await startServer({ kind: 'rabbitmq', rabbitmq: { line } }), parts))
     return rows
   })
 }
 
-async function compare(server, {openMessageMover, Secret}) {
-  const {host, port, user, password, managementUrl} = server
-  const endpoint = {host, port, vhost: '/', user, password: new Secret(password), tls: {mode: 'disable', ca: null}, managementUrl}
-  const connection = await amqp.connect({hostname: host, port, username: user, password})
-  const {source: mover, close} = await openMessageMover(endpoint, {timeoutMs: 60_000})
+async function compare(server, { openMessageMover, Secret }) {
+  const { host, port, user, password, managementUrl } = server
+  const endpoint = {
+    host,
+    port,
+    vhost: '/',
+    user,
+    password: new Secret(password),
+    tls: { mode: 'disable', ca: null },
+    managementUrl,
+  }
+  const connection = await amqp.connect({ hostname: host, port, username: user, password })
+  const { source: mover, close } = await openMessageMover(endpoint, { timeoutMs: 60_000 })
   try {
     const medians = await inTurns(
       {
         ours: async () => {
           await fill(connection)
           const started = performance.now()
-          const {moved} = await mover.aside({from: 'source', to: 'held'})
+          const { moved } = await mover.aside({ from: 'source', to: 'held' })
           if (moved !== count) throw new Error(`moved ${moved}`)
           return performance.now() - started
         },
@@ -57,12 +66,17 @@ async function compare(server, {openMessageMover, Secret}) {
 async function fill(connection) {
   const channel = await connection.createConfirmChannel()
   for (const queue of ['source', 'held']) {
-    await channel.assertQueue(queue, {durable: true, arguments: {'x-queue-type': 'classic'}})
+    await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'classic' } })
     await channel.purgeQueue(queue)
   }
   const body = Buffer.alloc(bytes, 'm')
   for (let index = 0; index < count; index += 1) {
-    channel.publish('', 'source', body, {persistent: true, messageId: String(index), contentType: 'application/json', headers: {index}})
+    channel.publish('', 'source', body, {
+      persistent: true,
+      messageId: String(index),
+      contentType: 'application/json',
+      headers: { index },
+    })
     if (index % 5000 === 4999) await channel.waitForConfirms()
   }
   await channel.waitForConfirms()
@@ -71,10 +85,14 @@ async function fill(connection) {
 }
 
 /** From the declaration of the shovel until the last message is there and nothing is left. */
-async function shovel({host, port, user, password, managementUrl}, connection) {
+async function shovel({ host, port, user, password, managementUrl }, connection) {
   const ask = async (method, body) => {
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-    const init = {method, headers: {authorization, 'content-type': 'application/json'}, ...(body ? {body: JSON.stringify(body)} : {})}
+    const init = {
+      method,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }
     const answer = await fetch(`${managementUrl}/api/parameters/shovel/%2F${method === 'PUT' ? '/bench' : ''}`, init)
     if (!answer.ok) throw new Error(`${method} of a shovel: ${answer.status}`)
     return method === 'GET' ? answer.json() : null
@@ -84,8 +102,16 @@ async function shovel({host, port, user, password, managementUrl}, connection) {
   const started = performance.now()
   await ask('PUT', {
     value: {
-      'src-protocol': 'amqp091', 'src-uri': uri, 'src-queue': 'source', 'src-delete-after': 'queue-length', 'src-prefetch-count': 1000,
-      'dest-protocol': 'amqp091', 'dest-uri': uri, 'dest-queue': 'held', 'dest-add-forward-headers': false, 'ack-mode': 'on-confirm',
+      'src-protocol': 'amqp091',
+      'src-uri': uri,
+      'src-queue': 'source',
+      'src-delete-after': 'queue-length',
+      'src-prefetch-count': 1000,
+      'dest-protocol': 'amqp091',
+      'dest-uri': uri,
+      'dest-queue': 'held',
+      'dest-add-forward-headers': false,
+      'ack-mode': 'on-confirm',
     },
   })
   for (;;) {

@@ -1,7 +1,8 @@
-// A directory as adapters leave it behind: results of about 4 KB each, of which some have failed, and every twentieth has an attachment.
-import {createHash} from 'node:crypto'
-import {writeFileSync} from 'node:fs'
-import {join} from 'node:path'
+// A directory as adapters leave it behind: results of about 4 KB each, of which some have failed, and every twentieth
+// has an attachment.
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 const perResult = 4000
 const browsers = ['chromium', 'firefox', 'webkit']
@@ -20,7 +21,10 @@ export function writeResults(folder, count) {
 export function writeTinyResults(folder, count) {
   for (let index = 0; index < count; index += 1) {
     const uuid = idOf(index)
-    writeFileSync(join(folder, `${uuid}-result.json`), `{"uuid":"${uuid}","fullName":"org.example.Test#number${index}","name":"number ${index}","status":"passed"}`)
+    writeFileSync(
+      join(folder, `${uuid}-result.json`),
+      `{"uuid":"${uuid}","fullName":"org.example.Test#number${index}","name":"number ${index}","status":"passed"}`,
+    )
   }
 }
 
@@ -41,13 +45,26 @@ function resultOf(index) {
     fullName,
     name: `places order ${index} and pays for it`,
     status: isFailed ? 'failed' : 'passed',
-    statusDetails: isFailed ? {message: 'expected: <1> but was: <2>', trace: traceOf(index)} : {},
+    statusDetails: isFailed ? { message: 'expected: <1> but was: <2>', trace: traceOf(index) } : {},
     stage: 'finished',
     steps: [],
-    attachments: index % 20 === 0 ? [{name: 'log of the page', source: `${uuid}-attachment.txt`, type: 'text/plain'}] : [],
-    parameters: [{name: 'browser', value: browsers[index % 3]}, {name: 'items', value: String(index % 7)}],
-    labels: Object.entries({AS_ID: String(index + 1), parentSuite: 'shop', suite: `Order${index % 1000}Test`, package: `org.example.shop.part${index % 100}`, framework: 'junit-platform', language: 'java', severity: 'normal', thread: 'main'}).map(([name, value]) => ({name, value})),
-    links: [{name: `SHOP-${index}`, url: `https://issues.example.org/browse/SHOP-${index}`, type: 'issue'}],
+    attachments:
+      index % 20 === 0 ? [{ name: 'log of the page', source: `${uuid}-attachment.txt`, type: 'text/plain' }] : [],
+    parameters: [
+      { name: 'browser', value: browsers[index % 3] },
+      { name: 'items', value: String(index % 7) },
+    ],
+    labels: Object.entries({
+      AS_ID: String(index + 1),
+      parentSuite: 'shop',
+      suite: `Order${index % 1000}Test`,
+      package: `org.example.shop.part${index % 100}`,
+      framework: 'junit-platform',
+      language: 'java',
+      severity: 'normal',
+      thread: 'main',
+    }).map(([name, value]) => ({ name, value })),
+    links: [{ name: `SHOP-${index}`, url: `https://issues.example.org/browse/SHOP-${index}`, type: 'issue' }],
     start,
     stop: start + 900,
   }
@@ -61,9 +78,22 @@ function resultOf(index) {
 }
 
 function stepOf(number, start, steps) {
-  return {name: `opens page ${number} of the shop and looks at what is on it`, status: 'passed', statusDetails: {}, stage: 'finished', steps, attachments: [], parameters: [{name: 'page', value: `/catalogue/${number}`}], start: start + number, stop: start + number + 1}
+  return {
+    name: `opens page ${number} of the shop and looks at what is on it`,
+    status: 'passed',
+    statusDetails: {},
+    stage: 'finished',
+    steps,
+    attachments: [],
+    parameters: [{ name: 'page', value: `/catalogue/${number}` }],
+    start: start + number,
+    stop: start + number + 1,
+  }
 }
 
 function traceOf(index) {
-  return Array.from({length: 18}, (_, line) => `\tat org.example.shop.Order.step${line}(Order.java:${(index * 7 + line) % 400})`).join('\n')
+  return Array.from(
+    { length: 18 },
+    (_, line) => `\tat org.example.shop.Order.step${line}(Order.java:${(index * 7 + line) % 400})`,
+  ).join('\n')
 }

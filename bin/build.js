@@ -1,15 +1,16 @@
-// Bundles src/ into dist/: the program is one file, which V8 can keep compiled (bin/load.cjs); what only some command needs is
-// in it too, but not run before that command asks for it. The lab's own programs stand beside it, and oclif's manifest above.
-import {existsSync, renameSync, rmSync} from 'node:fs'
-import {cp, readFile, rename, rm, writeFile} from 'node:fs/promises'
-import Module, {createRequire} from 'node:module'
-import {dirname, join, relative} from 'node:path'
-import {fileURLToPath} from 'node:url'
-import {build} from 'esbuild'
-import {Plugin} from '@oclif/core'
-import {restore} from './packed.js'
-import {bundledPackages, library, noticesOf, sbomOf} from './third-party.js'
-import {wat} from './wat.js'
+// Bundles src/ into dist/: the program is one file, which V8 can keep compiled (bin/load.cjs); what only some command
+// needs is in it too, but not run before that command asks for it. The lab's own programs stand beside it, and oclif's
+// manifest above.
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import Module, { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { Plugin } from '@oclif/core'
+import { restore } from './packed.js'
+import { bundledPackages, library, noticesOf, sbomOf } from './third-party.js'
+import { wat } from './wat.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const output = join(root, 'dist')
@@ -20,14 +21,23 @@ restore()
 // however this ends, nothing half done is left, and what was built before is in its place
 process.once('exit', () => {
   if (!existsSync(output) && existsSync(old)) renameSync(old, output)
-  for (const folder of [next, old]) rmSync(folder, {recursive: true, force: true})
+  for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
 })
-for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.once(signal, () => process.exit(128 + number))
+for (const [signal, number] of [
+  ['SIGHUP', 1],
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+])
+  process.once(signal, () => process.exit(128 + number))
 
-/** Lines of libraries that cost more at every start than all else that they do there; the build fails where one has changed. */
+/**
+ * Lines of libraries that cost more at every start than all else that they do there; the build fails where one has
+ * changed.
+ */
 const patches = [
   {
-    // 600 functions on one prototype, for each of which V8 copies its shape; an object that has lost a property is a dictionary
+    // 600 functions on one prototype, for each of which V8 copies its shape; an object that has lost a property is a
+    // dictionary
     file: /ioredis[/\\]built[/\\]utils[/\\]Commander\.js$/,
     lines: [['commands.forEach(', 'Commander.prototype._ = 0; delete Commander.prototype._;\ncommands.forEach(']],
   },
@@ -35,13 +45,19 @@ const patches = [
     file: /@kubernetes[/\\]client-node[/\\]dist[/\\]config\.js$/,
     lines: [
       // the API's generated classes, two thirds of that library, for a method that is never called
-      ["import { createConfiguration, ServerConfiguration, } from './gen/index.js';", 'const createConfiguration = undefined, ServerConfiguration = undefined;'],
+      [
+        "import { createConfiguration, ServerConfiguration, } from './gen/index.js';",
+        'const createConfiguration = undefined, ServerConfiguration = undefined;',
+      ],
       // what Node has itself, with tables for names in all scripts; asked for, it loads all of fetch()
       ["import { Headers } from 'node-fetch';", ''],
       ['const headers = new Headers();', 'const headers = new globalThis.Headers();'],
       // the way through a proxy is this program's own, and through one of SOCKS there is none
       ["import { SocksProxyAgent } from 'socks-proxy-agent';", 'const SocksProxyAgent = Object;'],
-      ["import { HttpProxyAgent, HttpsProxyAgent } from 'hpagent';", 'const HttpProxyAgent = Object, HttpsProxyAgent = Object;'],
+      [
+        "import { HttpProxyAgent, HttpsProxyAgent } from 'hpagent';",
+        'const HttpProxyAgent = Object, HttpsProxyAgent = Object;',
+      ],
     ],
   },
   {
@@ -51,7 +67,7 @@ const patches = [
       ["const semver = require('semver');", ''],
       [
         '!semver.satisfies(process.versions.node, pjson.engines.node)',
-        "(([major, minor], [least, leastMinor]) => major < least || (major === least && minor < leastMinor))(...[process.versions.node, pjson.engines.node].map((it) => it.match(/\\d+/g).map(Number)))",
+        '(([major, minor], [least, leastMinor]) => major < least || (major === least && minor < leastMinor))(...[process.versions.node, pjson.engines.node].map((it) => it.match(/\\d+/g).map(Number)))',
       ],
     ],
   },
@@ -63,13 +79,16 @@ const patches = [
 ]
 const patched = {
   name: 'patched',
-  setup({onLoad}) {
-    for (const {file, lines} of patches) {
-      onLoad({filter: file}, async ({path}) => {
+  setup({ onLoad }) {
+    for (const { file, lines } of patches) {
+      onLoad({ filter: file }, async ({ path }) => {
         const text = await readFile(path, 'utf8')
         const changed = lines.find(([from]) => !text.includes(from))
-        if (changed) return {errors: [{text: `${path} has no line \`${changed[0]}\` any more: see \`patches\` in bin/build.js`}]}
-        return {contents: lines.reduce((so, [from, to]) => so.replace(from, to), text)}
+        if (changed)
+          return {
+            errors: [{ text: `${path} has no line \`${changed[0]}\` any more: see \`patches\` in bin/build.js` }],
+          }
+        return { contents: lines.reduce((so, [from, to]) => so.replace(from, to), text) }
       })
     }
   },
@@ -86,19 +105,19 @@ const common = {
   external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
   plugins: [patched, wat],
   // its main module is UMD, whose inner require() is not seen
-  alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'},
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   metafile: true,
   logLevel: 'warning',
 }
 // while esbuild works
 void library()
-const {metafile: ofMain} = await build({
+const { metafile: ofMain } = await build({
   ...common,
   entryPoints: ['src/main.ts'],
   outfile: join(next, 'main.cjs'),
   format: 'cjs',
   // code that comes from V8's cache can call require(), not import()
-  supported: {'dynamic-import': false},
+  supported: { 'dynamic-import': false },
   banner: {
     js: [
       "const __url=require('node:url').pathToFileURL(__filename).href;",
@@ -106,26 +125,43 @@ const {metafile: ofMain} = await build({
       "if(!('navigator' in globalThis))globalThis.navigator={userAgent:`Node.js/${process.versions.node}`};",
     ].join(''),
   },
-  define: {'import.meta.url': '__url'},
+  define: { 'import.meta.url': '__url' },
 })
-// bin/load.cjs takes it as Latin-1; esbuild escapes what is foreign in texts, not in regular expressions (one of ansis has U+009B)
+// bin/load.cjs takes it as Latin-1; esbuild escapes what is foreign in texts, not in regular expressions (one of ansis
+// has U+009B)
 const main = await readFile(join(next, 'main.cjs'), 'utf8')
 const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(main)
 if (foreign) throw new Error(`not in ASCII, so it has to be made by new RegExp('…'): ${foreign[0]}`)
 // the function that require() would put around it at every start, with a copy of it all
 await writeFile(join(next, 'main.cjs'), Module.wrap(main), 'latin1')
-const programs = ['src/docs.ts', 'src/logs/scan/worker.ts', 'src/results/run/worker.ts', 'src/lab/practice-service/main.ts', 'src/lab/service-control.ts', 'src/lab/connection-holder.ts', 'src/lab/reverse-proxy/main.ts', 'src/lab/external-system/main.ts']
-const {metafile: ofPrograms} = await build({
+const programs = [
+  'src/docs.ts',
+  'src/logs/scan/worker.ts',
+  'src/results/run/worker.ts',
+  'src/lab/practice-service/main.ts',
+  'src/lab/service-control.ts',
+  'src/lab/connection-holder.ts',
+  'src/lab/reverse-proxy/main.ts',
+  'src/lab/external-system/main.ts',
+]
+const { metafile: ofPrograms } = await build({
   ...common,
-  entryPoints: programs.map((path) => ({in: path, out: relative('src', path).replace(/\.ts$/, '')})),
+  entryPoints: programs.map((path) => ({ in: path, out: relative('src', path).replace(/\.ts$/, '') })),
   outdir: next,
   format: 'esm',
   // bundled CommonJS packages call require() for Node's own modules
-  banner: {js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);"},
+  banner: {
+    js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
+  },
 })
 // what bin/load.cjs judges by before it takes what was kept compiled
-await build({...common, entryPoints: ['src/adapters/trust/index.ts'], outfile: join(next, 'trust.cjs'), format: 'cjs'})
-await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), {recursive: true})
+await build({
+  ...common,
+  entryPoints: ['src/adapters/trust/index.ts'],
+  outfile: join(next, 'trust.cjs'),
+  format: 'cjs',
+})
+await cp(join(root, 'src/output/schemas'), join(next, 'schemas'), { recursive: true })
 
 // for the test that compares
 const [flag, file] = process.argv.slice(2)
@@ -136,8 +172,8 @@ await writeFile(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(packages, own.n
 await writeFile(join(next, 'sbom.cdx.json'), await sbomOf(packages, own))
 
 /** Without what makes the documents: it is not shipped (`files` in package.json). */
-function shippedOf({inputs, outputs}) {
-  return {inputs, outputs: Object.fromEntries(Object.entries(outputs).filter(([path]) => !path.endsWith('/docs.js')))}
+function shippedOf({ inputs, outputs }) {
+  return { inputs, outputs: Object.fromEntries(Object.entries(outputs).filter(([path]) => !path.endsWith('/docs.js'))) }
 }
 
 // put in place at once, so that a program that starts meanwhile finds the old files or the new ones
@@ -145,7 +181,7 @@ await rename(output, old).catch((error) => {
   if (error.code !== 'ENOENT') throw error
 })
 await rename(next, output)
-await rm(old, {recursive: true, force: true})
+await rm(old, { recursive: true, force: true })
 
 /** oclif finds commands in files of their own; ours are in one. */
 class Bundled extends Plugin {
@@ -154,11 +190,11 @@ class Bundled extends Plugin {
     return Object.keys(this.#commands)
   }
   async findCommand(id) {
-    const {default: command} = await this.#commands[id]()
-    return Object.assign(command, {id, plugin: this})
+    const { default: command } = await this.#commands[id]()
+    return Object.assign(command, { id, plugin: this })
   }
 }
-const plugin = new Bundled({root, ignoreManifest: true, errorOnManifestCreate: true, respectNoCacheDefault: true})
+const plugin = new Bundled({ root, ignoreManifest: true, errorOnManifestCreate: true, respectNoCacheDefault: true })
 await plugin.load()
 await writeFile(join(root, 'oclif.manifest.json'), JSON.stringify(plugin.manifest))
 const names = Object.keys(plugin.manifest.commands)

@@ -1,15 +1,19 @@
-// Shows the product at work: starts a lab, breaks it in several ways, lets doctor look at each, and takes the lab down again.
-// Ends with 0 only where every diagnosis was the expected one.
-import {spawn} from 'node:child_process'
-import {homedir} from 'node:os'
-import {dirname, isAbsolute, join} from 'node:path'
-import {fileURLToPath} from 'node:url'
+// Shows the product at work: starts a lab, breaks it in several ways, lets doctor look at each, and takes the lab down
+// again. Ends with 0 only where every diagnosis was the expected one.
+import { spawn } from 'node:child_process'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const program = join(dirname(fileURLToPath(import.meta.url)), 'run.js')
-const stateHome = isAbsolute(process.env.XDG_STATE_HOME ?? '') ? process.env.XDG_STATE_HOME : join(homedir(), '.local', 'state')
-// a folder of its own, so that an operator's lab stays as it is; a fixed one, so that a killed demo is cleaned up by the next
-const environment = {...process.env, TESTOPS_ADMIN_LAB_DIR: join(stateHome, 'testops-admin', 'demo')}
-const paint = process.stdout.isTTY && !process.env.NO_COLOR ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text
+const stateHome = isAbsolute(process.env.XDG_STATE_HOME ?? '')
+  ? process.env.XDG_STATE_HOME
+  : join(homedir(), '.local', 'state')
+// a folder of its own, so that an operator's lab stays as it is; a fixed one, so that a killed demo is cleaned up by
+// the next
+const environment = { ...process.env, TESTOPS_ADMIN_LAB_DIR: join(stateHome, 'testops-admin', 'demo') }
+const paint =
+  process.stdout.isTTY && !process.env.NO_COLOR ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text
 
 const scenes = [
   {
@@ -50,7 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => (interrupted = true))
 
 /** Runs the program; `quiet` keeps what it prints, `apart` keeps the terminal's Ctrl-C from it. */
-function run(words, {quiet = false, apart = false} = {}) {
+function run(words, { quiet = false, apart = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [program, ...words], {
       env: environment,
@@ -59,8 +63,8 @@ function run(words, {quiet = false, apart = false} = {}) {
     })
     let output = ''
     child.stdout?.on('data', (bytes) => (output += bytes))
-    child.once('error', () => resolve({exitCode: 70, output}))
-    child.once('close', (exitCode) => resolve({exitCode: exitCode ?? 70, output}))
+    child.once('error', () => resolve({ exitCode: 70, output }))
+    child.once('close', (exitCode) => resolve({ exitCode: exitCode ?? 70, output }))
   })
 }
 
@@ -74,14 +78,14 @@ async function type(...words) {
 }
 
 /** What was not as expected; null where all was. */
-async function play({say: story, faults, exitCode, rootCauses}, number) {
+async function play({ say: story, faults, exitCode, rootCauses }, number) {
   say(paint(36, `--- ${number} of ${scenes.length}: ${story}`))
   if ((await type('lab', 'break', ...faults)) !== 0) return `lab break ${faults.join(' ')} failed`
   if (interrupted) return 'interrupted'
   const seen = await type('doctor', '-d', 'lab')
   if (interrupted) return 'interrupted'
   // the table is for people; what is judged is the document
-  const {output} = await run(['doctor', '-d', 'lab', '--json'], {quiet: true})
+  const { output } = await run(['doctor', '-d', 'lab', '--json'], { quiet: true })
   const said = parse(output)
   if (seen !== exitCode || said.join() !== rootCauses.join()) {
     return `doctor ended with ${seen} and named ${said.join(', ') || 'nothing'}; expected ${exitCode} and ${rootCauses.join(', ') || 'nothing'}`
@@ -109,16 +113,16 @@ async function demo() {
     const difference = await play(scene, index + 1)
     if (difference) wrong.push(`${scene.faults.join(' and ')}: ${difference}`)
     // what goes wrong in one scene would show in the next
-    if (difference && !interrupted) await run(['lab', 'mend'], {quiet: true})
+    if (difference && !interrupted) await run(['lab', 'mend'], { quiet: true })
   }
   return wrong
 }
 
 const since = Date.now()
-await run(['lab', 'down'], {quiet: true, apart: true})
+await run(['lab', 'down'], { quiet: true, apart: true })
 const wrong = await demo()
 say('The lab is taken down again:')
-const down = await run(['lab', 'down'], {apart: true})
+const down = await run(['lab', 'down'], { apart: true })
 if (down.exitCode !== 0) wrong.push('the lab could not be taken down')
 const seconds = Math.round((Date.now() - since) / 1000)
 if (interrupted) {
@@ -128,5 +132,7 @@ if (interrupted) {
   say(paint(31, `Not as expected:\n${wrong.map((line) => `  ${line}`).join('\n')}`))
   process.exitCode = 1
 } else {
-  say(`${scenes.length} scenes in ${seconds} s, each diagnosed as it should be. Try your own: testops-admin lab up; testops-admin lab faults`)
+  say(
+    `${scenes.length} scenes in ${seconds} s, each diagnosed as it should be. Try your own: testops-admin lab up; testops-admin lab faults`,
+  )
 }

@@ -1,46 +1,63 @@
-// Loads dist/main.cjs together with what V8 made of it when the same command ran last: compiling it anew takes a third of the
-// start. Node 22 has module.enableCompileCache() for this, which keeps no function that is compiled on its first call, and
-// so saves half as much; Node 20 has none. NODE_DISABLE_COMPILE_CACHE=1 turns this off too.
-const {closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, readSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} = require('node:fs')
+// Loads dist/main.cjs together with what V8 made of it when the same command ran last: compiling it anew takes a third
+// of the start. Node 22 has module.enableCompileCache() for this, which keeps no function that is compiled on its first
+// call, and so saves half as much; Node 20 has none. NODE_DISABLE_COMPILE_CACHE=1 turns this off too.
+const {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} = require('node:fs')
 const Module = require('node:module')
-const {homedir} = require('node:os')
-const {dirname, isAbsolute, join} = require('node:path')
-const {Script} = require('node:vm')
-const {crc32} = require('node:zlib')
+const { homedir } = require('node:os')
+const { dirname, isAbsolute, join } = require('node:path')
+const { Script } = require('node:vm')
+const { crc32 } = require('node:zlib')
 
 /**
- * The exports of the CommonJS file (of ASCII alone, in its function: bin/build.js), and `keep`, which stores its compiled form for the next run of this command.
- * Whatever goes wrong with what is stored, the file is compiled as usual: this never throws for it.
+ * The exports of the CommonJS file (of ASCII alone, in its function: bin/build.js), and `keep`, which stores its
+ * compiled form for the next run of this command. Whatever goes wrong with what is stored, the file is compiled as
+ * usual: this never throws for it.
  */
 exports.load = (file, command) => {
-  const {text, sum} = read(file)
+  const { text, sum } = read(file)
   // crc32: not before Node 20.15, nor in 22.0
-  const store = process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command) ? null : storeFor(sum, command)
+  const store =
+    process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command)
+      ? null
+      : storeFor(sum, command)
   const cachedData = store?.read()
   const script = new Script(text, {
     filename: file,
-    ...(cachedData && {cachedData}),
+    ...(cachedData && { cachedData }),
   })
   const loaded = new Module(file)
   loaded.filename = file
   script.runInThisContext()(loaded.exports, Module.createRequire(file), loaded, file, dirname(file))
   const stale = cachedData === undefined || script.cachedDataRejected
-  return {...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData())}
+  return { ...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData()) }
 }
 
 /** Its bytes are given back at once: left to the garbage collector, they stay as long as most commands run. */
 function read(file) {
   const descriptor = openSync(file, constants.O_RDONLY)
   try {
-    const {size} = fstatSync(descriptor)
-    const memory = new ArrayBuffer(size, {maxByteLength: size})
+    const { size } = fstatSync(descriptor)
+    const memory = new ArrayBuffer(size, { maxByteLength: size })
     const bytes = Buffer.from(memory)
     for (let at = 0; at < size; ) {
       const length = readSync(descriptor, bytes, at, size - at, at)
       if (length === 0) throw new Error(`${file} is shorter than it was`)
       at += length
     }
-    const found = {text: bytes.latin1Slice(), sum: crc32?.(bytes)}
+    const found = { text: bytes.latin1Slice(), sum: crc32?.(bytes) }
     memory.resize(0)
     return found
   } finally {
@@ -66,14 +83,16 @@ function storeFor(sum, command) {
         for (const step of [dirname(dirname(at)), dirname(at), at]) make(step)
         const part = join(at, `${machine}part-${process.pid}`)
         // in a container, the process that was killed before had the same number
-        rmSync(part, {force: true})
+        rmSync(part, { force: true })
         try {
-          writeFileSync(part, withSum(data(), name), {flag: 'wx', mode: 0o600})
+          writeFileSync(part, withSum(data(), name), { flag: 'wx', mode: 0o600 })
           renameSync(part, join(at, name))
         } finally {
-          rmSync(part, {force: true})
+          rmSync(part, { force: true })
         }
-        for (const other of readdirSync(at)) if (other.startsWith(machine) && other !== name && !isBeingWritten(join(at, other))) rmSync(join(at, other), {force: true})
+        for (const other of readdirSync(at))
+          if (other.startsWith(machine) && other !== name && !isBeingWritten(join(at, other)))
+            rmSync(join(at, other), { force: true })
       } catch {
         // a home that cannot be written costs time, nothing else
       }
@@ -87,29 +106,32 @@ function isBeingWritten(path) {
 }
 
 function folder() {
-  const {XDG_CACHE_HOME: cacheHome = ''} = process.env
+  const { XDG_CACHE_HOME: cacheHome = '' } = process.env
   return join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache'), 'testops-admin', 'compiled')
 }
 
 /** Not in the home of somebody else: they could not use, nor take away, what root makes there. */
 function make(path) {
-  if (![0, process.getuid?.() ?? 0].includes(statSync(dirname(path)).uid)) throw new Error(`${dirname(path)} belongs to somebody else`)
+  if (![0, process.getuid?.() ?? 0].includes(statSync(dirname(path)).uid))
+    throw new Error(`${dirname(path)} belongs to somebody else`)
   try {
-    mkdirSync(path, {mode: 0o700})
+    mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
   }
 }
 
 /**
- * Compiled code runs as it is, so what others could have written is not taken: root with a user's HOME, a shared folder. The file that is
- * open is judged, with the way to it, by the same judgement as configurations; under sudo, what the calling user wrote is not ours here.
+ * Compiled code runs as it is, so what others could have written is not taken: root with a user's HOME, a shared
+ * folder. The file that is open is judged, with the way to it, by the same judgement as configurations; under sudo,
+ * what the calling user wrote is not ours here.
  */
 function readOwn(path) {
-  const {judgeOpened, ownCircle} = require('../dist/trust.cjs')
+  const { judgeOpened, ownCircle } = require('../dist/trust.cjs')
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    if (!fstatSync(descriptor).isFile() || judgeOpened(path, descriptor, ownCircle({sudo: false})).flaws.length > 0) throw new Error('written by somebody else')
+    if (!fstatSync(descriptor).isFile() || judgeOpened(path, descriptor, ownCircle({ sudo: false })).flaws.length > 0)
+      throw new Error('written by somebody else')
     return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)
@@ -125,6 +147,7 @@ function withSum(data, name) {
 
 function checked(bytes, name) {
   const data = bytes.subarray(0, -4)
-  if (bytes.length < 4 || bytes.readUInt32LE(data.length) !== crc32(data, crc32(name))) throw new Error('not as it was written')
+  if (bytes.length < 4 || bytes.readUInt32LE(data.length) !== crc32(data, crc32(name)))
+    throw new Error('not as it was written')
   return data
 }

@@ -1,11 +1,14 @@
-// What is bundled stands under `dependencies`, where `npm audit --omit=dev` sees it. What is packed has it in the bundle, and depends on
-// nothing: it is installed without a registry, and nothing is installed twice. npm packs package.json as it is on disk.
-import {copyFileSync, existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs'
-import {dirname, join} from 'node:path'
-import {fileURLToPath} from 'node:url'
+// What is bundled stands under `dependencies`, where `npm audit --omit=dev` sees it. What is packed has it in the
+// bundle, and depends on nothing: it is installed without a registry, and nothing is installed twice. npm packs
+// package.json as it is on disk.
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const [manifest, whole, next] = ['package.json', 'package.json.whole', 'package.json.next'].map((name) => join(root, name))
+const [manifest, whole, next] = ['package.json', 'package.json.whole', 'package.json.next'].map((name) =>
+  join(root, name),
+)
 
 /** Takes back what a packing that did not come to its end has left. */
 export function restore() {
@@ -14,7 +17,7 @@ export function restore() {
 
 function strip() {
   restore()
-  const {dependencies: _, ...rest} = JSON.parse(readFileSync(manifest, 'utf8'))
+  const { dependencies: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
   copyFileSync(manifest, whole)
   writeFileSync(next, `${JSON.stringify(rest, null, 2)}\n`)
   renameSync(next, manifest)
@@ -25,7 +28,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (step === 'strip') strip()
   else if (step === 'restore') restore()
   else {
-    console.error('The registry would list what is in the bundle as dependencies. Publish what was packed: npm pack && npm publish ./testops-admin-VERSION.tgz')
+    console.error(
+      'The registry would list what is in the bundle as dependencies. Publish what was packed: npm pack && npm publish ./testops-admin-VERSION.tgz',
+    )
     process.exitCode = 1
   }
 }

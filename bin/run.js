@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-import {createRequire} from 'node:module'
-import {delimiter, isAbsolute} from 'node:path'
-import {fileURLToPath} from 'node:url'
+import { createRequire } from 'node:module'
+import { delimiter, isAbsolute } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
 const words = process.argv.slice(2)
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
   // what installers and pipelines ask most, so nothing else is loaded for it
-  const {name, version} = require('../package.json')
+  const { name, version } = require('../package.json')
   console.log(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}`)
 } else {
   // under it, libraries print what they send: passwords too
@@ -16,13 +16,14 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-v')) {
   const absolute = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter)
   if (absolute === '') delete process.env.PATH
   else process.env.PATH = absolute
-  const {load} = require('./load.cjs')
+  const { load } = require('./load.cjs')
   const command = words.some((word) => word === '--help' || word === '-h') ? 'help' : words[0]
-  const {main, keep} = load(fileURLToPath(new URL('../dist/main.cjs', import.meta.url)), command ?? 'help')
+  const { main, keep } = load(fileURLToPath(new URL('../dist/main.cjs', import.meta.url)), command ?? 'help')
   await main()
   if ([0, 1, 2, 3].includes(process.exitCode ?? 0)) keep()
   // what is printed waits for its reader, as long as that takes
-  for (const stream of [process.stdout, process.stderr]) if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve))
+  for (const stream of [process.stdout, process.stderr])
+    if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve))
   // all has been closed; what still waits for somebody else must not keep the operator waiting
   setTimeout(() => process.exit(), 100).unref()
 }

@@ -1,12 +1,12 @@
 // WebAssembly is written as text, and becomes bytes wherever the sources are bundled or run.
-import {readFile} from 'node:fs/promises'
-import {basename} from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import wabt from 'wabt'
 
 /** The module whose text is in that file. */
 export async function compileWat(path) {
-  const {parseWat} = await wabt()
-  const module = parseWat(basename(path), await readFile(path, 'utf8'), {simd: true})
+  const { parseWat } = await wabt()
+  const module = parseWat(basename(path), await readFile(path, 'utf8'), { simd: true })
   try {
     module.validate()
     return module.toBinary({}).buffer
@@ -18,7 +18,7 @@ export async function compileWat(path) {
 /** For esbuild: what is imported of such a file is the module. */
 export const wat = {
   name: 'wat',
-  setup({onLoad}) {
-    onLoad({filter: /\.wat$/}, async ({path}) => ({contents: await compileWat(path), loader: 'binary'}))
+  setup({ onLoad }) {
+    onLoad({ filter: /\.wat$/ }, async ({ path }) => ({ contents: await compileWat(path), loader: 'binary' }))
   },
 }

@@ -50,20 +50,49 @@ interface DocumentedFlag {
 }
 
 /** Generated parts of the documents by name, made from what the program itself uses. `schemas`: names of files. */
-export function generatedTables(commands: readonly DocumentedCommand[], measured: readonly Measurement[], schemas: readonly string[]): Record<string, string> {
+export function generatedTables(
+  commands: readonly DocumentedCommand[],
+  measured: readonly Measurement[],
+  schemas: readonly string[],
+): Record<string, string> {
   return {
-    commands: markdownTable(['command', 'does'], commands.map(({ id, summary }) => [code(id.replaceAll(':', ' ')), summary ?? ''])),
+    commands: markdownTable(
+      ['command', 'does'],
+      commands.map(({ id, summary }) => [code(id.replaceAll(':', ' ')), summary ?? '']),
+    ),
     'command-reference': commandReference(commands),
-    schemas: markdownTable(['document of', 'schema'], schemas.map((file) => [code(file.replace('.schema.json', '')), `[${code(file)}](../../src/output/schemas/${file})`])),
+    schemas: markdownTable(
+      ['document of', 'schema'],
+      schemas.map((file) => [
+        code(file.replace('.schema.json', '')),
+        `[${code(file)}](../../src/output/schemas/${file})`,
+      ]),
+    ),
     'exit-codes': exitCodeTable(),
     checks: checkTable(),
-    rules: markdownTable(['rule', 'what should be', 'else', 'what the service does', 'how it is mended', 'source'], ruleIds.map((id) => ruleCells(id, resultRules[id]))),
-    'known-faults': knownFaultsTable(explainTexts, [...Object.values(repairs).map(({ id }) => commandOf(id)), 'resume']),
+    rules: markdownTable(
+      ['rule', 'what should be', 'else', 'what the service does', 'how it is mended', 'source'],
+      ruleIds.map((id) => ruleCells(id, resultRules[id])),
+    ),
+    'known-faults': knownFaultsTable(explainTexts, [
+      ...Object.values(repairs).map(({ id }) => commandOf(id)),
+      'resume',
+    ]),
     faults: markdownTable(['fault', 'made by', '`doctor` says', 'exit', 'repaired by'], faultRows().map(faultCells)),
-    configuration: markdownTable(['key', 'form', 'meaning'], configurationKeys().map(({ key, form, about }) => [code(key), form, about])),
+    configuration: markdownTable(
+      ['key', 'form', 'meaning'],
+      configurationKeys().map(({ key, form, about }) => [code(key), form, about]),
+    ),
     speed: markdownTable(
       ['what', 'time', 'beside', 'its time', 'ratio', 'goal'],
-      measured.map(({ what, detail, ours, peer, theirs, ratio, goal }) => [detail === undefined ? what : `${what} (${detail})`, duration(ours), peer, duration(theirs), String(ratio), `at most ${goal}`]),
+      measured.map(({ what, detail, ours, peer, theirs, ratio, goal }) => [
+        detail === undefined ? what : `${what} (${detail})`,
+        duration(ours),
+        peer,
+        duration(theirs),
+        String(ratio),
+        `at most ${goal}`,
+      ]),
     ),
   }
 }
@@ -72,16 +101,21 @@ export function generatedTables(commands: readonly DocumentedCommand[], measured
 export function generatedFiles(): Record<string, string> {
   const ofChecks = checks.flatMap(({ reads, wants = [] }) => [...reads, ...wants])
   const ofRepairs = Object.values(repairs).flatMap(({ reads, wants }) => [...reads, ...wants])
-  const apply = (file: string): string => command`kubectl apply -n NAMESPACE -f ${file}, once NAMESPACE is written into its last object.`
+  const apply = (file: string): string =>
+    command`kubectl apply -n NAMESPACE -f ${file}, once NAMESPACE is written into its last object.`
   return {
     'templates/kubernetes/diagnose.yaml': `${roleText('testops-admin-diagnose', ['The least that testops-admin needs to diagnose a deployment on Kubernetes: it changes nothing.', apply('diagnose.yaml')], rightsToRead(ofChecks))}\n`,
     'templates/kubernetes/repair.yaml': `${roleText('testops-admin-repair', ['The least that testops-admin needs to repair a deployment on Kubernetes.', apply('repair.yaml')], rightsToRepair([...ofChecks, ...ofRepairs]))}\n`,
-    'templates/kubernetes/on-request.yaml': `${roleText('testops-admin-on-request', [
-      'The least that testops-admin needs, beside the role for diagnosis or for repairs, to run programs in pods and to make short-lived ones:',
-      '--relay, check-cpu --prove, and names and queues as they are seen where the service and its broker run.',
-      "Bind it only for as long as it is needed: whoever runs programs in a pod can read that pod's secrets.",
-      apply('on-request.yaml'),
-    ], rightsOnRequest())}\n`,
+    'templates/kubernetes/on-request.yaml': `${roleText(
+      'testops-admin-on-request',
+      [
+        'The least that testops-admin needs, beside the role for diagnosis or for repairs, to run programs in pods and to make short-lived ones:',
+        '--relay, check-cpu --prove, and names and queues as they are seen where the service and its broker run.',
+        "Bind it only for as long as it is needed: whoever runs programs in a pod can read that pod's secrets.",
+        apply('on-request.yaml'),
+      ],
+      rightsOnRequest(),
+    )}\n`,
   }
 }
 
@@ -89,22 +123,47 @@ export function generatedFiles(): Record<string, string> {
 function commandReference(commands: readonly DocumentedCommand[]): string {
   const isCommon = ({ helpGroup }: DocumentedFlag): boolean => helpGroup === 'COMMON'
   const shown = (flags: readonly DocumentedFlag[]): string => markdownTable(['flag', 'meaning'], flags.map(flagCells))
-  const common = new Map(commands.flatMap(({ flags }) => Object.values(flags).filter(isCommon).map((it) => [it.name, it] as const)))
+  const common = new Map(
+    commands.flatMap(({ flags }) =>
+      Object.values(flags)
+        .filter(isCommon)
+        .map((it) => [it.name, it] as const),
+    ),
+  )
   const sections = commands.map(({ id, summary = '', args, flags }) => {
     const own = Object.values(flags).filter((it) => !isCommon(it) && it.hidden !== true)
-    const words = Object.values(args).map(({ name, required }) => (required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`))
+    const words = Object.values(args).map(({ name, required }) =>
+      required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`,
+    )
     const lacking = [...common.keys()].filter((name) => !(name in flags))
     const without = lacking.length === 0 ? '' : `Without ${lacking.map((name) => code(`--${name}`)).join(', ')}.`
     const usage = `\`\`\`sh\n${['testops-admin', id.replaceAll(':', ' '), ...words, ...(own.length > 0 ? ['[flags]'] : [])].join(' ')}\n\`\`\``
-    return [`## ${id.replaceAll(':', ' ')}`, summary, usage, own.length > 0 ? shown(own) : '', without].filter(Boolean).join('\n\n')
+    return [`## ${id.replaceAll(':', ' ')}`, summary, usage, own.length > 0 ? shown(own) : '', without]
+      .filter(Boolean)
+      .join('\n\n')
   })
   return ['## Flags of every command', shown([...common.values()]), ...sections].join('\n\n')
 }
 
-function flagCells({ name, char, summary = '', helpValue, env, default: usual, options, multiple, allowNo }: DocumentedFlag): string[] {
+function flagCells({
+  name,
+  char,
+  summary = '',
+  helpValue,
+  env,
+  default: usual,
+  options,
+  multiple,
+  allowNo,
+}: DocumentedFlag): string[] {
   const value = options ? options.join('|') : (helpValue ?? '')
   const flag = `${char === undefined ? '' : `-${char}, `}--${allowNo === true ? '[no-]' : ''}${name}${value === '' ? '' : ` ${value}`}${multiple === true ? '…' : ''}`
-  const more = [...(usual === undefined || usual === false || (Array.isArray(usual) && usual.length === 0) ? [] : [`default ${String(usual)}`]), ...(env === undefined ? [] : [code(env)])]
+  const more = [
+    ...(usual === undefined || usual === false || (Array.isArray(usual) && usual.length === 0)
+      ? []
+      : [`default ${String(usual)}`]),
+    ...(env === undefined ? [] : [code(env)]),
+  ]
   return [code(flag), `${summary}${more.length > 0 ? ` (${more.join(', ')})` : ''}`]
 }
 
@@ -116,7 +175,12 @@ function checkTable(): string {
   const severities = new Map(explainEntries.map(({ id, severities }) => [id, severities.join(' or ')]))
   return markdownTable(
     ['check', 'healthy', 'a problem is', 'reads'],
-    checks.map(({ id, title, reads, wants = [] }) => [code(id), title, severities.get(id) ?? '', [...reads, ...wants].join(', ')]),
+    checks.map(({ id, title, reads, wants = [] }) => [
+      code(id),
+      title,
+      severities.get(id) ?? '',
+      [...reads, ...wants].join(', '),
+    ]),
   )
 }
 
@@ -139,13 +203,22 @@ function exitCodeTable(): string {
       .filter(([, value]) => value === exitCode)
       .map(([name]) => code(name))
       .join(', ')
-  return markdownTable(['code', 'meaning', '`error.code` under `--json`'], Object.entries(meanings).map(([exitCode, meaning]) => [exitCode, meaning, exitCode === '70' ? code('BUG') : named(Number(exitCode))]))
+  return markdownTable(
+    ['code', 'meaning', '`error.code` under `--json`'],
+    Object.entries(meanings).map(([exitCode, meaning]) => [
+      exitCode,
+      meaning,
+      exitCode === '70' ? code('BUG') : named(Number(exitCode)),
+    ]),
+  )
 }
 
 function faultCells({ name, fault, kind, made, expected, repair }: FaultRow): string[] {
   const problems = expected.problems.map(({ check, severity }) => `${severity} ${code(check)}`)
   const isExplained = kind === 'fault' && explainEntries.some(({ id }) => id === fault)
-  const silence = isExplained ? `nothing: ${code(`explain ${fault}`)} tells of it` : 'nothing: it only looks like a fault'
+  const silence = isExplained
+    ? `nothing: ${code(`explain ${fault}`)} tells of it`
+    : 'nothing: it only looks like a fault'
   return [code(name), made, problems.join(', ') || silence, String(expected.exitCode), repair]
 }
 

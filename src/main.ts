@@ -51,7 +51,12 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
 
 async function start(words: readonly string[]): Promise<void> {
   // else oclif would run whatever plugins a package.json in the user's data folder names, whoever wrote it
-  const config = await Config.load({ root: fileURLToPath(import.meta.url), userPlugins: false, devPlugins: false, jitPlugins: false })
+  const config = await Config.load({
+    root: fileURLToPath(import.meta.url),
+    userPlugins: false,
+    devPlugins: false,
+    jitPlugins: false,
+  })
   const wish = readWords(words, Object.keys(commands), program)
   switch (wish.kind) {
     case 'version':

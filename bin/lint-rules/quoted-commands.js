@@ -3,18 +3,21 @@ import ts from 'typescript'
 /**
  * What is printed to be copied into a shell has no unquoted value in it (`src/core/shell-command.ts`).
  *
- * A type that is `string & Record<never, never>` (`Suggestion`) takes program text and what the tags of that file make, and nothing else: a
- * plain string that flows there is reported, by whatever way. So is a template that looks like a command and has no tag, a value within
- * the quotes of a command, and a cast to the types of that file.
+ * A type that is `string & Record<never, never>` (`Suggestion`) takes program text and what the tags of that file make,
+ * and nothing else: a plain string that flows there is reported, by whatever way. So is a template that looks like a
+ * command and has no tag, a value within the quotes of a command, and a cast to the types of that file.
  */
 export const quotedCommands = {
   meta: {
     type: 'problem',
     schema: [{ type: 'object', properties: { looks: { type: 'boolean' } }, additionalProperties: false }],
     messages: {
-      unquoted: 'This is printed to be copied: make it with `command`, `sentence` or `typed` of core/shell-command.ts, which quote its values.',
-      looksLikeCommand: 'This looks like a command with an unquoted value: tag it with `command` (a part of a sentence: insert a `command`).',
-      withinQuotes: 'A value within quotes is quoted twice, and so not at all: let the tag make the whole word, or a quoted one of its own.',
+      unquoted:
+        'This is printed to be copied: make it with `command`, `sentence` or `typed` of core/shell-command.ts, which quote its values.',
+      looksLikeCommand:
+        'This looks like a command with an unquoted value: tag it with `command` (a part of a sentence: insert a `command`).',
+      withinQuotes:
+        'A value within quotes is quoted twice, and so not at all: let the tag make the whole word, or a quoted one of its own.',
       cast: 'Only core/shell-command.ts says that a string can be pasted.',
     },
   },
@@ -33,13 +36,20 @@ export const quotedCommands = {
       },
       TaggedTemplateExpression({ tag, quasi }) {
         if (tag.type !== 'Identifier' || !['command', 'sentence', 'sql'].includes(tag.name)) return
-        for (const at of valuesWithinQuotes(quasi.quasis.map(({ value }) => value.cooked), tag.name === 'sentence')) {
-          if (!flow?.isNumber(quasi.expressions[at])) context.report({ node: quasi.expressions[at], messageId: 'withinQuotes' })
+        for (const at of valuesWithinQuotes(
+          quasi.quasis.map(({ value }) => value.cooked),
+          tag.name === 'sentence',
+        )) {
+          if (!flow?.isNumber(quasi.expressions[at]))
+            context.report({ node: quasi.expressions[at], messageId: 'withinQuotes' })
         }
       },
       'TSAsExpression, TSTypeAssertion'(node) {
         const to = node.typeAnnotation
-        const isBrand = to.type === 'TSTypeReference' && to.typeName.type === 'Identifier' && ['ShellCommand', 'Suggestion', 'SqlText'].includes(to.typeName.name)
+        const isBrand =
+          to.type === 'TSTypeReference' &&
+          to.typeName.type === 'Identifier' &&
+          ['ShellCommand', 'Suggestion', 'SqlText'].includes(to.typeName.name)
         if (isBrand && !home) context.report({ node, messageId: 'cast' })
       },
     }
@@ -61,7 +71,10 @@ function isMessage({ parent }) {
   return parent.type === 'NewExpression' && isOf('AdminError')
 }
 
-/** The numbers of the values that stand within quotes. In a sentence an apostrophe is none, and what stands in backquotes is run where it is pasted. */
+/**
+ * The numbers of the values that stand within quotes. In a sentence an apostrophe is none, and what stands in
+ * backquotes is run where it is pasted.
+ */
 function valuesWithinQuotes(texts, isSentence) {
   const within = []
   const open = []
@@ -173,7 +186,11 @@ function flowOf(context) {
   return {
     isNumber: (node) => (typeOf(node).flags & ts.TypeFlags.NumberLike) !== 0,
     /** `${client} INFO`: the template is a string again. */
-    beginsWithCommand: ({ quasis, expressions }) => quasis[0].value.cooked === '' && quasis.length > 1 && /^ \S/.test(quasis[1].value.cooked) && isOfShell(typeOf(expressions[0])),
+    beginsWithCommand: ({ quasis, expressions }) =>
+      quasis[0].value.cooked === '' &&
+      quasis.length > 1 &&
+      /^ \S/.test(quasis[1].value.cooked) &&
+      isOfShell(typeOf(expressions[0])),
     listeners: {
       'CallExpression, NewExpression'({ arguments: given }) {
         for (const it of given) if (it.type !== 'SpreadElement') site(it)
@@ -201,7 +218,12 @@ function flowOf(context) {
         site(right, contextual(right))
       },
       AssignmentPattern({ left, right }) {
-        site(right, left.typeAnnotation ? checker.getTypeFromTypeNode(tsOf(left.typeAnnotation.typeAnnotation)) : contextual(right))
+        site(
+          right,
+          left.typeAnnotation
+            ? checker.getTypeFromTypeNode(tsOf(left.typeAnnotation.typeAnnotation))
+            : contextual(right),
+        )
       },
       PropertyDefinition({ value: given, typeAnnotation }) {
         if (given && typeAnnotation) site(given)
@@ -219,11 +241,21 @@ function isOfShell(type) {
 
 /** `string & Record<never, never>`, which TypeScript keeps apart from `string` and fills with any. */
 function isSuggestion(type) {
-  return type.isIntersection() && type.types.length === 2 && type.types.some((it) => it.flags & ts.TypeFlags.String) && type.getProperties().every(({ name }) => name in String.prototype || name === '__@iterator' || name.startsWith('__@')) && !isBranded(type)
+  return (
+    type.isIntersection() &&
+    type.types.length === 2 &&
+    type.types.some((it) => it.flags & ts.TypeFlags.String) &&
+    type
+      .getProperties()
+      .every(({ name }) => name in String.prototype || name === '__@iterator' || name.startsWith('__@')) &&
+    !isBranded(type)
+  )
 }
 
 function isBranded(type) {
-  return type.isIntersection() && type.types.some((it) => it.flags & ts.TypeFlags.Object && it.getProperties().length > 0)
+  return (
+    type.isIntersection() && type.types.some((it) => it.flags & ts.TypeFlags.Object && it.getProperties().length > 0)
+  )
 }
 
 /** Whether `Suggestion` is somewhere in a type: itself, in lists, in what it is made of. */
@@ -243,7 +275,12 @@ function mentionsIn(checker) {
     if (type.isUnion()) return type.types.some(mentions)
     if (!(type.flags & ts.TypeFlags.Object) && !type.isIntersection()) return false
     if (type.isIntersection() && type.types.some((it) => it.flags & ts.TypeFlags.StringLike)) return false
-    if (checker.getTypeArguments && type.objectFlags & ts.ObjectFlags.Reference && checker.getTypeArguments(type).some(mentions)) return true
+    if (
+      checker.getTypeArguments &&
+      type.objectFlags & ts.ObjectFlags.Reference &&
+      checker.getTypeArguments(type).some(mentions)
+    )
+      return true
     if (type.symbol && !isOurs(type.symbol)) return false
     if (type.getCallSignatures().some((it) => mentions(it.getReturnType()))) return true
     return type.getProperties().some((it) => isOurs(it) && mentions(checker.getTypeOfSymbol(it)))
@@ -294,11 +331,22 @@ function flowsIn(checker, mentions) {
       return answer
     }
     if (from.isUnion()) return from.types.every((it) => on(it, to))
-    if (from.flags & (ts.TypeFlags.Any | ts.TypeFlags.Never | ts.TypeFlags.Null | ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.BooleanLike | ts.TypeFlags.NumberLike)) return true
+    if (
+      from.flags &
+      (ts.TypeFlags.Any |
+        ts.TypeFlags.Never |
+        ts.TypeFlags.Null |
+        ts.TypeFlags.Undefined |
+        ts.TypeFlags.Void |
+        ts.TypeFlags.BooleanLike |
+        ts.TypeFlags.NumberLike)
+    )
+      return true
     if (isSuggestion(from) || isBranded(from) || from.isStringLiteral()) return true
     const targets = to.isUnion() ? to.types : [to]
     if (from.flags & ts.TypeFlags.StringLike) return !targets.some(isSuggestion)
-    if (from.flags & ts.TypeFlags.TypeParameter) return checker.getBaseConstraintOfType(from) ? on(checker.getBaseConstraintOfType(from), to) : true
+    if (from.flags & ts.TypeFlags.TypeParameter)
+      return checker.getBaseConstraintOfType(from) ? on(checker.getBaseConstraintOfType(from), to) : true
     return targets.every((target) => {
       if (!mentions(target) || isSuggestion(target)) return true
       const [own, wanted] = [from, target].map((it) => checker.getIndexTypeOfType(it, ts.IndexKind.Number))

@@ -6,8 +6,8 @@ import type { Workshop } from './handler.ts'
 const unseenMs = 10_000
 
 /**
- * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API that is known, or its
- * address may not be read: the plan has said so.
+ * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API
+ * that is known, or its address may not be read: the plan has said so.
  */
 export async function answers(workshop: Pick<Workshop, 'open'>): Promise<boolean> {
   return (await answerOf(workshop)) === true
@@ -32,8 +32,9 @@ export async function answerOf({ open }: Pick<Workshop, 'open'>): Promise<boolea
 }
 
 /**
- * Is told each answer while a service that runs is waited for, at most `patienceMs` long. Throws the error by which this machine has no way
- * to it, once that has been so for a while: waiting in vain is no use. `stands`: what is known of it, for people.
+ * Is told each answer while a service that runs is waited for, at most `patienceMs` long. Throws the error by which
+ * this machine has no way to it, once that has been so for a while: waiting in vain is no use. `stands`: what is known
+ * of it, for people.
  */
 export function unseenWatch(patienceMs: number, stands: string): (answer: boolean | AdminError) => void {
   let until: number | null = null
@@ -46,5 +47,10 @@ export function unseenWatch(patienceMs: number, stands: string): (answer: boolea
 
 function notSeen(stands: string, error: AdminError): AdminError {
   const again = 'resume with --relay, or on a machine that reaches the cluster'
-  return new AdminError(error.code, `${stands}; whether it answers is not known: ${error.message}`, [again, ...error.suggestions], { cause: error, obstacle: error.obstacle })
+  return new AdminError(
+    error.code,
+    `${stands}; whether it answers is not known: ${error.message}`,
+    [again, ...error.suggestions],
+    { cause: error, obstacle: error.obstacle },
+  )
 }

@@ -41,7 +41,9 @@ async function isOthers({ file, edits }: ActionOf<'edit-values'>, { open, journa
 function refuseIfChanged({ file, edits }: ActionOf<'edit-values'>, compared: Compared): void {
   if (compared === 'set') return
   const what = edits.map(({ path }) => path.join('.')).join(', ')
-  throw new AdminError('REFUSED', `${what} in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`, [
-    'testops-admin history -d {deployment}',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${what} in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`,
+    ['testops-admin history -d {deployment}'],
+  )
 }

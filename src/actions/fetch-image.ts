@@ -10,7 +10,8 @@ export const fetchImage: ActionHandler<'fetch-image'> = {
   standsAs: async () => 'untold',
   async perform(action, { control, patienceMs: timeoutMs, signal, progress, moving, failpoint }) {
     const service = await control.service()
-    if (!service.fetchImage) throw new AdminError('NOT_CONFIGURED', `no engine of this deployment fetches image ${action.image}`)
+    if (!service.fetchImage)
+      throw new AdminError('NOT_CONFIGURED', `no engine of this deployment fetches image ${action.image}`)
     progress(`fetching ${action.image}`)
     await service.fetchImage(wantedBy(action), { timeoutMs, signal, moving })
     await failpoint('fetched')
@@ -18,6 +19,9 @@ export const fetchImage: ActionHandler<'fetch-image'> = {
   undo: null,
 }
 
-function wantedBy({ image, platform }: { image: string; platform: string | null }): { image: string; platform: string | null } {
+function wantedBy({ image, platform }: { image: string; platform: string | null }): {
+  image: string
+  platform: string | null
+} {
   return { image, platform }
 }

@@ -41,7 +41,10 @@ export interface Workshop {
 interface StepJournal {
   /** it was performed, and that is on record; one that was found to be so already was not */
   performed: boolean
-  /** the step was done once and runs again, as when another machine adopts the run and the deployment does not show that it was done */
+  /**
+   * the step was done once and runs again, as when another machine adopts the run and the deployment does not show that
+   * it was done
+   */
   isRepeated: boolean
   /** what was noted while it was performed, oldest first */
   notes: readonly string[]
@@ -49,7 +52,10 @@ interface StepJournal {
   ofRun(): readonly string[]
   /** returns once it is on disk: for what has to be known should this process be killed the next instant */
   note(text: string): Promise<void>
-  /** keeps a text in a file of this user's alone, beside the journal of this machine and in no copy of it; false: it cannot be kept */
+  /**
+   * keeps a text in a file of this user's alone, beside the journal of this machine and in no copy of it; false: it
+   * cannot be kept
+   */
   keep(name: string, text: string): Promise<boolean>
   /** null: nothing was kept by that name, or elsewhere */
   kept(name: string): Promise<string | null>
@@ -59,7 +65,10 @@ export interface Shortfall {
   message: string
   /** what to type next */
   suggestions: readonly Suggestion[]
-  /** what is too long for a command: kept as a file beside the journal, whose name takes the place of `{file}` in the command that reads it */
+  /**
+   * what is too long for a command: kept as a file beside the journal, whose name takes the place of `{file}` in the
+   * command that reads it
+   */
   file?: { name: string; text: string; command: Suggestion }
 }
 
@@ -72,20 +81,34 @@ export interface ActionHandler<K extends ActionKind> {
   failpoints: readonly [string, ...string[]]
   /** whether the deployment is already as `perform` would leave it */
   isDone(action: ActionOf<K>, workshop: Workshop): Promise<boolean>
-  /** repeatable: finishes what was begun, changes nothing where it is done. Throws REFUSED where the deployment is not as it was seen */
+  /**
+   * repeatable: finishes what was begun, changes nothing where it is done. Throws REFUSED where the deployment is not
+   * as it was seen
+   */
   perform(action: ActionOf<K>, workshop: Workshop): Promise<void>
   /**
-   * what the deployment shows of a step that is on record as done, where `isDone` cannot tell that: a step that only looks, or whose
-   * trace a later step removes. Absent: `isDone` tells. Changes nothing
+   * what the deployment shows of a step that is on record as done, where `isDone` cannot tell that: a step that only
+   * looks, or whose trace a later step removes. Absent: `isDone` tells. Changes nothing
    */
   standsAs?: (action: ActionOf<K>, workshop: Workshop) => Promise<Shown>
-  /** throws REFUSED where `perform` would; asked before the service is stopped for it. Absent: nothing can be told beforehand */
+  /**
+   * throws REFUSED where `perform` would; asked before the service is stopped for it. Absent: nothing can be told
+   * beforehand
+   */
   foresee?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
-  /** asked where the run ends early, by an error or an interruption: brings to safety what would go with this process */
+  /**
+   * asked where the run ends early, by an error or an interruption: brings to safety what would go with this process
+   */
   letGo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
-  /** takes back what `perform` did, whole or in part; harmless where nothing was done. Null: there is nothing to take back */
+  /**
+   * takes back what `perform` did, whole or in part; harmless where nothing was done. Null: there is nothing to take
+   * back
+   */
   undo: ((action: ActionOf<K>, workshop: Workshop) => Promise<void>) | null
-  /** throws REFUSED where `undo` would for certain; asked before any step of the run is taken back. Absent: nothing can be told beforehand */
+  /**
+   * throws REFUSED where `undo` would for certain; asked before any step of the run is taken back. Absent: nothing can
+   * be told beforehand
+   */
   foreseeUndo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /** whether an action of this kind is taken back at all; absent: each is */
   isTakenBack?(action: ActionOf<K>): boolean

@@ -13,9 +13,11 @@ export const insertLockRow: ActionHandler<'insert-lock-row'> = {
     await workshop.failpoint('inserted')
     if (compared === 'changed') {
       const table = `${action.schema}.${action.table ?? changelogLock.table}`
-      throw new AdminError('REFUSED', `${table} at ${action.database} has got a row with id ${changelogLock.rowId} since it was looked at`, [
-        'testops-admin unlock-changelog -d {deployment} --dry-run',
-      ])
+      throw new AdminError(
+        'REFUSED',
+        `${table} at ${action.database} has got a row with id ${changelogLock.rowId} since it was looked at`,
+        ['testops-admin unlock-changelog -d {deployment} --dry-run'],
+      )
     }
   },
   async undo(action, workshop) {

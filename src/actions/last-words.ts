@@ -13,5 +13,14 @@ export async function withLastWords(error: AdminError, { open }: Workshop): Prom
   const environment = words && service ? await tolerant(service.environment()) : null
   const ending = words ? endingIn(words.text, (line) => masked(line, environment)) : null
   if (!words || !ending) return error
-  return new AdminError(error.code, `${error.message}; it last printed: ${ending.lines.join(' / ')}`, [words.command, ...(ending.reason ? [command`testops-admin explain ${ending.reason.explain}`] : []), ...error.suggestions], { cause: error })
+  return new AdminError(
+    error.code,
+    `${error.message}; it last printed: ${ending.lines.join(' / ')}`,
+    [
+      words.command,
+      ...(ending.reason ? [command`testops-admin explain ${ending.reason.explain}`] : []),
+      ...error.suggestions,
+    ],
+    { cause: error },
+  )
 }

@@ -17,7 +17,10 @@ export async function sourceOf({ database }: LockPlace, { open }: Pick<Workshop,
 }
 
 /** Throws REFUSED where the deployment has that database no longer. */
-export async function controlOf({ database }: LockPlace, { control }: Pick<Workshop, 'control'>): Promise<DatabaseControl> {
+export async function controlOf(
+  { database }: LockPlace,
+  { control }: Pick<Workshop, 'control'>,
+): Promise<DatabaseControl> {
   return (await control.database()).find((one) => isAt(one, database)) ?? gone(database)
 }
 
@@ -54,7 +57,10 @@ export async function wasOurs(place: LockPlace, workshop: Pick<Workshop, 'contro
 }
 
 /** Notes by what a transaction is known later, before it changes anything. */
-export function noting({ journal, failpoint }: Pick<Workshop, 'journal' | 'failpoint'>): (mark: string) => Promise<void> {
+export function noting({
+  journal,
+  failpoint,
+}: Pick<Workshop, 'journal' | 'failpoint'>): (mark: string) => Promise<void> {
   return async (mark) => {
     await journal.note(mark)
     await failpoint('noted')
@@ -66,18 +72,29 @@ export function isFree(row: ChangelogLockRow | null): boolean {
 }
 
 export function isAsSeen(row: ChangelogLockRow | null, seen: ActionOf<'release-lock'>['row']): boolean {
-  return row !== null && row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy
+  return (
+    row !== null && row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy
+  )
 }
 
-export function changedHands({ schema, table = changelogLock.table, database, row }: ActionOf<'release-lock'>, now: ChangelogLockRow | null): AdminError {
+export function changedHands(
+  { schema, table = changelogLock.table, database, row }: ActionOf<'release-lock'>,
+  now: ChangelogLockRow | null,
+): AdminError {
   const seen = showRow({ id: changelogLock.rowId, ...row })
   const found = now === null ? 'there is no such row' : showRow(now)
-  return new AdminError('REFUSED', `the lock in ${schema}.${table} at ${database} has changed hands: seen ${seen}, now ${found}`, [
-    'testops-admin doctor -d {deployment} --only database/changelog-lock',
-    'testops-admin unlock-changelog -d {deployment} --dry-run',
-  ])
+  return new AdminError(
+    'REFUSED',
+    `the lock in ${schema}.${table} at ${database} has changed hands: seen ${seen}, now ${found}`,
+    [
+      'testops-admin doctor -d {deployment} --only database/changelog-lock',
+      'testops-admin unlock-changelog -d {deployment} --dry-run',
+    ],
+  )
 }
 
 function gone(database: string): never {
-  throw new AdminError('REFUSED', `${database} is none of the deployment's databases any more`, ['testops-admin doctor -d {deployment} --only database'])
+  throw new AdminError('REFUSED', `${database} is none of the deployment's databases any more`, [
+    'testops-admin doctor -d {deployment} --only database',
+  ])
 }

@@ -2,8 +2,8 @@ import { AdminError } from '../core/error.ts'
 import type { Workshop } from './handler.ts'
 
 /**
- * Whether the platform still counts this program as the owner of what it wrote: a process that was killed had no time to give it up.
- * The owner of the workload could not set it then.
+ * Whether the platform still counts this program as the owner of what it wrote: a process that was killed had no time
+ * to give it up. The owner of the workload could not set it then.
  */
 export async function ownsFields(workshop: Pick<Workshop, 'control'>): Promise<boolean> {
   try {

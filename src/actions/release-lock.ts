@@ -19,8 +19,8 @@ export const releaseLock: ActionHandler<'release-lock'> = {
   failpoints: ['judged', 'noted', 'released'],
   async isDone(action, workshop) {
     const row = await rowOf(action, workshop)
-    // freed by us, somebody may have taken it since; as it was seen, it is not free, whatever is told of a transaction: a standby
-    // that became the primary may have lost it
+    // freed by us, somebody may have taken it since; as it was seen, it is not free, whatever is told of a transaction:
+    // a standby that became the primary may have lost it
     return isFree(row) || (!isAsSeen(row, action.row) && (await wasOurs(action, workshop)))
   },
   async foresee(action, workshop) {
@@ -43,7 +43,11 @@ export const releaseLock: ActionHandler<'release-lock'> = {
     if (!performed && !(await wasOurs(action, workshop))) return
     if (!isFree(await rowOf(action, workshop))) return
     await refuseIfRunning(workshop)
-    const compared = await (await controlOf(action, workshop)).restoreLock(action, action.row, performed ? undefined : notes)
+    const compared = await (await controlOf(action, workshop)).restoreLock(
+      action,
+      action.row,
+      performed ? undefined : notes,
+    )
     if (compared === 'set') return
     const now = await rowOf(action, workshop)
     if (performed && !isAsSeen(now, action.row)) throw changedHands(action, now)
@@ -59,13 +63,19 @@ async function refuseIfRunning({ open }: Workshop): Promise<void> {
     throw service
   }
   if ((await service.status()).state !== 'running') return
-  throw new AdminError('REFUSED', 'the lock is put back only while the service is stopped: it may be at work under it', ['{stop}'])
+  throw new AdminError(
+    'REFUSED',
+    'the lock is put back only while the service is stopped: it may be at work under it',
+    ['{stop}'],
+  )
 }
 
 async function judged(action: Release, row: ChangelogLockRow, workshop: Workshop): Promise<LockHolding> {
   const { service, logs, api } = workshop.open
   const around = { service: await wanted(service), logs: await wanted(logs), api: await wanted(api) }
-  return judgeHolder(await situationOf(await sourceOf(action, workshop), row, await surroundings(around, workshop.deployment)))
+  return judgeHolder(
+    await situationOf(await sourceOf(action, workshop), row, await surroundings(around, workshop.deployment)),
+  )
 }
 
 /** Judges again, now that the service is stopped: a statement of a program that was killed goes on until it ends. */
@@ -75,21 +85,30 @@ async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, work
   for (;;) {
     const holding = await judged(action, row, workshop)
     if (holding.holder === 'dead' || (holding.holder === 'unproven' && isAccepted(holding, action))) return
-    if (!mayEnd(holding, action.lacks ?? []) || performance.now() > end) throw holding.holder === 'live' ? lives(holding) : unproven(holding)
-    if (workshop.signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the holder of the lock to end')
-    workshop.progress(`waiting until the holder of the lock has ended: ${holding.holder === 'live' ? holding.who : holding.why.join('; ')}`)
+    if (!mayEnd(holding, action.lacks ?? []) || performance.now() > end)
+      throw holding.holder === 'live' ? lives(holding) : unproven(holding)
+    if (workshop.signal.aborted)
+      throw new AdminError('INTERRUPTED', 'interrupted while waiting for the holder of the lock to end')
+    workshop.progress(
+      `waiting until the holder of the lock has ended: ${holding.holder === 'live' ? holding.who : holding.why.join('; ')}`,
+    )
     await sleep(pollMs, undefined, { signal: workshop.signal }).catch(() => undefined)
   }
 }
 
 /** What was accepted is what was shown: a session that is there although the service is stopped is another matter. */
 function isAccepted({ lacks }: Extract<LockHolding, { holder: 'unproven' }>, action: Release): boolean {
-  return action.accepts === 'unproven-holder' && (action.lacks === undefined || lacks.every((lack) => action.lacks!.includes(lack)))
+  return (
+    action.accepts === 'unproven-holder' &&
+    (action.lacks === undefined || lacks.every((lack) => action.lacks!.includes(lack)))
+  )
 }
 
 /** Whether time may settle it: sessions end, what cannot be seen stays so. */
 function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>, accepted: readonly string[]): boolean {
-  return holding.holder === 'live' ? holding.sessions.length > 0 : holding.lacks.every((lack) => lack === 'open-session' || accepted.includes(lack))
+  return holding.holder === 'live'
+    ? holding.sessions.length > 0
+    : holding.lacks.every((lack) => lack === 'open-session' || accepted.includes(lack))
 }
 
 function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {

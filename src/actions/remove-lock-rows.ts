@@ -19,13 +19,21 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     await workshop.failpoint('removed')
     // what somebody has changed since is not what was seen and saved
     const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
-    if (changed.length > 0) workshop.result(`${nameOf(action)} keeps rows that have changed since they were looked at: ${changed.map(showRow).join(', ')}`)
+    if (changed.length > 0)
+      workshop.result(
+        `${nameOf(action)} keeps rows that have changed since they were looked at: ${changed.map(showRow).join(', ')}`,
+      )
   },
   async undo(action, workshop) {
     if (!workshop.journal.performed && !(await wasOurs(action, workshop))) return
     await (await controlOf(action, workshop)).restoreOtherRows(action, action.rows)
-    const taken = (await others(action, workshop)).filter((row) => action.rows.some((seen) => seen.id === row.id && !isSame(row, seen)))
-    if (taken.length > 0) workshop.result(`${nameOf(action)} has other rows by now under ids of rows that were removed, which stay: ${taken.map(showRow).join(', ')}`)
+    const taken = (await others(action, workshop)).filter((row) =>
+      action.rows.some((seen) => seen.id === row.id && !isSame(row, seen)),
+    )
+    if (taken.length > 0)
+      workshop.result(
+        `${nameOf(action)} has other rows by now under ids of rows that were removed, which stay: ${taken.map(showRow).join(', ')}`,
+      )
   },
 }
 
@@ -34,7 +42,12 @@ async function others(action: Removal, workshop: Pick<Workshop, 'open'>): Promis
 }
 
 function isSame(row: ChangelogLockRow, seen: ChangelogLockRow): boolean {
-  return row.id === seen.id && row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy
+  return (
+    row.id === seen.id &&
+    row.locked === seen.locked &&
+    row.lockGranted === seen.lockGranted &&
+    row.lockedBy === seen.lockedBy
+  )
 }
 
 function nameOf({ schema, table = changelogLock.table, database }: Removal): string {

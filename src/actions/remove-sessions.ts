@@ -53,11 +53,17 @@ function selectionOf({ namespace, which, counts: { asOf } }: Remove): SessionSel
   return { namespace, which, asOf }
 }
 
-/** Throws REFUSED where the configuration names another store by now. The master that sentinels name may be another than before. */
+/**
+ * Throws REFUSED where the configuration names another store by now. The master that sentinels name may be another than
+ * before.
+ */
 async function controlOf({ store }: Remove, { control }: Workshop): Promise<SessionsControl> {
   const found = await control.sessions()
   if (lasting(found.target) === lasting(store)) return found
-  throw new AdminError('REFUSED', `the sessions were counted at ${store}, and the deployment's store is ${found.target} now`)
+  throw new AdminError(
+    'REFUSED',
+    `the sessions were counted at ${store}, and the deployment's store is ${found.target} now`,
+  )
 }
 
 function lasting(target: string): string {

@@ -10,9 +10,10 @@ import { asPath } from '../core/shell-command.ts'
 type Change = ActionOf<'set-secret'>
 
 /**
- * Sets a setting that is a secret. Plan and journal know it by fingerprints alone; its value is read from the file anew by whoever goes
- * on. What it was before is kept in a file of this user's alone beside the journal, never in the deployment's copy of it: a password
- * that turns out wrong at night has to be taken back, and nothing else has the former one. That file is emptied by the undo.
+ * Sets a setting that is a secret. Plan and journal know it by fingerprints alone; its value is read from the file anew
+ * by whoever goes on. What it was before is kept in a file of this user's alone beside the journal, never in the
+ * deployment's copy of it: a password that turns out wrong at night has to be taken back, and nothing else has the
+ * former one. That file is emptied by the undo.
  */
 export const setSecret: ActionHandler<'set-secret'> = {
   failpoints: ['kept', 'written'],
@@ -22,7 +23,8 @@ export const setSecret: ActionHandler<'set-secret'> = {
   async perform(change, workshop) {
     const current = await seen(change, workshop)
     const to = await wanted(change, workshop)
-    if (current !== null && current !== to && !(await workshop.journal.keep(fileOf(change), current))) throw unkept(change)
+    if (current !== null && current !== to && !(await workshop.journal.keep(fileOf(change), current)))
+      throw unkept(change)
     await workshop.failpoint('kept')
     await write(change, { from: current, to }, workshop)
     await workshop.failpoint('written')
@@ -57,12 +59,18 @@ async function wanted({ name, salt, to, file }: Change, { open, given }: Worksho
   if (to === null) return null
   const told = given.get(name) ?? (file === null ? null : await (await open.files()).secret(file))
   if (told === null) {
-    throw new AdminError('REFUSED', `the value of ${name} came from standard input, and is kept nowhere: this run cannot go on, and can be taken back`, [
-      'testops-admin history -d {deployment}',
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `the value of ${name} came from standard input, and is kept nowhere: this run cannot go on, and can be taken back`,
+      ['testops-admin history -d {deployment}'],
+    )
   }
   if (fingerprint(told.reveal(), salt) === to) return told.reveal()
-  throw new AdminError('REFUSED', `${file ?? 'standard input'} holds another value for ${name} than when the plan was made`, file === null ? [] : [typed(['ls', '-l', asPath(file)])])
+  throw new AdminError(
+    'REFUSED',
+    `${file ?? 'standard input'} holds another value for ${name} than when the plan was made`,
+    file === null ? [] : [typed(['ls', '-l', asPath(file)])],
+  )
 }
 
 /** What it is set back to; undefined: nothing is to be taken back. Throws REFUSED. */
@@ -77,25 +85,38 @@ async function formerOf(change: Change, workshop: Workshop): Promise<string | nu
   if (from === null) return null
   const kept = await workshop.journal.kept(fileOf(change))
   if (kept !== null && fingerprint(kept, salt) === from) return kept
-  throw new AdminError('REFUSED', `the former value of ${name} is kept on the machine on which this run was made, and not on this one`, [
-    'testops-admin history -d {deployment}',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `the former value of ${name} is kept on the machine on which this run was made, and not on this one`,
+    ['testops-admin history -d {deployment}'],
+  )
 }
 
-async function write(change: Change, { from, to }: { from: string | null; to: string | null }, { control }: Workshop): Promise<void> {
-  if ((await (await control.service()).writeSetting({ name: change.name, from, to })) === 'changed') throw changed(change)
+async function write(
+  change: Change,
+  { from, to }: { from: string | null; to: string | null },
+  { control }: Workshop,
+): Promise<void> {
+  if ((await (await control.service()).writeSetting({ name: change.name, from, to })) === 'changed')
+    throw changed(change)
 }
 
 function changed({ name }: Change): AdminError {
-  return new AdminError('REFUSED', `${name} is another in the service's settings than it was seen: somebody else has changed it`, [
-    'testops-admin history -d {deployment}',
-  ])
+  return new AdminError(
+    'REFUSED',
+    `${name} is another in the service's settings than it was seen: somebody else has changed it`,
+    ['testops-admin history -d {deployment}'],
+  )
 }
 
 function unkept({ name }: Change): AdminError {
-  return new AdminError('UNAVAILABLE', `the former value of ${name} cannot be kept, without which this cannot be taken back`, [
-    'free space on the disk of the state folder, or make it writable; then resume: the run goes on from that folder alone',
-  ])
+  return new AdminError(
+    'UNAVAILABLE',
+    `the former value of ${name} cannot be kept, without which this cannot be taken back`,
+    [
+      'free space on the disk of the state folder, or make it writable; then resume: the run goes on from that folder alone',
+    ],
+  )
 }
 
 function fileOf({ name }: Change): string {

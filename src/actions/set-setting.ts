@@ -37,16 +37,22 @@ async function write({ name, from, to }: Change, { control }: Workshop, traces: 
 
 /** It was written, and another place stands above that one. */
 export function unread(name: string): AdminError {
-  return new AdminError('FAILED', `${name} was written, and the service's settings do not show it: it is set elsewhere too`, ['{settings}', 'testops-admin history -d {deployment}'])
+  return new AdminError(
+    'FAILED',
+    `${name} was written, and the service's settings do not show it: it is set elsewhere too`,
+    ['{settings}', 'testops-admin history -d {deployment}'],
+  )
 }
 
 /** Throws REFUSED. */
 function refuseIfChanged({ name, from }: Pick<Change, 'name' | 'from'>, compared: Compared): void {
   if (compared === 'set') return
   const expected = from === null ? 'not set' : from
-  throw new AdminError('REFUSED', `${name} is no longer ${expected} in the service's settings: somebody else has changed it`, [
-    'testops-admin doctor -d {deployment} --only broker',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${name} is no longer ${expected} in the service's settings: somebody else has changed it`,
+    ['testops-admin doctor -d {deployment} --only broker'],
+  )
 }
 
 async function valueOf(name: string, { open }: Workshop): Promise<string | null> {

@@ -16,7 +16,12 @@ export const stopService: ActionHandler<'stop-service'> = {
   },
   async perform(_, { control, patienceMs: timeoutMs, progress, signal, failpoint, journal }) {
     progress('waiting until the service and its processes are gone')
-    await (await control.service()).stop({ timeoutMs, signal, note: async (text) => journal.note(text), tell: (state) => progress(`waiting until the service is gone: ${state}`) })
+    await (await control.service()).stop({
+      timeoutMs,
+      signal,
+      note: async (text) => journal.note(text),
+      tell: (state) => progress(`waiting until the service is gone: ${state}`),
+    })
     await failpoint('stopped')
   },
   async undo({ wasRunning }, workshop) {

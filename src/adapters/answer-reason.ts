@@ -4,17 +4,18 @@ import type { HttpAnswer } from './http.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 
 /**
- * What an answer says about itself, for a message of ours: `HTTP 502, 'Bad Gateway'`. Of a redirect it is the target, of JSON
- * what its error fields say (Spring's, OAuth's, RFC 9457's, RabbitMQ's), of a page its title or first line. Never a part of a
- * JSON text, and neither time nor stack (FIELD-NOTES.md 1.3): one and the same error reads the same each time. `hide` takes out
- * what must not be shown, before anything is cut off.
+ * What an answer says about itself, for a message of ours: `HTTP 502, 'Bad Gateway'`. Of a redirect it is the target,
+ * of JSON what its error fields say (Spring's, OAuth's, RFC 9457's, RabbitMQ's), of a page its title or first line.
+ * Never a part of a JSON text, and neither time nor stack (FIELD-NOTES.md 1.3): one and the same error reads the same
+ * each time. `hide` takes out what must not be shown, before anything is cut off.
  */
 export function reasonOf(
   { status, headers, text }: Pick<HttpAnswer, 'status' | 'headers' | 'text'>,
   hide: (text: string) => string = withoutSecrets,
 ): string {
   const { location } = headers
-  if (status >= 300 && status < 400 && location !== undefined) return `HTTP ${status}, to ${hide(location.split('?')[0] ?? '')}`
+  if (status >= 300 && status < 400 && location !== undefined)
+    return `HTTP ${status}, to ${hide(location.split('?')[0] ?? '')}`
   const value = jsonOf({ text })
   const said = value === undefined ? saidByPage(text) : saidByJson(value)
   return `HTTP ${status}${said === '' ? '' : `, '${clipped(hide(said.slice(0, looked)))}'`}`
@@ -77,7 +78,10 @@ function withoutScripts(text: string): string {
 function firstLine(text: string): string {
   const json = /["'(]?(?:\{\s*["}]|\[\s*[[{"])/.exec(text)
   const prose = json ? `${text.slice(0, json.index).replace(/(?<![\s:])[\s:]+$/, '')} …` : text
-  const line = prose.split('\n').map((part) => part.trim()).find((part) => part !== '')
+  const line = prose
+    .split('\n')
+    .map((part) => part.trim())
+    .find((part) => part !== '')
   return line === undefined || line === '…' ? '' : line
 }
 

@@ -1,6 +1,6 @@
 /**
- * The names and addresses that a certificate holds which was presented under another name: from its subjectAltName, else
- * its common name. Null where the error says something else.
+ * The names and addresses that a certificate holds which was presented under another name: from its subjectAltName,
+ * else its common name. Null where the error says something else.
  */
 export function namesOfMisnamed(thrown: unknown): readonly string[] | null {
   if (!(thrown instanceof Error)) return null

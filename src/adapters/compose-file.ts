@@ -30,13 +30,22 @@ export interface Extended {
 }
 
 /**
- * All files of a project, each behind those that it includes, all the way down; and what is included and is no file of this machine, or
- * is named by a variable, as it is written. `read` gives the value of a file, and may throw.
+ * All files of a project, each behind those that it includes, all the way down; and what is included and is no file of
+ * this machine, or is named by a variable, as it is written. `read` gives the value of a file, and may throw.
  */
-export async function composeFilesIn(files: readonly string[], folder: string, read: (path: string) => Promise<unknown>): Promise<{ files: ComposeFile[]; others: string[] }> {
+export async function composeFilesIn(
+  files: readonly string[],
+  folder: string,
+  read: (path: string) => Promise<unknown>,
+): Promise<{ files: ComposeFile[]; others: string[] }> {
   const found = new Map<string, ComposeFile>()
   const others: string[] = []
-  const follow = async (path: string, at: string, included: Included | null, above: readonly string[]): Promise<void> => {
+  const follow = async (
+    path: string,
+    at: string,
+    included: Included | null,
+    above: readonly string[],
+  ): Promise<void> => {
     if (above.includes(path)) return
     for (const entry of entriesIn(await read(path))) {
       const next = includedBy(entry, at)
@@ -55,7 +64,9 @@ export function extendedBy(service: unknown, folder: string): Extended | null {
   if (typeof of === 'string') return { file: null, named: null, service: of }
   const { service: name, file } = mapIn(of)
   if (typeof name !== 'string') return null
-  return typeof file === 'string' ? { file: isHere(file) ? resolve(folder, file) : null, named: file, service: name } : { file: null, named: null, service: name }
+  return typeof file === 'string'
+    ? { file: isHere(file) ? resolve(folder, file) : null, named: file, service: name }
+    : { file: null, named: null, service: name }
 }
 
 function entriesIn(value: unknown): unknown[] {
@@ -64,13 +75,21 @@ function entriesIn(value: unknown): unknown[] {
 }
 
 function includedBy(entry: unknown, from: string): Included | { named: string } {
-  const { path, project_directory: folder, env_file: environment } = typeof entry === 'string' ? { path: entry } : mapIn(entry)
+  const {
+    path,
+    project_directory: folder,
+    env_file: environment,
+  } = typeof entry === 'string' ? { path: entry } : mapIn(entry)
   const named = textsIn(path)
   const [first] = named
   const words = [...named, ...textsIn(folder), ...textsIn(environment)]
   if (first === undefined || !words.every(isHere)) return { named: named.join(', ') }
   const files = named.map((it) => resolve(from, it))
-  return { files, folder: typeof folder === 'string' ? resolve(from, folder) : dirname(files[0]!), environmentFiles: textsIn(environment).map((it) => resolve(from, it)) }
+  return {
+    files,
+    folder: typeof folder === 'string' ? resolve(from, folder) : dirname(files[0]!),
+    environmentFiles: textsIn(environment).map((it) => resolve(from, it)),
+  }
 }
 
 /** What comes from elsewhere is named by an address, by `oci:` or as git does. */

@@ -7,9 +7,9 @@ import { command } from '../core/shell-command.ts'
 const mostLinks = 40
 
 /**
- * Where a file that is found by its name is edited: a link stays one, and what it leads to is written. Throws REFUSED where a link
- * belongs to another user than this one, root, or the owner of that file: whoever may place it would choose what is written to for us. Throws
- * what the system throws.
+ * Where a file that is found by its name is edited: a link stays one, and what it leads to is written. Throws REFUSED
+ * where a link belongs to another user than this one, root, or the owner of that file: whoever may place it would
+ * choose what is written to for us. Throws what the system throws.
  */
 export async function editedAt(path: string): Promise<string> {
   const real = await realpath(path)
@@ -20,7 +20,11 @@ export async function editedAt(path: string): Promise<string> {
     const about = await lstat(at)
     if (!about.isSymbolicLink()) break
     if (!ours.includes(about.uid)) {
-      throw new AdminError('REFUSED', `${at} is a symbolic link of user ${about.uid} to ${real}, which is not theirs, and was not changed`, [typed(['ls', '-l', at, real]), command`chown -h root ${at}   # if it is meant`])
+      throw new AdminError(
+        'REFUSED',
+        `${at} is a symbolic link of user ${about.uid} to ${real}, which is not theirs, and was not changed`,
+        [typed(['ls', '-l', at, real]), command`chown -h root ${at}   # if it is meant`],
+      )
     }
     at = resolve(dirname(at), await readlink(at))
   }

@@ -53,7 +53,8 @@ export function systemCode(thrown: unknown): string | null {
 }
 
 /**
- * What a failure of the network or of TLS means to the operator; null where it is neither. `AdminError`s pass as they are.
+ * What a failure of the network or of TLS means to the operator; null where it is neither. `AdminError`s pass as they
+ * are.
  */
 export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   if (thrown instanceof AdminError) return thrown
@@ -87,7 +88,9 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
-      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, 'unrouted', [command`ip route get ${host}`])
+      return fail(`${what} at ${where} cannot be reached: no route to ${host}`, 'unrouted', [
+        command`ip route get ${host}`,
+      ])
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ERR_STREAM_DESTROYED':
@@ -99,7 +102,9 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
     case 'EACCES':
       return fail(`${what} at ${where} cannot be reached: ${oneLine(messageOf(thrown))}`)
     default:
-      return code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') ? tlsFailure(thrown, peer) : null
+      return code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')
+        ? tlsFailure(thrown, peer)
+        : null
   }
 }
 
@@ -122,14 +127,21 @@ function openssl({ starttls, host, port }: Peer): ShellCommand {
   return command`openssl s_client ${nested(starttls ? command`-starttls ${starttls} ` : '')}-connect ${hostPort(host, port)}`
 }
 
-/** The last resort: whatever a client library threw, as an error of the operator's. A bug of ours is thrown as it is. */
+/**
+ * The last resort: whatever a client library threw, as an error of the operator's. A bug of ours is thrown as it is.
+ */
 export function peerFailure(thrown: unknown, peer: Peer): AdminError {
   if (thrown instanceof TypeError || thrown instanceof ReferenceError) throw thrown
   return (
     networkFailure(thrown, peer) ??
-    new AdminError('UNEXPECTED_ANSWER', `${peer.what} at ${peer.where}: ${oneLine(messageOf(thrown))}`, peer.suggestions, {
-      cause: thrown,
-    })
+    new AdminError(
+      'UNEXPECTED_ANSWER',
+      `${peer.what} at ${peer.where}: ${oneLine(messageOf(thrown))}`,
+      peer.suggestions,
+      {
+        cause: thrown,
+      },
+    )
   )
 }
 
@@ -194,7 +206,11 @@ async function acceptsConnections(peer: Peer, timeoutMs: number): Promise<boolea
  * The first line that whatever listens there says, after it was sent `greeting`: names the culprit where something
  * else has taken the port. Null where it says nothing readable.
  */
-export async function firstAnswer(peer: Pick<Peer, 'host' | 'port' | 'reach'>, greeting: Buffer, timeoutMs: number): Promise<string | null> {
+export async function firstAnswer(
+  peer: Pick<Peer, 'host' | 'port' | 'reach'>,
+  greeting: Buffer,
+  timeoutMs: number,
+): Promise<string | null> {
   const place = await placeOf(peer).catch(() => null)
   if (place === null) return null
   const socket = connect(place)

@@ -13,11 +13,26 @@ export function fileFailure(error: unknown, file: string): AdminError {
   switch (systemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new AdminError('UNAVAILABLE', `the log file ${file} does not exist`, [command`ls -l ${asPath(file)}`], options)
+      return new AdminError(
+        'UNAVAILABLE',
+        `the log file ${file} does not exist`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
     case 'EACCES':
     case 'EPERM':
-      return new AdminError('FORBIDDEN', `the log file ${file} may not be read by this user`, [command`ls -l ${asPath(file)}`], options)
+      return new AdminError(
+        'FORBIDDEN',
+        `the log file ${file} may not be read by this user`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
     default:
-      return new AdminError('UNAVAILABLE', `the log file ${file} cannot be read: ${messageOf(error)}`, [command`ls -l ${asPath(file)}`], options)
+      return new AdminError(
+        'UNAVAILABLE',
+        `the log file ${file} cannot be read: ${messageOf(error)}`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
   }
 }

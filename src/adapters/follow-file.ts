@@ -15,16 +15,25 @@ const chunkBytes = 65_536
 const maxLength = 1_000_000
 /** bytes that are read still when it is to end */
 const lastBytes = 1_000_000
-/** how much of what was there before is read where some of the older lines are wanted: a file does not tell where a time begins */
+/**
+ * how much of what was there before is read where some of the older lines are wanted: a file does not tell where a time
+ * begins
+ */
 const olderBytes = 10_000_000
 
 /**
- * The lines of a file as they are written, over rotation by renaming and by cutting it down, and from its beginning where it appears
- * later. Where older lines are wanted, it begins with the newest 10 MB; where all of them are, with the first. When the signal ends it, what
- * is left comes, with a last line that has no end. Throws FORBIDDEN, UNAVAILABLE, and INTERRUPTED where much is left.
+ * The lines of a file as they are written, over rotation by renaming and by cutting it down, and from its beginning
+ * where it appears later. Where older lines are wanted, it begins with the newest 10 MB; where all of them are, with
+ * the first. When the signal ends it, what is left comes, with a last line that has no end. Throws FORBIDDEN,
+ * UNAVAILABLE, and INTERRUPTED where much is left.
  */
-export async function* followFile(file: string, { signal, since, tell = () => undefined }: FollowOptions): AsyncGenerator<FollowedLine> {
-  let current = await openAt(file, (size) => (since === undefined ? size : since.getTime() > 0 ? Math.max(0, size - olderBytes) : 0))
+export async function* followFile(
+  file: string,
+  { signal, since, tell = () => undefined }: FollowOptions,
+): AsyncGenerator<FollowedLine> {
+  let current = await openAt(file, (size) =>
+    since === undefined ? size : since.getTime() > 0 ? Math.max(0, size - olderBytes) : 0,
+  )
   if (!current) tell(`the log file ${file} does not exist yet`)
   let isLast = false
   try {
@@ -53,7 +62,11 @@ export async function* followFile(file: string, { signal, since, tell = () => un
 
 async function* restOf(current: OpenFile, file: string): AsyncGenerator<string> {
   const left = await current.left()
-  if (left > lastBytes) throw new AdminError('INTERRUPTED', `interrupted before the end of ${file}: ${grouped(left)} bytes of it were not read`)
+  if (left > lastBytes)
+    throw new AdminError(
+      'INTERRUPTED',
+      `interrupted before the end of ${file}: ${grouped(left)} bytes of it were not read`,
+    )
   for (let texts = await current.more(); texts !== null; texts = await current.more()) yield* texts
   yield* current.end()
 }
@@ -108,7 +121,10 @@ async function openAt(file: string, from: (size: number) => number): Promise<Ope
   }
 }
 
-/** The file that stands in the place of the former one; null as long as nothing is written to it, since the former may still be. */
+/**
+ * The file that stands in the place of the former one; null as long as nothing is written to it, since the former may
+ * still be.
+ */
 async function replacement(file: string, current: OpenFile | null): Promise<OpenFile | null> {
   const found = await stat(file).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return null

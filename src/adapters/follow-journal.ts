@@ -12,13 +12,21 @@ const pauseMs = 1000
 const maxLength = 1_000_000
 
 /**
- * What a command that prints a log goes on to print: of `journalctl` alone it is known how it follows (journalctl(1)), and its cursor
- * tells where it was if it ends. Throws NOT_CONFIGURED for any other, UNAVAILABLE, and UNEXPECTED_ANSWER where the first try fails.
+ * What a command that prints a log goes on to print: of `journalctl` alone it is known how it follows (journalctl(1)),
+ * and its cursor tells where it was if it ends. Throws NOT_CONFIGURED for any other, UNAVAILABLE, and UNEXPECTED_ANSWER
+ * where the first try fails.
  */
-export async function* followCommand(command: readonly [string, ...string[]], { signal, since = new Date(), tell = () => undefined }: FollowOptions): AsyncGenerator<FollowedLine> {
+export async function* followCommand(
+  command: readonly [string, ...string[]],
+  { signal, since = new Date(), tell = () => undefined }: FollowOptions,
+): AsyncGenerator<FollowedLine> {
   const from = typed(command)
   if (!isJournal(command)) {
-    throw new AdminError('NOT_CONFIGURED', `the log command \`${from}\` prints what is there and ends: of \`journalctl\` and of files alone it is known how they go on`, ['set `host.logs.file`'])
+    throw new AdminError(
+      'NOT_CONFIGURED',
+      `the log command \`${from}\` prints what is there and ends: of \`journalctl\` and of files alone it is known how they go on`,
+      ['set `host.logs.file`'],
+    )
   }
   let cursor: string | null = null
   let trouble: string | null = null
@@ -26,7 +34,10 @@ export async function* followCommand(command: readonly [string, ...string[]], { 
     // the last of options that say the same holds
     const start = cursor === null ? sinceOption(since) : `--after-cursor=${cursor}`
     try {
-      for await (const line of programLines([...command, '--follow', '--lines=all', '--output=json', '--all', start], { maxLength, signal })) {
+      for await (const line of programLines([...command, '--follow', '--lines=all', '--output=json', '--all', start], {
+        maxLength,
+        signal,
+      })) {
         const entry = entryIn(line)
         if (entry === null) continue
         for (const text of entry.text.split('\n')) yield { from, text }
@@ -46,7 +57,10 @@ function isJournal(command: readonly string[]): boolean {
   return command.some((word) => basename(word) === 'journalctl')
 }
 
-/** The command without its bound on lines, and from a moment on, where it is `journalctl`'s; else as it is. The last of options that say the same holds. */
+/**
+ * The command without its bound on lines, and from a moment on, where it is `journalctl`'s; else as it is. The last of
+ * options that say the same holds.
+ */
 export function wholeJournal(command: readonly [string, ...string[]], since?: Date): readonly [string, ...string[]] {
   if (!isJournal(command)) return command
   return [...command, '--lines=all', '--all', ...(since === undefined ? [] : [sinceOption(since)])]

@@ -28,9 +28,9 @@ interface Proxy {
 }
 
 /**
- * A route that keeps its connections, through the proxy that the environment names for this address (HTTP_PROXY, HTTPS_PROXY,
- * ALL_PROXY, NO_PROXY); what runs on this machine, or has a way of its own, is reached directly, whatever they say. Throws CONFIGURATION for a proxy of
- * another kind.
+ * A route that keeps its connections, through the proxy that the environment names for this address (HTTP_PROXY,
+ * HTTPS_PROXY, ALL_PROXY, NO_PROXY); what runs on this machine, or has a way of its own, is reached directly, whatever
+ * they say. Throws CONFIGURATION for a proxy of another kind.
  */
 export async function openRoute(url: URL, trust: Trust, way: HostPort | null): Promise<Route> {
   const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
@@ -38,7 +38,13 @@ export async function openRoute(url: URL, trust: Trust, way: HostPort | null): P
   const place = way === null ? {} : { host: way.host, hostname: way.host, port: way.port }
   const proxy = way === null ? proxyOf(url) : null
   if (proxy === null) return { agent: new Agent({ keepAlive: true }), request, tls, place, proxy: null }
-  return { agent: await proxyAgent(url, proxy), request, tls, place, proxy: { host: bare(proxy.hostname), port: portOf(proxy) } }
+  return {
+    agent: await proxyAgent(url, proxy),
+    request,
+    tls,
+    place,
+    proxy: { host: bare(proxy.hostname), port: portOf(proxy) },
+  }
 }
 
 /** The proxy that requests to this address go through; null: none. Throws CONFIGURATION. */

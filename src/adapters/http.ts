@@ -56,7 +56,8 @@ export interface HttpOptions {
 
 /**
  * A client for one server that keeps its connections, through the proxy that the environment names. Its requests throw
- * UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`), whatever the status is. Throws CONFIGURATION.
+ * UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`), whatever the status is. Throws
+ * CONFIGURATION.
  */
 export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   const { what, timeoutMs, connectMs = timeoutMs, maxBytes } = options
@@ -69,7 +70,13 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
 
   const ask = async (path: string, request: HttpRequest, held: Held): Promise<HttpAnswer> => {
     const started = performance.now()
-    const answer = await send(url, { ...request, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`, connectMs }, route, peer, held)
+    const answer = await send(
+      url,
+      { ...request, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`, connectMs },
+      route,
+      peer,
+      held,
+    )
     if (route.proxy && answer.statusCode === 407) throw proxyRefusal(route.proxy, 407, peer)
     const durationMs = performance.now() - started
     const text = await readBody(answer, maxBytes, peer)
@@ -83,7 +90,10 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
       const held: Held = { request: null, isThrough: proxy === null }
       const { method = 'GET', signal } = request
       // an address alone is one that is read
-      const how = [...(method === 'GET' ? [] : [method]), ...(proxy ? [`through the proxy ${hostPort(proxy.host, proxy.port)}`] : [])].join(', ')
+      const how = [
+        ...(method === 'GET' ? [] : [method]),
+        ...(proxy ? [`through the proxy ${hostPort(proxy.host, proxy.port)}`] : []),
+      ].join(', ')
       const target = { ...peer, where: `${base}${path.split('?')[0]}${how === '' ? '' : ` (${how})`}` }
       const next = { ...target, ...proxy }
       signal?.throwIfAborted()
@@ -118,7 +128,13 @@ interface Held {
   isKeyed?: boolean
 }
 
-async function send(url: URL, request: HttpRequest & { path: string; connectMs: number }, route: Route, peer: Peer, held: Held): Promise<IncomingMessage> {
+async function send(
+  url: URL,
+  request: HttpRequest & { path: string; connectMs: number },
+  route: Route,
+  peer: Peer,
+  held: Held,
+): Promise<IncomingMessage> {
   const { path, method = 'GET', headers = {}, form, repeatable = method === 'GET' } = request
   const content = form === undefined ? null : multipart(form)
   try {
@@ -129,7 +145,13 @@ async function send(url: URL, request: HttpRequest & { path: string; connectMs: 
         ...route.place,
         path,
         method,
-        headers: { host: url.host, accept: 'application/json', 'user-agent': 'testops-admin', ...content?.headers, ...headers },
+        headers: {
+          host: url.host,
+          accept: 'application/json',
+          'user-agent': 'testops-admin',
+          ...content?.headers,
+          ...headers,
+        },
       })
       held.request.once('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
         held.isThrough = statusCode === 200
@@ -141,7 +163,13 @@ async function send(url: URL, request: HttpRequest & { path: string; connectMs: 
         connectWithin(socket, request.connectMs)
       })
       held.request.on('response', resolve)
-      held.request.on('error', (error) => reject(held.isKeyed === true && isHandshakeFailure(error) ? Object.assign(new Error('certificate wanted', { cause: error }), { code: certificateWanted }) : error))
+      held.request.on('error', (error) =>
+        reject(
+          held.isKeyed === true && isHandshakeFailure(error)
+            ? Object.assign(new Error('certificate wanted', { cause: error }), { code: certificateWanted })
+            : error,
+        ),
+      )
       held.request.end(content?.body)
     })
   } catch (error) {
@@ -152,7 +180,10 @@ async function send(url: URL, request: HttpRequest & { path: string; connectMs: 
   }
 }
 
-function onceConnected(socket: Socket & { secureConnecting?: boolean }, connected: (socket: Socket) => void = () => undefined): void {
+function onceConnected(
+  socket: Socket & { secureConnecting?: boolean },
+  connected: (socket: Socket) => void = () => undefined,
+): void {
   if (socket.secureConnecting === true) socket.once('secureConnect', () => connected(socket))
   else if (socket.connecting) socket.once('connect', () => connected(socket))
   else connected(socket)
@@ -161,7 +192,10 @@ function onceConnected(socket: Socket & { secureConnecting?: boolean }, connecte
 /** From a firewall that drops what it does not let through, nothing is ever heard. */
 function connectWithin(socket: Socket, connectMs: number): void {
   if (!socket.connecting) return
-  const timer = setTimeout(() => socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })), connectMs)
+  const timer = setTimeout(
+    () => socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
+    connectMs,
+  )
   for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
 }
 
@@ -224,9 +258,11 @@ async function readBody(body: AsyncIterable<unknown>, maxBytes: number, peer: Pe
 
 function httpFailure(error: unknown, peer: Peer): AdminError {
   if (error instanceof AdminError) return error
-  const fail = (message: string): AdminError => new AdminError('UNEXPECTED_ANSWER', message, peer.suggestions, { cause: error })
+  const fail = (message: string): AdminError =>
+    new AdminError('UNEXPECTED_ANSWER', message, peer.suggestions, { cause: error })
   const code = systemCode(error) ?? ''
-  if (code === 'HPE_HEADER_OVERFLOW') return fail(`${peer.what} at ${peer.where} answers with more headers than can be read`)
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return fail(`${peer.what} at ${peer.where} answers with more headers than can be read`)
   if (code.startsWith('HPE_')) return fail(`what listens at ${hostPort(peer.host, peer.port)} does not speak HTTP`)
   return peerFailure(error, peer)
 }

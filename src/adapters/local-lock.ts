@@ -21,7 +21,9 @@ export async function localOperator(file: string): Promise<Holder | null> {
   return holder && asHolder(holder)
 }
 
-/** A lock among the operators of this machine who share a state folder. One that a killed process left is taken over. */
+/**
+ * A lock among the operators of this machine who share a state folder. One that a killed process left is taken over.
+ */
 export function localLock(file: string, { who, what }: LockOwner): RepairLock {
   let own: Operator | null = null
   return {
@@ -40,7 +42,12 @@ export function localLock(file: string, { who, what }: LockOwner): RepairLock {
       } catch (error) {
         if (error instanceof AdminError) throw error
         const look = /^(ENOSPC|EDQUOT)/.test(messageOf(error)) ? 'df -h' : 'ls -ld'
-        throw new AdminError('UNAVAILABLE', `the lock ${file} cannot be taken: ${messageOf(error)}`, [command`${nested(look)} ${dirname(file)}`], { cause: error })
+        throw new AdminError(
+          'UNAVAILABLE',
+          `the lock ${file} cannot be taken: ${messageOf(error)}`,
+          [command`${nested(look)} ${dirname(file)}`],
+          { cause: error },
+        )
       }
     },
     async isHeld() {

@@ -6,11 +6,15 @@ import type { ProcessIdentity } from './process-identity.ts'
 const noRoom = ['ENOSPC', 'EDQUOT']
 
 /**
- * Takes a lock that is a file: null where it is ours now, else its living holder. The lock of a process that died is taken
- * over. Throws what the system throws where the file cannot be written; `evenIfFull`: a disk without room, on which nobody can
- * take it, is no hindrance.
+ * Takes a lock that is a file: null where it is ours now, else its living holder. The lock of a process that died is
+ * taken over. Throws what the system throws where the file cannot be written; `evenIfFull`: a disk without room, on
+ * which nobody can take it, is no hindrance.
  */
-export async function takeLock<T extends ProcessIdentity>(lock: string, own: T, { evenIfFull = false } = {}): Promise<T | null> {
+export async function takeLock<T extends ProcessIdentity>(
+  lock: string,
+  own: T,
+  { evenIfFull = false } = {},
+): Promise<T | null> {
   const draft = `${lock}.${process.pid}`
   try {
     await writeFile(draft, JSON.stringify(own), { mode: 0o600 })

@@ -21,11 +21,20 @@ export interface LogText {
   readonly target: string
   /** the command that prints it; null: it is a file */
   readonly prints: Suggestion | null
-  /** the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out; `unread`: as `LogsSource.recent` has it */
+  /**
+   * the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out; `unread`:
+   * as `LogsSource.recent` has it
+   */
   newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string; unread?: readonly UnreadPart[] }>
-  /** lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as reading does */
+  /**
+   * lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as
+   * reading does
+   */
   follow(options: FollowOptions): AsyncGenerator<FollowedLine>
-  /** all of it, each file, container or run of one by itself, in the order of time as far as it is known; throws where these cannot be told */
+  /**
+   * all of it, each file, container or run of one by itself, in the order of time as far as it is known; throws where
+   * these cannot be told
+   */
   parts(options: LogPartsOptions): Promise<readonly LogPart[]>
 }
 
@@ -37,8 +46,8 @@ interface LogOptions {
 }
 
 /**
- * A log whose tail can be read. Opens nothing yet: files are rotated, so each reading opens its own.
- * Reading throws UNAVAILABLE (no such file or program), FORBIDDEN, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER (the command fails).
+ * A log whose tail can be read. Opens nothing yet: files are rotated, so each reading opens its own. Reading throws
+ * UNAVAILABLE (no such file or program), FORBIDDEN, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER (the command fails).
  */
 export function openLog(origin: LogOrigin, options: LogOptions): LogText {
   return 'file' in origin ? logOfFile(origin.file) : logOfCommand(origin.command, options)
@@ -68,7 +77,9 @@ function logOfFile(file: string): LogText {
             length += bytesRead
           }
           const bytes = buffer.subarray(0, length)
-          return start === 0 ? { complete: true, text: decode(bytes) } : { complete: false, text: decode(afterFirstLine(bytes)) }
+          return start === 0
+            ? { complete: true, text: decode(bytes) }
+            : { complete: false, text: decode(afterFirstLine(bytes)) }
         } finally {
           await handle.close()
         }

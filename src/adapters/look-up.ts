@@ -6,9 +6,10 @@ import { isIP } from 'node:net'
 import { isHostName, isLoopback } from '../core/host.ts'
 
 /**
- * How this machine looks names up, so that a name server that is silent does not keep the process from ending: Node's own look-up waits in
- * a thread, 10 s and more, and a process ends no sooner than its threads (libuv, `uv_library_shutdown`; `process.exit` is no way around
- * it). So `getent`, which asks as every program does, asks first, and is killed at the end; Node asks once that has had its answer.
+ * How this machine looks names up, so that a name server that is silent does not keep the process from ending: Node's
+ * own look-up waits in a thread, 10 s and more, and a process ends no sooner than its threads (libuv,
+ * `uv_library_shutdown`; `process.exit` is no way around it). So `getent`, which asks as every program does, asks
+ * first, and is killed at the end; Node asks once that has had its answer.
  */
 
 /** that long, an answer of a program was no matter of name servers that are silent */
@@ -38,10 +39,13 @@ export function lookUpLikeThis(): void {
 
 const underWay = new Map<string, Promise<void>>()
 
-/** Returns once the name can be asked of Node without waiting for long. Throws EAI_AGAIN where no name server answers. */
+/**
+ * Returns once the name can be asked of Node without waiting for long. Throws EAI_AGAIN where no name server answers.
+ */
 async function answered(host: string): Promise<void> {
   if (isIP(host) !== 0 || isLoopback(host) || !isHostName(host)) return
-  const asked = underWay.get(host) ?? askProgram(host).finally(() => setTimeout(() => underWay.delete(host), knownMs).unref())
+  const asked =
+    underWay.get(host) ?? askProgram(host).finally(() => setTimeout(() => underWay.delete(host), knownMs).unref())
   underWay.set(host, asked)
   return asked
 }
@@ -65,5 +69,9 @@ async function askProgram(host: string): Promise<void> {
   programs.delete(child)
   if (programs.size === 0) process.removeListener('exit', killAll)
   if (isFound || performance.now() - begin < quickMs) return
-  throw Object.assign(new Error(`getaddrinfo EAI_AGAIN ${host}`), { code: 'EAI_AGAIN', syscall: 'getaddrinfo', hostname: host })
+  throw Object.assign(new Error(`getaddrinfo EAI_AGAIN ${host}`), {
+    code: 'EAI_AGAIN',
+    syscall: 'getaddrinfo',
+    hostname: host,
+  })
 }

@@ -9,7 +9,10 @@ export function networkSource({ timeoutMs }: { timeoutMs: number } = { timeoutMs
   return { resolve: async (host) => (await addressesOf(host, timeoutMs)).length > 0 }
 }
 
-/** The addresses of a name, as every program on this machine sees them; empty: it has none. Throws TIMED_OUT, UNAVAILABLE. */
+/**
+ * The addresses of a name, as every program on this machine sees them; empty: it has none. Throws TIMED_OUT,
+ * UNAVAILABLE.
+ */
 export async function addressesOf(host: string, timeoutMs: number): Promise<string[]> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
@@ -30,7 +33,9 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
     if (error instanceof AdminError) throw error
     // a name server that cannot be asked is an unknown host to Java, too
     if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL'].includes(systemCode(error) ?? '')) return []
-    throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [command`getent hosts ${host}`], { cause: error })
+    throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [command`getent hosts ${host}`], {
+      cause: error,
+    })
   } finally {
     clearTimeout(timer)
   }

@@ -7,14 +7,18 @@ import type { Readable } from 'node:stream'
 // Windows knows neither
 const unheld = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** Opens a file for reading; a pipe to which nobody writes, or a terminal, does not hold it up. What it is, who opens it asks. */
+/**
+ * Opens a file for reading; a pipe to which nobody writes, or a terminal, does not hold it up. What it is, who opens it
+ * asks.
+ */
 export async function openUnheld(path: string): Promise<FileHandle> {
   return open(path, unheld)
 }
 
 /**
- * What a name leads to, file, pipe or device. A pipe is waited for as long as somebody listens to the stream and no longer: reading one
- * as a file takes a thread that nothing ends, and that keeps the process from ending, too. Throws what the system throws.
+ * What a name leads to, file, pipe or device. A pipe is waited for as long as somebody listens to the stream and no
+ * longer: reading one as a file takes a thread that nothing ends, and that keeps the process from ending, too. Throws
+ * what the system throws.
  */
 export function streamOf(path: string): Readable {
   const descriptor = openSync(path, unheld)

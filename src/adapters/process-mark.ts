@@ -3,14 +3,20 @@ import { readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { identify } from './process-identity.ts'
 
-/** A process as a part of a file's name: its machine, its number there, and when it began. Throws where there is no such process. */
+/**
+ * A process as a part of a file's name: its machine, its number there, and when it began. Throws where there is no such
+ * process.
+ */
 export async function markOf(pid: number): Promise<string> {
   const identity = await identify(pid)
   if (identity === null) throw new Error(`no process ${pid}`)
   return `${await machine()}-${pid}-${short(identity.startTime)}`
 }
 
-/** Whether the process that a mark is of has ended; null: it is no mark, or that of another machine or container, where nobody can tell from here. */
+/**
+ * Whether the process that a mark is of has ended; null: it is no mark, or that of another machine or container, where
+ * nobody can tell from here.
+ */
 export async function hasEnded(mark: string): Promise<boolean | null> {
   const [, where, pid, began] = /^([\da-f]{8})-(\d+)-([\da-f]{8})$/.exec(mark) ?? []
   if (where === undefined || where !== (await machine())) return null

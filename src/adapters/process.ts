@@ -35,7 +35,10 @@ export interface ProgramResult {
  * Throws UNAVAILABLE where it cannot be started, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER for more than `maxBytes`.
  * Arguments appear in error messages and in the process list: a secret goes into `input` or `environment`.
  */
-export async function runProgram(command: readonly [string, ...string[]], options: ProgramOptions): Promise<ProgramResult> {
+export async function runProgram(
+  command: readonly [string, ...string[]],
+  options: ProgramOptions,
+): Promise<ProgramResult> {
   const [file, ...parameters] = command
   const shown = typed(options.shown ?? command)
   const maxBytes = options.maxBytes ?? 10_000_000
@@ -68,7 +71,8 @@ export async function runProgram(command: readonly [string, ...string[]], option
       throw notStarted(file, options.directory, error)
     })
     await noted
-    if (stop.reason === null) return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated }
+    if (stop.reason === null)
+      return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated }
     throw {
       late: () => new AdminError('TIMED_OUT', `\`${shown}\` did not finish within ${seconds(timeoutMs ?? 0)}`, [shown]),
       interrupted: () => new AdminError('INTERRUPTED', `\`${shown}\` was interrupted`),
@@ -81,7 +85,10 @@ export async function runProgram(command: readonly [string, ...string[]], option
   }
 }
 
-/** How long the rest of the output is waited for once a program has ended: what it left running may hold its output for ever. */
+/**
+ * How long the rest of the output is waited for once a program has ended: what it left running may hold its output for
+ * ever.
+ */
 const restMs = 200
 
 async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | null; signal: string | null }> {
@@ -110,7 +117,9 @@ export function orFail(command: readonly string[], result: ProgramResult): void 
 /** 'ended with 1: last line of what it said' */
 export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): string {
   const end = exitCode === null ? `was ended by ${signal}` : `ended with ${exitCode}`
-  const said = [stderr, stdout].map((stream) => stream.trim().split('\n').at(-1)?.trim() ?? '').find((line) => line !== '')
+  const said = [stderr, stdout]
+    .map((stream) => stream.trim().split('\n').at(-1)?.trim() ?? '')
+    .find((line) => line !== '')
   return said === undefined ? end : `${end}: ${withoutSecrets(said).slice(0, 300)}`
 }
 

@@ -23,7 +23,10 @@ const lastBytes = 10_000
  * What a program prints, as it comes and as fast as it is taken; when this ends, so has the program.
  * Throws UNAVAILABLE where it cannot be started, UNEXPECTED_ANSWER where it does not end with 0.
  */
-export async function* programBlocks(command: readonly [string, ...string[]], options: BlocksOptions = {}): AsyncGenerator<Uint8Array> {
+export async function* programBlocks(
+  command: readonly [string, ...string[]],
+  options: BlocksOptions = {},
+): AsyncGenerator<Uint8Array> {
   const { environment, shown = command, signal } = options
   if (signal?.aborted) return
   const [file, ...parameters] = command
@@ -48,8 +51,17 @@ export async function* programBlocks(command: readonly [string, ...string[]], op
       throw notStarted(file, undefined, error)
     })
     if (exitCode === 0 || signal?.aborted) return
-    const result = { exitCode, signal: by, stdout: Buffer.from(last.subarray(-lastBytes)).toString(), stderr: said.text(), truncated: false }
-    throw options.failure?.(result) ?? new AdminError('UNEXPECTED_ANSWER', `\`${typed(shown)}\` ${endOf({ ...result, stdout: '' })}`, [typed(shown)])
+    const result = {
+      exitCode,
+      signal: by,
+      stdout: Buffer.from(last.subarray(-lastBytes)).toString(),
+      stderr: said.text(),
+      truncated: false,
+    }
+    throw (
+      options.failure?.(result) ??
+      new AdminError('UNEXPECTED_ANSWER', `\`${typed(shown)}\` ${endOf({ ...result, stdout: '' })}`, [typed(shown)])
+    )
   } finally {
     signal?.removeEventListener('abort', abort)
     stop.because('interrupted')

@@ -9,6 +9,9 @@ interface LinesOptions extends Omit<BlocksOptions, 'signal'> {
 }
 
 /** The same as `programBlocks`, a line at a time. */
-export async function* programLines(command: readonly [string, ...string[]], { maxLength, ...options }: LinesOptions): AsyncGenerator<string> {
+export async function* programLines(
+  command: readonly [string, ...string[]],
+  { maxLength, ...options }: LinesOptions,
+): AsyncGenerator<string> {
   yield* linesOf(programBlocks(command, options), maxLength)
 }

@@ -17,9 +17,14 @@ export interface StartOptions {
   directory?: string
   /** whom it runs as, where that is not this process's own user */
   account?: { uid: number; gid: number } | null
-  /** it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended with it */
+  /**
+   * it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended
+   * with it
+   */
   terminal?: boolean
-  /** how it is ended, where it has to put things in order: by this signal, and by force after so many milliseconds only */
+  /**
+   * how it is ended, where it has to put things in order: by this signal, and by force after so many milliseconds only
+   */
   end?: { signal: NodeJS.Signals; graceMs: number }
 }
 
@@ -55,7 +60,10 @@ export function notStarted(file: string, directory: string | undefined, cause: u
   return new AdminError('UNAVAILABLE', why, [command`command -v ${file}`], { cause })
 }
 
-/** less than what a check has beyond its sources' own deadlines, so that the reason is told and not just that it took long */
+/**
+ * less than what a check has beyond its sources' own deadlines, so that the reason is told and not just that it took
+ * long
+ */
 const graceMs = 500
 
 /** Ends a program: first it is asked to, then it must. */

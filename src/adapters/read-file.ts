@@ -7,13 +7,16 @@ import { judgeOpened } from './trust/judge.ts'
 import type { Judgement } from './trust/judge.ts'
 
 /**
- * The bytes of a file or a pipe, whoever wrote them; null where there are more than `maxBytes`. Throws what the system throws, and
- * AbortError once the signal says so: somebody may never write to the pipe.
+ * The bytes of a file or a pipe, whoever wrote them; null where there are more than `maxBytes`. Throws what the system
+ * throws, and AbortError once the signal says so: somebody may never write to the pipe.
  */
 export async function readUpTo(path: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of addAbortSignal(signal ?? new AbortController().signal, streamOf(path)) as AsyncIterable<Buffer>) {
+  for await (const chunk of addAbortSignal(
+    signal ?? new AbortController().signal,
+    streamOf(path),
+  ) as AsyncIterable<Buffer>) {
     length += chunk.length
     if (length > maxBytes) return null
     chunks.push(chunk)
@@ -22,11 +25,16 @@ export async function readUpTo(path: string, maxBytes: number, signal?: AbortSig
 }
 
 /**
- * The bytes of a regular file once `accept` has let its judgement pass; null where there are more than `maxBytes`. What is read is what
- * was judged: the file is opened once. A pipe that the caller's shell made (`<(…)`) is the caller's own. Throws what `accept` and the
- * system throw, and EISDIR, EPIPE or ENODEV for what is no file: nothing is waited for.
+ * The bytes of a regular file once `accept` has let its judgement pass; null where there are more than `maxBytes`. What
+ * is read is what was judged: the file is opened once. A pipe that the caller's shell made (`<(…)`) is the caller's
+ * own. Throws what `accept` and the system throw, and EISDIR, EPIPE or ENODEV for what is no file: nothing is waited
+ * for.
  */
-export async function readJudged(path: string, maxBytes: number, accept: (judgement: Judgement) => void): Promise<Buffer | null> {
+export async function readJudged(
+  path: string,
+  maxBytes: number,
+  accept: (judgement: Judgement) => void,
+): Promise<Buffer | null> {
   const handle = await openUnheld(path)
   try {
     const found = await handle.stat()

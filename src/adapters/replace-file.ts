@@ -6,8 +6,9 @@ import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
 
 /**
- * Replaces what a file holds in one step, synced, under the same mode and owner: who reads it, and who finds it after a crash, has the
- * old or the new. False where it does not hold `from` (null: is missing) any more. `path` is no link. Throws FORBIDDEN, UNAVAILABLE.
+ * Replaces what a file holds in one step, synced, under the same mode and owner: who reads it, and who finds it after a
+ * crash, has the old or the new. False where it does not hold `from` (null: is missing) any more. `path` is no link.
+ * Throws FORBIDDEN, UNAVAILABLE.
  */
 export async function replaceFile(path: string, { from, to }: { from: Buffer | null; to: Buffer }): Promise<boolean> {
   // what a process that was killed left behind is taken over
@@ -85,9 +86,19 @@ function notReplaced(path: string, cause: unknown): AdminError {
   const code = codeOf(cause)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     const why = code === 'EROFS' ? 'its file system is read-only' : 'this user may not write it, or its folder'
-    return new AdminError('FORBIDDEN', `${path} cannot be changed: ${why}`, [typed(['ls', '-ld', dirname(path), path]), 'run this with sudo'], {
-      cause,
-    })
+    return new AdminError(
+      'FORBIDDEN',
+      `${path} cannot be changed: ${why}`,
+      [typed(['ls', '-ld', dirname(path), path]), 'run this with sudo'],
+      {
+        cause,
+      },
+    )
   }
-  return new AdminError('UNAVAILABLE', `${path} cannot be changed: ${messageOf(cause)}`, [typed(['ls', '-ld', dirname(path), path])], { cause })
+  return new AdminError(
+    'UNAVAILABLE',
+    `${path} cannot be changed: ${messageOf(cause)}`,
+    [typed(['ls', '-ld', dirname(path), path])],
+    { cause },
+  )
 }

@@ -7,15 +7,23 @@ const added = String.raw`(?:[._-]${date}(?:[._-]\d{1,6})?|\.\d{1,6})`
 /** also what is not unpacked here: that it is there is told */
 const compressed = String.raw`(?:\.(?:gz|gzip|zst|zstd|bz2|xz|zip|lz4))?`
 
-/** Whether a file beside a log is an older part of it, by their names: as logrotate (`app.log.2.gz`) and Logback (`app-2026-11-21.0.log.gz`) write them. */
+/**
+ * Whether a file beside a log is an older part of it, by their names: as logrotate (`app.log.2.gz`) and Logback
+ * (`app-2026-11-21.0.log.gz`) write them.
+ */
 export function isRotatedFrom(log: string, name: string): boolean {
   const [, stem, ending] = /^(.+?)((?:\.(?:log|txt|out|json))?)$/.exec(log) ?? []
   if (stem === undefined || ending === undefined || !name.startsWith(stem) || name === log) return false
   const rest = name.slice(stem.length)
-  return [`${literal(ending)}${added}`, ...(ending === '' ? [] : [`${added}${literal(ending)}`])].some((form) => new RegExp(`^${form}${compressed}$`).test(rest))
+  return [`${literal(ending)}${added}`, ...(ending === '' ? [] : [`${added}${literal(ending)}`])].some((form) =>
+    new RegExp(`^${form}${compressed}$`).test(rest),
+  )
 }
 
-/** A log's file and those that were rotated from it, the oldest first. What was last written before `since` is left out. Only the log itself where its folder cannot be read. */
+/**
+ * A log's file and those that were rotated from it, the oldest first. What was last written before `since` is left out.
+ * Only the log itself where its folder cannot be read.
+ */
 export async function rotatedSet(log: string, since?: Date): Promise<string[]> {
   const folder = dirname(log)
   const names = await readdir(folder).catch(() => [])
@@ -29,7 +37,10 @@ export async function rotatedSet(log: string, since?: Date): Promise<string[]> {
       }),
   )
   const wanted = others.flat().filter(({ at }) => since === undefined || at >= since.getTime())
-  return [...wanted.sort((one, other) => one.at - other.at || (one.path < other.path ? 1 : -1)).map(({ path }) => path), log]
+  return [
+    ...wanted.sort((one, other) => one.at - other.at || (one.path < other.path ? 1 : -1)).map(({ path }) => path),
+    log,
+  ]
 }
 
 function literal(text: string): string {

@@ -18,10 +18,10 @@ const recordFile = 'run.json'
 const journalFile = 'journal.jsonl'
 
 /**
- * Journals as files, one folder a run: `run.json`, written once before anything is changed, `journal.jsonl`, a line an event, and
- * what a run leaves for people.
- * All is on disk (fsync) before it counts; folders are 0700, files 0600 (DESIGN.md 5). A folder appears whole or not at all.
- * Every call throws REFUSED where others could have written the folder or the file: a journal says what is done to the deployment.
+ * Journals as files, one folder a run: `run.json`, written once before anything is changed, `journal.jsonl`, a line an
+ * event, and what a run leaves for people. All is on disk (fsync) before it counts; folders are 0700, files 0600
+ * (DESIGN.md 5). A folder appears whole or not at all. Every call throws REFUSED where others could have written the
+ * folder or the file: a journal says what is done to the deployment.
  */
 export function runFolder(directory: string): RunStore {
   // no path is made of a text that is not the name of a run
@@ -74,12 +74,17 @@ export function runFolder(directory: string): RunStore {
       readable(directory)
       const names = await readdir(directory).catch(ifMissing<string[]>(directory, []))
       const all = names.filter(isRunName).sort()
-      return Promise.all(all.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))))
+      return Promise.all(
+        all.map(async (run) => read(run).catch((error: unknown) => ({ run, unreadable: messageOf(error) }))),
+      )
     },
     async strangers() {
       const entries = await readdir(directory, { withFileTypes: true }).catch(ifMissing<Dirent[]>(directory, []))
       const strange = entries.filter((entry) => entry.isDirectory() && !isOurs(entry.name))
-      return strange.map(({ name }) => ({ run: name, unreadable: `this folder in ${directory} does not have the name of a run` }))
+      return strange.map(({ name }) => ({
+        run: name,
+        unreadable: `this folder in ${directory} does not have the name of a run`,
+      }))
     },
     async keep(run, name, text) {
       const file = keptFile(folderOf(run), name)
@@ -146,7 +151,10 @@ function parents(folder: string, last: string): string[] {
   return above === last || above === folder ? [above] : [above, ...parents(above, last)]
 }
 
-/** What is kept is named after a setting, which a plan of others may name. Throws REFUSED where that is not the name of one file. */
+/**
+ * What is kept is named after a setting, which a plan of others may name. Throws REFUSED where that is not the name of
+ * one file.
+ */
 function keptFile(folder: string, name: string): string {
   if (/^[\w-][\w.-]{0,199}$/.test(name)) return join(folder, name)
   throw new AdminError('REFUSED', `nothing can be kept under the name \`${name}\`: it is not the name of one file`, [])
@@ -183,7 +191,10 @@ async function journal(file: string): Promise<RunLog> {
 
 /** Only the last line may be cut short: whatever it was going to say had not been begun or not been noted. */
 function wholeLines(text: string): string[] {
-  return text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1)
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .slice(0, -1)
 }
 
 function parse(text: string): unknown {
@@ -219,8 +230,12 @@ async function textOf(file: string, run: string): Promise<string> {
     if (error instanceof AdminError) throw error
     const { look } = placeOf(file)
     if (codeOf(error) === 'ENOENT')
-      throw new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} is damaged: ${file} is missing`, look, { cause: error })
-    throw new AdminError('UNAVAILABLE', `the journal of run ${run} cannot be read: ${messageOf(error)}`, look, { cause: error })
+      throw new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} is damaged: ${file} is missing`, look, {
+        cause: error,
+      })
+    throw new AdminError('UNAVAILABLE', `the journal of run ${run} cannot be read: ${messageOf(error)}`, look, {
+      cause: error,
+    })
   }
 }
 
@@ -229,20 +244,34 @@ function placeOf(file: string): Place {
 }
 
 function noSuchRun(run: string, directory: string): AdminError {
-  return new AdminError('USAGE', `there is no run \`${run}\` in ${directory}`, ['testops-admin history -d {deployment}'])
+  return new AdminError('USAGE', `there is no run \`${run}\` in ${directory}`, [
+    'testops-admin history -d {deployment}',
+  ])
 }
 
-/** `new`: of a run that has not begun, which may be kept elsewhere as well; one that is under way is found again only where it was begun. */
+/**
+ * `new`: of a run that has not begun, which may be kept elsewhere as well; one that is under way is found again only
+ * where it was begun.
+ */
 function unwritable(where: string, error: unknown, kind: 'new' | 'begun' = 'begun'): AdminError {
   if (error instanceof AdminError) return error
   const folder = asPath(dirname(where))
   const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')
-  return new AdminError('UNAVAILABLE', `the journal cannot be written: ${messageOf(error)}`, [
-    isFull ? typed(['df', '-h', folder]) : typed(['ls', '-ld', folder]),
-    ...(kind === 'new'
-      ? (['export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'] as const)
-      : ([isFull ? 'free some space there: the run goes on from this folder, so keep XDG_STATE_HOME as it is' : 'make the folder writable again: the run goes on from there, so keep XDG_STATE_HOME as it is'] as const)),
-  ], { cause: error })
+  return new AdminError(
+    'UNAVAILABLE',
+    `the journal cannot be written: ${messageOf(error)}`,
+    [
+      isFull ? typed(['df', '-h', folder]) : typed(['ls', '-ld', folder]),
+      ...(kind === 'new'
+        ? (['export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'] as const)
+        : ([
+            isFull
+              ? 'free some space there: the run goes on from this folder, so keep XDG_STATE_HOME as it is'
+              : 'make the folder writable again: the run goes on from there, so keep XDG_STATE_HOME as it is',
+          ] as const)),
+    ],
+    { cause: error },
+  )
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -253,6 +282,11 @@ function ifMissing<T>(directory: string, otherwise: T): (error: unknown) => T {
   return (error) => {
     if (codeOf(error) === 'ENOENT') return otherwise
     if (error instanceof AdminError) throw error
-    throw new AdminError('UNAVAILABLE', `the journals of this machine cannot be read: ${messageOf(error)}`, [typed(['ls', '-ld', asPath(directory)])], { cause: error })
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the journals of this machine cannot be read: ${messageOf(error)}`,
+      [typed(['ls', '-ld', asPath(directory)])],
+      { cause: error },
+    )
   }
 }

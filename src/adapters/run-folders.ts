@@ -11,8 +11,8 @@ interface Beside {
 }
 
 /**
- * The journals of one workload on this machine, whatever its deployment was called when they were begun. New ones are begun in `directory`; a
- * run of another folder is resumed where it is. Throws as `runFolder`.
+ * The journals of one workload on this machine, whatever its deployment was called when they were begun. New ones are
+ * begun in `directory`; a run of another folder is resumed where it is. Throws as `runFolder`.
  */
 export function runFolders(directory: string, { folders, isOwn }: Beside): RunStore {
   const main = runFolder(directory)

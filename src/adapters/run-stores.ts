@@ -10,8 +10,9 @@ interface Places {
 }
 
 /**
- * The journals of a deployment that has two places for them: new ones are begun in the first that can be had, those that are there are read
- * from both, and of one that is in both the longer counts. Throws what the first throws where neither can be had.
+ * The journals of a deployment that has two places for them: new ones are begun in the first that can be had, those
+ * that are there are read from both, and of one that is in both the longer counts. Throws what the first throws where
+ * neither can be had.
  */
 export async function eitherRunStore({ first, second }: Places): Promise<RunStore> {
   const one = await attempt(first)
@@ -24,7 +25,9 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
   let why: AdminError | null = one instanceof AdminError && one.code !== 'NOT_CONFIGURED' ? one : null
 
   /** What the first place gives; null: it cannot be had now. */
-  const ofMain = async <T>(asking: (store: RunStore) => Promise<T>): Promise<{ value: T } | { refused: AdminError } | null> => {
+  const ofMain = async <T>(
+    asking: (store: RunStore) => Promise<T>,
+  ): Promise<{ value: T } | { refused: AdminError } | null> => {
     if (!main) return null
     try {
       const value = await asking(main)
@@ -41,7 +44,8 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
     const there = await ofMain(async (store) => store.read(run))
     const near = await beside.read(run).catch((error: unknown) => {
       // who may not look there has never written there
-      if (error instanceof AdminError && (error.code === 'USAGE' || (main !== null && error.code === 'FORBIDDEN'))) return null
+      if (error instanceof AdminError && (error.code === 'USAGE' || (main !== null && error.code === 'FORBIDDEN')))
+        return null
       throw error
     })
     const own = there && 'value' in there ? { store: main!, history: there.value } : null
@@ -49,7 +53,12 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
     if (own) return own
     if (there && 'refused' in there) throw there.refused
     // it may lie where nobody can look now
-    throw why ?? new AdminError('USAGE', `there is no run \`${run}\` in the ${beside.where}`, ['testops-admin history -d {deployment}'])
+    throw (
+      why ??
+      new AdminError('USAGE', `there is no run \`${run}\` in the ${beside.where}`, [
+        'testops-admin history -d {deployment}',
+      ])
+    )
   }
   return {
     where: main ? `${main.where}, else ${beside.where}` : beside.where,

@@ -6,12 +6,20 @@ import { env } from 'node:process'
 import { unlessAborted } from '../core/abort.ts'
 import { lookUp } from './look-up.ts'
 
-/** Whether a host is this machine: its name leads to an address of its own. False where no name server says so within `timeoutMs`. Never throws. */
+/**
+ * Whether a host is this machine: its name leads to an address of its own. False where no name server says so within
+ * `timeoutMs`. Never throws.
+ */
 export async function isThisMachine(host: string, { timeoutMs }: { timeoutMs: number }): Promise<boolean> {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
   const late = AbortSignal.timeout(timeoutMs)
-  const addresses = await unlessAborted(lookUp(host), late, () => new Error(`no answer about ${host} in time`)).catch(() => [])
-  return addresses.length > 0 && addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
+  const addresses = await unlessAborted(lookUp(host), late, () => new Error(`no answer about ${host} in time`)).catch(
+    () => [],
+  )
+  return (
+    addresses.length > 0 &&
+    addresses.every(({ address }) => /^127\./.test(address) || address === '::1' || own.includes(address))
+  )
 }
 
 /** Whether a program of that name can be run from these folders; by default from those of this process. */

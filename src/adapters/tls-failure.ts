@@ -2,7 +2,10 @@ import { AdminError, messageOf } from '../core/error.ts'
 import type { NetworkObstacle } from '../core/error.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** TLS 1.2 has no alert of its own for a missing client certificate: it is told by this code, which Node has for that of TLS 1.3. */
+/**
+ * TLS 1.2 has no alert of its own for a missing client certificate: it is told by this code, which Node has for that of
+ * TLS 1.3.
+ */
 export const certificateWanted = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'
 
 interface Reason {
@@ -15,12 +18,25 @@ interface Reason {
 
 const reasons: readonly Reason[] = [
   // this program sends no certificate, so that none can be bad
-  { sign: /alert (?:certificate required|bad certificate|no certificate|certificate unknown|unsupported certificate)/i, does: 'wants a client certificate', kind: 'client-certificate' },
+  {
+    sign: /alert (?:certificate required|bad certificate|no certificate|certificate unknown|unsupported certificate)/i,
+    does: 'wants a client certificate',
+    kind: 'client-certificate',
+  },
   { sign: /alert protocol version|unsupported protocol|version too low/i, does: 'speaks only TLS older than 1.2' },
-  { sign: /wrong version number|packet length too long|record layer/i, does: 'does not speak TLS as expected: it answered in plain text' },
-  { sign: /alert handshake failure|no shared cipher|no ciphers available|unknown cipher|wrong cipher/i, does: 'has no cipher in common with this program' },
+  {
+    sign: /wrong version number|packet length too long|record layer/i,
+    does: 'does not speak TLS as expected: it answered in plain text',
+  },
+  {
+    sign: /alert handshake failure|no shared cipher|no ciphers available|unknown cipher|wrong cipher/i,
+    does: 'has no cipher in common with this program',
+  },
   { sign: /unrecognized name/i, does: 'does not know the name by which it is asked' },
-  { sign: /(?:key|md|digest) too (?:small|weak)|bad (?:dh|ecpoint)/i, does: 'has a key or a certificate that is too weak' },
+  {
+    sign: /(?:key|md|digest) too (?:small|weak)|bad (?:dh|ecpoint)/i,
+    does: 'has a key or a certificate that is too weak',
+  },
   { sign: /legacy renegotiation|legacy sigalg/i, does: 'speaks TLS in an old way that is unsafe' },
   { sign: /alert internal error/i, does: 'failed by itself while TLS began' },
   { sign: /alert access denied/i, does: 'lets nobody in from here' },
@@ -38,11 +54,19 @@ interface TlsPeer {
 /** What a failure of TLS means to the operator, without OpenSSL's own text. */
 export function tlsFailure(thrown: unknown, { what, host, port, where, suggestions }: TlsPeer): AdminError {
   const text = `${codeIn(thrown)} ${messageOf(thrown)}`.replaceAll('_', ' ')
-  const { does, kind = 'tls' } = reasons.find(({ sign }) => sign.test(text)) ?? { does: 'does not speak TLS as expected' }
-  return new AdminError('UNEXPECTED_ANSWER', `${what} at ${where} ${does}`, suggestions, { cause: thrown, obstacle: { kind, host, port } })
+  const { does, kind = 'tls' } = reasons.find(({ sign }) => sign.test(text)) ?? {
+    does: 'does not speak TLS as expected',
+  }
+  return new AdminError('UNEXPECTED_ANSWER', `${what} at ${where} ${does}`, suggestions, {
+    cause: thrown,
+    obstacle: { kind, host, port },
+  })
 }
 
-/** Whether that is all that a server of TLS 1.2 says to who sends no certificate, and to who has no cipher in common with it. */
+/**
+ * Whether that is all that a server of TLS 1.2 says to who sends no certificate, and to who has no cipher in common
+ * with it.
+ */
 export function isHandshakeFailure(thrown: unknown): boolean {
   return /alert handshake failure/i.test(messageOf(thrown))
 }

@@ -16,7 +16,10 @@ export interface TlsOptions {
   checkServerIdentity: (name: string, certificate: PeerCertificate) => Error | undefined
 }
 
-/** For a connection that is encrypted to the server of that name, wherever its socket leads: the certificate is to be the server's. */
+/**
+ * For a connection that is encrypted to the server of that name, wherever its socket leads: the certificate is to be
+ * the server's.
+ */
 export function tlsOptions(host: string, { verify, ca }: Trust): TlsOptions {
   return {
     rejectUnauthorized: verify,

@@ -37,8 +37,14 @@ export abstract class BaseCommand extends Command {
     }),
   }
 
-  /** Prints the result on standard output, without secrets: the document under --json, else the text that is made of it. */
-  protected show<T extends object>(flags: { json: boolean }, document: T, text: (document: T, screen: Screen) => string): void {
+  /**
+   * Prints the result on standard output, without secrets: the document under --json, else the text that is made of it.
+   */
+  protected show<T extends object>(
+    flags: { json: boolean },
+    document: T,
+    text: (document: T, screen: Screen) => string,
+  ): void {
     const shown = withoutSecretsIn(document)
     print(process.stdout, flags.json ? jsonText(shown) : text(shown, screenOf(process.stdout)))
   }

@@ -12,13 +12,28 @@ interface Named {
 }
 
 /** The deployment that the flags name, the configuration, or that is found; says on standard error which was found. */
-export async function chosenDeployment({ deployment: name, config: file }: Named, signal: AbortSignal): Promise<SelectedDeployment> {
+export async function chosenDeployment(
+  { deployment: name, config: file }: Named,
+  signal: AbortSignal,
+): Promise<SelectedDeployment> {
   const { findDeployment } = await import('../runtime/index.ts')
-  return findDeployment({ file, name, environment: process.env, workingDirectory: process.cwd(), signal, ...telling(signal) })
+  return findDeployment({
+    file,
+    name,
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    signal,
+    ...telling(signal),
+  })
 }
 
-/** How it is said which deployment was found, and asked which of several is meant, where there is a terminal to ask on. */
-export function telling(signal: AbortSignal): { tell: (message: string) => void; choose?: (found: readonly Discovered[]) => Promise<Discovered> } {
+/**
+ * How it is said which deployment was found, and asked which of several is meant, where there is a terminal to ask on.
+ */
+export function telling(signal: AbortSignal): {
+  tell: (message: string) => void
+  choose?: (found: readonly Discovered[]) => Promise<Discovered>
+} {
   const asking = { input: process.stdin, output: process.stderr }
   const canAsk = asking.input.isTTY && asking.output.isTTY
   return {
@@ -34,5 +49,9 @@ export async function chooseOf(found: readonly Discovered[], signal: AbortSignal
   const answer = (await ask(`Which one (1 to ${found.length})? `, asking, signal))?.trim() ?? ''
   const chosen = /^\d+$/.test(answer) ? found[Number(answer) - 1] : found.find(({ name }) => name === answer)
   if (chosen) return chosen
-  throw new AdminError('CONFIGURATION', answer === '' ? 'none was chosen' : `'${answer}' is none of them`, found.map(({ name }) => command`-d ${name}`))
+  throw new AdminError(
+    'CONFIGURATION',
+    answer === '' ? 'none was chosen' : `'${answer}' is none of them`,
+    found.map(({ name }) => command`-d ${name}`),
+  )
 }

@@ -3,12 +3,17 @@ import { nearestNames } from '../core/nearest.ts'
 import { command } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 
-/** What the words of a command line ask for. `id` is oclif's, `lab:up`; `names` may be a group of commands, or empty. */
-export type Wish = { kind: 'command'; id: string; rest: string[] } | { kind: 'help'; names: string[] } | { kind: 'version' }
+/**
+ * What the words of a command line ask for. `id` is oclif's, `lab:up`; `names` may be a group of commands, or empty.
+ */
+export type Wish =
+  | { kind: 'command'; id: string; rest: string[] }
+  | { kind: 'help'; names: string[] }
+  | { kind: 'version' }
 
 /**
- * Reads the words of a command line. Throws USAGE where they name no command, with the nearest that do. oclif alone answers
- * `lab pu` with help and 0, and takes `doctor broker` for a command of that name.
+ * Reads the words of a command line. Throws USAGE where they name no command, with the nearest that do. oclif alone
+ * answers `lab pu` with help and 0, and takes `doctor broker` for a command of that name.
  */
 export function readWords(words: readonly string[], ids: readonly string[], program: string): Wish {
   const [first] = words
@@ -16,10 +21,13 @@ export function readWords(words: readonly string[], ids: readonly string[], prog
   if (first === 'help') return readHelp(words.slice(1), ids, program)
   const end = words.indexOf('--')
   const flags = end < 0 ? words : words.slice(0, end)
-  if (words.length === 0 || flags.includes('--help') || flags.includes('-h')) return readHelp(namesIn(words), ids, program)
+  if (words.length === 0 || flags.includes('--help') || flags.includes('-h'))
+    return readHelp(namesIn(words), ids, program)
   const names = namesIn(words)
   if (names.length === 0)
-    throw new AdminError('USAGE', `flags come after the command: ${program} COMMAND ${first}`, [command`${program} --help`])
+    throw new AdminError('USAGE', `flags come after the command: ${program} COMMAND ${first}`, [
+      command`${program} --help`,
+    ])
   const id = commandIn(names, ids)
   if (id !== null) return { kind: 'command', id, rest: words.slice(id.split(':').length) }
   return readHelp(names, ids, program)

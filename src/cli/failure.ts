@@ -38,7 +38,9 @@ function saidOf(thrown: unknown, program: string): Failure | null {
   }
 }
 
-/** Whether writing failed where no file is named: standard output on a full disk. Those who stop reading are no failure. */
+/**
+ * Whether writing failed where no file is named: standard output on a full disk. Those who stop reading are no failure.
+ */
 export function isOutput(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
   const { syscall, path, code } = thrown as NodeJS.ErrnoException

@@ -5,10 +5,12 @@ interface Stream {
 }
 
 /**
- * Takes secrets out of all that is written to a stream from now on: for standard error, on which every part of the program says what it is
- * doing, in plain lines. Documents are cleaned before they are printed, since their texts are broken into lines there.
+ * Takes secrets out of all that is written to a stream from now on: for standard error, on which every part of the
+ * program says what it is doing, in plain lines. Documents are cleaned before they are printed, since their texts are
+ * broken into lines there.
  */
 export function guardStream(stream: Stream): void {
   const write = stream.write.bind(stream) as (...all: unknown[]) => boolean
-  stream.write = (text: unknown, ...rest: unknown[]): boolean => write(typeof text === 'string' ? withoutSecrets(text) : text, ...rest)
+  stream.write = (text: unknown, ...rest: unknown[]): boolean =>
+    write(typeof text === 'string' ? withoutSecrets(text) : text, ...rest)
 }

@@ -3,8 +3,9 @@ import { constants } from 'node:os'
 import { AdminError } from '../core/error.ts'
 
 /**
- * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt: its signal is aborted, and an `AdminError` INTERRUPTED
- * is thrown even where it does not listen, so that what is open gets closed. A second Ctrl-C ends the process at once.
+ * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt: its signal is aborted, and an `AdminError`
+ * INTERRUPTED is thrown even where it does not listen, so that what is open gets closed. A second Ctrl-C ends the
+ * process at once.
  */
 export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withInterrupts(async (signal) => {
@@ -18,8 +19,8 @@ export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>)
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Gives a signal that Ctrl-C, SIGTERM and a closed terminal abort, to something that ends by itself when it is aborted. `abandon`: is
- * told where somebody does not want to wait for that, has the last word, and says the exit code.
+ * Gives a signal that Ctrl-C, SIGTERM and a closed terminal abort, to something that ends by itself when it is aborted.
+ * `abandon`: is told where somebody does not want to wait for that, has the last word, and says the exit code.
  */
 export async function withInterrupts<T>(
   run: (signal: AbortSignal) => Promise<T>,
@@ -28,7 +29,8 @@ export async function withInterrupts<T>(
   const controller = new AbortController()
   // everything that is open at a time listens, which is more than Node takes for usual
   setMaxListeners(0, controller.signal)
-  // not `once`: libraries that clean up at exit take a signal whose listeners are gone for one that is to end the process
+  // not `once`: libraries that clean up at exit take a signal whose listeners are gone for one that is to end the
+  // process
   const stop = (signal: NodeJS.Signals): void => {
     if (controller.signal.aborted) exit(abandon(signal))
     else controller.abort(new AdminError('INTERRUPTED', `interrupted by ${signal}`))

@@ -18,7 +18,10 @@ export function wantsJson(words: readonly string[], environment: NodeJS.ProcessE
   )
 }
 
-/** One JSON document, as it is printed: what is unseen or would steer a terminal stands as `\\u…` in it, and a build server finds no command. */
+/**
+ * One JSON document, as it is printed: what is unseen or would steer a terminal stands as `\\u…` in it, and a build
+ * server finds no command.
+ */
 export function jsonText(document: object): string {
   return `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(document, null, 2)))}\n`
 }

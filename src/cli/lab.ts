@@ -17,12 +17,25 @@ export interface LabSession {
 /** milliseconds for any one answer of the lab's own servers, which are near */
 const timeoutMs = 10_000
 
-/** Runs a command of the lab, which Ctrl-C interrupts at its next safe point. Progress shows the seconds since the start. */
-export async function withLab<T>(progress: (message: string) => void, run: (session: LabSession) => Promise<T>): Promise<T> {
-  const { assertOwnFolder, findDeployment, labConfigurationFile, labDirectory, openDeployment } = await import('../runtime/index.ts')
+/**
+ * Runs a command of the lab, which Ctrl-C interrupts at its next safe point. Progress shows the seconds since the
+ * start.
+ */
+export async function withLab<T>(
+  progress: (message: string) => void,
+  run: (session: LabSession) => Promise<T>,
+): Promise<T> {
+  const { assertOwnFolder, findDeployment, labConfigurationFile, labDirectory, openDeployment } = await import(
+    '../runtime/index.ts'
+  )
   const environment = process.env
   // what lies there names processes to end, folders to remove and programs to run
-  assertOwnFolder(labDirectory(environment), { kind: { what: "the lab's folder", elsewhere: 'export TESTOPS_ADMIN_LAB_DIR=DIRECTORY   # keeps the lab in another folder' } })
+  assertOwnFolder(labDirectory(environment), {
+    kind: {
+      what: "the lab's folder",
+      elsewhere: 'export TESTOPS_ADMIN_LAB_DIR=DIRECTORY   # keeps the lab in another folder',
+    },
+  })
   const since = performance.now()
   return withInterrupts(async (signal) => {
     const session: LabSession = {
@@ -32,7 +45,12 @@ export async function withLab<T>(progress: (message: string) => void, run: (sess
       async diagnose() {
         const file = labConfigurationFile(environment)
         const selected = await findDeployment({ file, name: 'lab', environment, workingDirectory: process.cwd() })
-        const opened = diagnosis({ checks, open: () => openDeployment(selected, { timeoutMs, environment, signal }), deadlineMs: timeoutMs + 1000, signal })
+        const opened = diagnosis({
+          checks,
+          open: () => openDeployment(selected, { timeoutMs, environment, signal }),
+          deadlineMs: timeoutMs + 1000,
+          signal,
+        })
         try {
           return await opened.examine()
         } finally {

@@ -4,11 +4,23 @@ import { isReadOnly } from './repair/read-only.ts'
 import { tellLine } from './write.ts'
 
 export const relayFlag = Flags.boolean({
-  summary: 'Reach servers outside the cluster through a pod, the service\'s own or a short-lived one',
+  summary: "Reach servers outside the cluster through a pod, the service's own or a short-lived one",
 })
 
-/** How they are reached; `changes`: whether something may be made in the cluster, and has to last while the service is stopped. */
-export function relayOf({ relay = false }: { relay?: boolean | undefined }, changes: { mayMakePods: boolean; isLasting: boolean }): Pick<OpenOptions, 'relay'> {
+/**
+ * How they are reached; `changes`: whether something may be made in the cluster, and has to last while the service is
+ * stopped.
+ */
+export function relayOf(
+  { relay = false }: { relay?: boolean | undefined },
+  changes: { mayMakePods: boolean; isLasting: boolean },
+): Pick<OpenOptions, 'relay'> {
   if (!relay) return {}
-  return { relay: { ...changes, mayMakePods: changes.mayMakePods && !isReadOnly(), tell: (message) => tellLine(process.stderr, message) } }
+  return {
+    relay: {
+      ...changes,
+      mayMakePods: changes.mayMakePods && !isReadOnly(),
+      tell: (message) => tellLine(process.stderr, message),
+    },
+  }
 }

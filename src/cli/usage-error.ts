@@ -6,8 +6,8 @@ import type { Suggestion } from '../core/shell-command.ts'
 import { onDeployment, typed } from '../core/typed.ts'
 
 /**
- * oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words. A suggestion that
- * begins with a flag is completed to what is typed. All else is left as it is.
+ * oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words. A suggestion
+ * that begins with a flag is completed to what is typed. All else is left as it is.
  */
 export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   if (thrown instanceof AdminError) return withCommand(thrown, program)
@@ -26,19 +26,28 @@ export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   if (/^Unexpected argument/.test(thrown.message) && args) {
     const words = (args as readonly unknown[]).map(String)
     const [word] = words
-    const meant = words.length === 1 && known !== undefined && 'deployment' in known ? [command`${nested(program)} ${nested(onDeployment(word!))}`] : []
-    return new AdminError('USAGE', `\`${program}\` takes no argument: ${words.join(', ')}`, [...meant, help], { cause: thrown })
+    const meant =
+      words.length === 1 && known !== undefined && 'deployment' in known
+        ? [command`${nested(program)} ${nested(onDeployment(word!))}`]
+        : []
+    return new AdminError('USAGE', `\`${program}\` takes no argument: ${words.join(', ')}`, [...meant, help], {
+      cause: thrown,
+    })
   }
   if (!flags || !known) return new AdminError('USAGE', plainMessage(thrown.message), [help], { cause: thrown })
   const names = Object.keys(known).map((name) => `--${name}`)
-  const nearest = flags.flatMap((flag) => nearestNames(flag, names)).map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
+  const nearest = flags
+    .flatMap((flag) => nearestNames(flag, names))
+    .map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
   const message = `${flags.join(', ')} ${flags.length > 1 ? 'are no flags' : 'is no flag'} of \`${program}\``
   return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
 }
 
 function withCommand(error: AdminError, program: Suggestion): AdminError {
   if (!error.suggestions.some(isFlag)) return error
-  const suggestions = error.suggestions.map((text) => (isFlag(text) ? command`${nested(program)} ${nested(text)}` : text))
+  const suggestions = error.suggestions.map((text) =>
+    isFlag(text) ? command`${nested(program)} ${nested(text)}` : text,
+  )
   return new AdminError(error.code, error.message, suggestions, { cause: error.cause, obstacle: error.obstacle })
 }
 

@@ -12,7 +12,10 @@ interface OpenFlags {
 }
 
 /** Opens the deployment, asks it something, and lets go of everything. */
-export async function withOpened<T>({ deployment, config: file, timeout = defaultTimeoutSeconds }: OpenFlags, ask: (opened: OpenedDeployment) => Promise<T>): Promise<T> {
+export async function withOpened<T>(
+  { deployment, config: file, timeout = defaultTimeoutSeconds }: OpenFlags,
+  ask: (opened: OpenedDeployment) => Promise<T>,
+): Promise<T> {
   const { openDeployment } = await import('../runtime/index.ts')
   const environment = process.env
   return interruptible(async (signal) => {

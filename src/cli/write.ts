@@ -32,7 +32,10 @@ export const cursor = {
   back: (rows: number): CursorMove => move(`\r${rows > 0 ? `\u001b[${rows}A` : ''}\u001b[J`),
 } as const
 
-/** Prints a text of this program's own lines. The last defence: what `harmless` would not let pass, and is no colour of ours, is shown as text. */
+/**
+ * Prints a text of this program's own lines. The last defence: what `harmless` would not let pass, and is no colour of
+ * ours, is shown as text.
+ */
 export function print(to: Printer, text: string): void {
   to.write(safe(text, screenOf(to).colour))
 }
@@ -56,7 +59,10 @@ export function printNow(descriptor: 1 | 2, text: string): void {
 /** characters that are written at once */
 const atOnce = 1 << 16
 
-/** Prints a text in pieces, none before those ahead of it are taken; ends where nobody takes any more, which the stream tells. */
+/**
+ * Prints a text in pieces, none before those ahead of it are taken; ends where nobody takes any more, which the stream
+ * tells.
+ */
 export async function write(stream: Writable & { isTTY?: boolean }, pieces: Iterable<string>): Promise<void> {
   const { colour } = screenOf(stream)
   let ready = ''
@@ -71,7 +77,10 @@ export async function write(stream: Writable & { isTTY?: boolean }, pieces: Iter
 
 function safe(text: string, colour: boolean): string {
   if (!colour) return harmlessLines(text)
-  return text.split(ownColours).map((part, index) => (index % 2 === 1 ? part : harmlessLines(part))).join('')
+  return text
+    .split(ownColours)
+    .map((part, index) => (index % 2 === 1 ? part : harmlessLines(part)))
+    .join('')
 }
 
 async function isTaken(stream: Writable, text: string): Promise<boolean> {

@@ -19,7 +19,9 @@ export default class Apply extends BaseCommand {
     '<%= config.bin %> unlock-changelog -d prod --dry-run --json > plan.json',
     '<%= config.bin %> apply plan.json --confirm prod',
   ]
-  static override args = { plan: Args.string({ ignoreStdin: true, description: 'FILE, or - for standard input', required: true }) }
+  static override args = {
+    plan: Args.string({ ignoreStdin: true, description: 'FILE, or - for standard input', required: true }),
+  }
   static override flags = { confirm, patience, relay, 'accept-risk': acceptRisk }
 
   override async run(): Promise<void> {

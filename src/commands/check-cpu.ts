@@ -13,8 +13,14 @@ export default class CheckCpu extends BaseCommand {
     'Exit 0 if every CPU has x86-64-v3, 1 if one does not, 3 if that cannot be told.'
   static override examples = [
     '<%= config.bin %> check-cpu -d prod',
-    { description: 'of a machine that this program is not on', command: 'ssh node-7 cat /proc/cpuinfo | <%= config.bin %> check-cpu --file -' },
-    { description: 'on every node of a cluster, where labels prove nothing', command: '<%= config.bin %> check-cpu -d prod --prove' },
+    {
+      description: 'of a machine that this program is not on',
+      command: 'ssh node-7 cat /proc/cpuinfo | <%= config.bin %> check-cpu --file -',
+    },
+    {
+      description: 'on every node of a cluster, where labels prove nothing',
+      command: '<%= config.bin %> check-cpu -d prod --prove',
+    },
   ]
   static override flags = {
     here: Flags.boolean({ summary: 'Check this machine, whatever is configured' }),

@@ -18,19 +18,47 @@ export default class CheckIntegration extends BaseCommand {
     'told.'
   static override examples = [
     '<%= config.bin %> check-integration -d prod',
-    { description: 'blanks at the ends, without signing in', command: '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker' },
-    { description: 'one attempt to sign in', command: '<%= config.bin %> check-integration -d prod --integration tracker --sign-in' },
-    { description: 'a token from standard input', command: 'pass show tracker | <%= config.bin %> check-integration --url https://tracker.example.org/api/v4/user --token-from @- --sign-in' },
+    {
+      description: 'blanks at the ends, without signing in',
+      command:
+        '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker',
+    },
+    {
+      description: 'one attempt to sign in',
+      command: '<%= config.bin %> check-integration -d prod --integration tracker --sign-in',
+    },
+    {
+      description: 'a token from standard input',
+      command:
+        'pass show tracker | <%= config.bin %> check-integration --url https://tracker.example.org/api/v4/user --token-from @- --sign-in',
+    },
   ]
   static override flags = {
-    url: Flags.string({ summary: 'Check the external system at this address, with its path', helpValue: 'URL', exclusive: ['integration'] }),
-    integration: Flags.string({ summary: 'Check only this entry of `integrations` in the configuration', helpValue: 'NAME' }),
-    user: Flags.string({ summary: 'Use this user name, as the integration does', helpValue: 'NAME', exclusive: ['user-from'] }),
+    url: Flags.string({
+      summary: 'Check the external system at this address, with its path',
+      helpValue: 'URL',
+      exclusive: ['integration'],
+    }),
+    integration: Flags.string({
+      summary: 'Check only this entry of `integrations` in the configuration',
+      helpValue: 'NAME',
+    }),
+    user: Flags.string({
+      summary: 'Use this user name, as the integration does',
+      helpValue: 'NAME',
+      exclusive: ['user-from'],
+    }),
     'user-from': Flags.string({ ...reference, summary: 'Read the user name from there' }),
     'password-from': Flags.string({ ...reference, summary: 'Read the password from there', exclusive: ['token-from'] }),
     'token-from': Flags.string({ ...reference, summary: 'Read the Bearer token from there' }),
     'sign-in': Flags.boolean({ summary: 'Sign in once, with Basic or Bearer authentication' }),
-    'accept-risk': Flags.string({ summary: `${plainHttp}: allow credentials over http://`, helpValue: 'RISK', options: [plainHttp], multiple: true, multipleNonGreedy: true }),
+    'accept-risk': Flags.string({
+      summary: `${plainHttp}: allow credentials over http://`,
+      helpValue: 'RISK',
+      options: [plainHttp],
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     ca: Flags.string({ summary: "Trust these certificates instead of this machine's", helpValue: 'FILE' }),
   }
 

@@ -15,7 +15,9 @@ export default class Discard extends BaseCommand {
     { description: 'Read the record', command: '<%= config.bin %> discard RUN --dry-run -d prod' },
     { description: 'Remove it', command: '<%= config.bin %> discard RUN -d prod --confirm prod' },
   ]
-  static override args = { run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }) }
+  static override args = {
+    run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }),
+  }
   static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay }
 
   override async run(): Promise<void> {

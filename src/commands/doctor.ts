@@ -19,7 +19,10 @@ export default class Doctor extends BaseCommand {
       command: '<%= config.bin %> doctor -d lab --skip api/latency service/clocks',
     },
     { description: 'one part only, for a script', command: '<%= config.bin %> doctor --only broker --json' },
-    { description: 'after a restart, wait until it is healthy', command: '<%= config.bin %> doctor --wait --wait-seconds 600' },
+    {
+      description: 'after a restart, wait until it is healthy',
+      command: '<%= config.bin %> doctor --wait --wait-seconds 600',
+    },
   ]
   static override flags = {
     only: Flags.string({
@@ -40,7 +43,12 @@ export default class Doctor extends BaseCommand {
       default: 'table',
     })(),
     wait: Flags.boolean({ summary: 'Repeat until the exit code is 0 or the time is up', exclusive: ['watch'] }),
-    'wait-seconds': Flags.integer({ summary: 'Stop --wait after this time', helpValue: 'SECONDS', min: 1, default: 300 }),
+    'wait-seconds': Flags.integer({
+      summary: 'Stop --wait after this time',
+      helpValue: 'SECONDS',
+      min: 1,
+      default: 300,
+    }),
     watch: Flags.boolean({ summary: 'Repeat until Ctrl-C; exit with the code of the last report' }),
     relay: relayFlag,
     interval: Flags.integer({

@@ -34,7 +34,10 @@ export default class Explain extends BaseCommand {
     const { argv, flags } = await this.parse(Explain)
     await noteIgnored(flags)
     const query = await this.#asked(argv as string[])
-    const found = query === null ? { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] } : explainSearch(explainTexts)(query)
+    const found =
+      query === null
+        ? { found: explainEntries.map((entry) => ({ entry, score: 1 })), nearest: [] }
+        : explainSearch(explainTexts)(query)
     const document = explainDocument(query, found)
     if (document.entries.length === 0) process.exitCode = nothingFound
     this.show(flags, document, (document, screen) => explainText(document, screen))
@@ -49,6 +52,9 @@ export default class Explain extends BaseCommand {
       return null
     }
     if (process.stdin.isTTY) this.progress('Paste the message, then press Ctrl-D.')
-    return readInput('-', { mostBytes: 50_000_000, next: ['testops-admin scan-logs FILE   # finds every known message in logs of any size'] })
+    return readInput('-', {
+      mostBytes: 50_000_000,
+      next: ['testops-admin scan-logs FILE   # finds every known message in logs of any size'],
+    })
   }
 }

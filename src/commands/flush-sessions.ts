@@ -15,19 +15,37 @@ export default class FlushSessions extends BaseCommand {
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> flush-sessions --dry-run' },
     { description: 'only what is not valid now', command: '<%= config.bin %> flush-sessions --stale' },
-    { description: 'in a runbook, without a question', command: '<%= config.bin %> flush-sessions -d prod --confirm prod' },
+    {
+      description: 'in a runbook, without a question',
+      command: '<%= config.bin %> flush-sessions -d prod --confirm prod',
+    },
   ]
   static override flags = {
     ...repairFlags,
-    all: Flags.boolean({ summary: 'Empty the database at once (FLUSHDB) if it holds only sessions', exclusive: ['stale', 'user'] }),
-    stale: Flags.boolean({ summary: 'Remove only expired sessions and sessions from the future', exclusive: ['all', 'user'] }),
-    user: Flags.string({ summary: "Remove only this user's sessions; needs the service's index of users", helpValue: 'NAME', exclusive: ['all', 'stale'] }),
+    all: Flags.boolean({
+      summary: 'Empty the database at once (FLUSHDB) if it holds only sessions',
+      exclusive: ['stale', 'user'],
+    }),
+    stale: Flags.boolean({
+      summary: 'Remove only expired sessions and sessions from the future',
+      exclusive: ['all', 'user'],
+    }),
+    user: Flags.string({
+      summary: "Remove only this user's sessions; needs the service's index of users",
+      helpValue: 'NAME',
+      exclusive: ['all', 'stale'],
+    }),
   }
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(FlushSessions)
     const options = { all: flags.all ?? false, stale: flags.stale ?? false, user: flags.user ?? null }
-    const wish = { repair: repairs['flush-sessions'], options, words: process.argv.slice(2), version: this.config.version }
+    const wish = {
+      repair: repairs['flush-sessions'],
+      options,
+      words: process.argv.slice(2),
+      version: this.config.version,
+    }
     showPerformed(await runRepair(flags, wish), flags)
   }
 }

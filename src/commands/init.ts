@@ -14,7 +14,8 @@ export default class Init extends BaseCommand {
     '<%= config.bin %> init',
     {
       description: 'without a terminal',
-      command: '<%= config.bin %> init --platform host --unit testops --url https://testops.example.org --api-token env:TESTOPS_TOKEN --output /etc/testops-admin.yaml',
+      command:
+        '<%= config.bin %> init --platform host --unit testops --url https://testops.example.org --api-token env:TESTOPS_TOKEN --output /etc/testops-admin.yaml',
     },
   ]
   static override flags = initFlags

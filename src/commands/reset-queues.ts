@@ -15,7 +15,10 @@ export default class ResetQueues extends BaseCommand {
     'Exit 0 if done or if there is nothing to do, 4 if refused, 6 if unfinished.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> reset-queues --dry-run' },
-    { description: 'in a runbook, without a question', command: '<%= config.bin %> reset-queues -d prod --confirm prod' },
+    {
+      description: 'in a runbook, without a question',
+      command: '<%= config.bin %> reset-queues -d prod --confirm prod',
+    },
   ]
   static override flags = {
     ...repairFlags,
@@ -28,7 +31,7 @@ export default class ResetQueues extends BaseCommand {
     }),
     'discard-messages': Flags.boolean({ summary: 'Delete the messages with their queues: they are lost' }),
     queue: Flags.string({
-      summary: "Convert only these queues, whoever uses them; * and ? are wildcards",
+      summary: 'Convert only these queues, whoever uses them; * and ? are wildcards',
       helpValue: 'PATTERN',
       multiple: true,
     }),
@@ -36,8 +39,17 @@ export default class ResetQueues extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(ResetQueues)
-    const options = { drainSeconds: flags.drain, discard: flags['discard-messages'] ?? false, queues: flags.queue ?? [] }
-    const wish = { repair: repairs['reset-queues'], options, words: process.argv.slice(2), version: this.config.version }
+    const options = {
+      drainSeconds: flags.drain,
+      discard: flags['discard-messages'] ?? false,
+      queues: flags.queue ?? [],
+    }
+    const wish = {
+      repair: repairs['reset-queues'],
+      options,
+      words: process.argv.slice(2),
+      version: this.config.version,
+    }
     showPerformed(await runRepair(flags, wish), flags)
   }
 }

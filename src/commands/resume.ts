@@ -18,7 +18,10 @@ export default class Resume extends BaseCommand {
   static override examples = [
     { description: 'Resume the only unfinished run', command: '<%= config.bin %> resume' },
     { description: 'Read a run of another machine', command: '<%= config.bin %> resume --adopt RUN --dry-run -d prod' },
-    { description: 'Adopt it', command: '<%= config.bin %> resume --adopt RUN --accept-risk foreign-run --confirm prod -d prod' },
+    {
+      description: 'Adopt it',
+      command: '<%= config.bin %> resume --adopt RUN --accept-risk foreign-run --confirm prod -d prod',
+    },
   ]
   static override args = { run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it' }) }
   static override flags = {
@@ -38,6 +41,11 @@ export default class Resume extends BaseCommand {
     const going = { run: adopt ?? args.run ?? null, adopt: adopt !== undefined, words: process.argv.slice(2) }
     const performed = await resumeRun({ ...flags, ...(await namedFiles(flags)) }, going)
     if (performed) showPerformed(performed, flags)
-    else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'Nothing to resume: every run is finished.\n')
+    else
+      this.show(
+        flags,
+        { schemaVersion: 1, outcome: 'nothing-to-do' },
+        () => 'Nothing to resume: every run is finished.\n',
+      )
   }
 }

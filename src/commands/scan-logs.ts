@@ -14,17 +14,35 @@ export default class ScanLogs extends BaseCommand {
     'Exit 0 if nothing is found, 1 for a problem, 2 for warnings only, 3 if something could not be read, 6 if ' +
     'interrupted, 64 for wrong usage.'
   static override examples = [
-    { description: 'the log of a deployment, of the last two hours', command: '<%= config.bin %> scan-logs -d prod --since 2h' },
-    { description: 'files of one log, in whatever order', command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz' },
-    { description: 'what another program prints', command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs -' },
-    { description: 'what comes from now on, too, until Ctrl-C', command: '<%= config.bin %> scan-logs -d prod --since 5m --follow' },
+    {
+      description: 'the log of a deployment, of the last two hours',
+      command: '<%= config.bin %> scan-logs -d prod --since 2h',
+    },
+    {
+      description: 'files of one log, in whatever order',
+      command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz',
+    },
+    {
+      description: 'what another program prints',
+      command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs -',
+    },
+    {
+      description: 'what comes from now on, too, until Ctrl-C',
+      command: '<%= config.bin %> scan-logs -d prod --since 5m --follow',
+    },
   ]
   static override strict = false
   static override args = { file: Args.string({ description: 'log files, - for standard input', ignoreStdin: true }) }
   static override flags = {
-    since: Flags.string({ summary: 'Skip records before: 2h, 30m, 3d, 2026-11-22, or 2026-11-22T10:30 with or without an offset', helpValue: 'TIME' }),
+    since: Flags.string({
+      summary: 'Skip records before: 2h, 30m, 3d, 2026-11-22, or 2026-11-22T10:30 with or without an offset',
+      helpValue: 'TIME',
+    }),
     until: Flags.string({ summary: 'Skip records from this time on', helpValue: 'TIME' }),
-    'time-zone': Flags.string({ summary: "Read times without an offset in this zone; default: the deployment's, or this machine's", helpValue: 'ZONE' }),
+    'time-zone': Flags.string({
+      summary: "Read times without an offset in this zone; default: the deployment's, or this machine's",
+      helpValue: 'ZONE',
+    }),
     follow: Flags.boolean({ summary: 'Follow the log until Ctrl-C', char: 'f' }),
     'fail-on': Flags.option({
       options: ['warning', 'error', 'unknown'] as const,
@@ -36,7 +54,8 @@ export default class ScanLogs extends BaseCommand {
   override async run(): Promise<void> {
     const { flags, argv, raw } = await this.parse(ScanLogs)
     // in the environment it may stand for other commands
-    if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment')) throw either(argv.map(String), flags.deployment!)
+    if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment'))
+      throw either(argv.map(String), flags.deployment!)
     const { document, exitCode } = await runScan(argv.map(String), flags)
     this.show(flags, document, (document, screen) => scanText(document, { screen, exitCode }))
     process.exitCode ??= exitCode
@@ -44,8 +63,9 @@ export default class ScanLogs extends BaseCommand {
 }
 
 function either(files: readonly string[], deployment: string): AdminError {
-  return new AdminError('USAGE', "files are scanned in place of a deployment's log: name files, or a deployment, not both", [
-    typed(['testops-admin', 'scan-logs', ...files]),
-    typed(['testops-admin', 'scan-logs', '-d', deployment]),
-  ])
+  return new AdminError(
+    'USAGE',
+    "files are scanned in place of a deployment's log: name files, or a deployment, not both",
+    [typed(['testops-admin', 'scan-logs', ...files]), typed(['testops-admin', 'scan-logs', '-d', deployment])],
+  )
 }

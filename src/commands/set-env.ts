@@ -22,20 +22,53 @@ export default class SetEnv extends BaseCommand {
     'Exit 0 if done or already set, 4 if refused or not confirmed, 6 if unfinished.'
   static override usage = 'set-env NAME=VALUE... | NAME-... [flags]'
   static override examples = [
-    { description: 'two settings in one restart', command: '<%= config.bin %> set-env -d prod VENDOR_ENDPOINT=https://testops.example.org TZ-' },
+    {
+      description: 'two settings in one restart',
+      command: '<%= config.bin %> set-env -d prod VENDOR_ENDPOINT=https://testops.example.org TZ-',
+    },
     { description: 'a secret', command: '<%= config.bin %> set-env -d prod SPRING_RABBITMQ_PASSWORD=@/run/secrets/mq' },
-    { description: 'in the values of the chart', command: '<%= config.bin %> set-env --values values.yaml --token-lifetime 3600' },
-    { description: 'in the cluster, too', command: '<%= config.bin %> set-env -d prod --values values.yaml --apply --chart testops/testops VENDOR_ENDPOINT=https://testops.example.org' },
-    { description: 'what integrations send, in the log, and no more', command: '<%= config.bin %> set-env -d prod --integration-debug on' },
+    {
+      description: 'in the values of the chart',
+      command: '<%= config.bin %> set-env --values values.yaml --token-lifetime 3600',
+    },
+    {
+      description: 'in the cluster, too',
+      command:
+        '<%= config.bin %> set-env -d prod --values values.yaml --apply --chart testops/testops VENDOR_ENDPOINT=https://testops.example.org',
+    },
+    {
+      description: 'what integrations send, in the log, and no more',
+      command: '<%= config.bin %> set-env -d prod --integration-debug on',
+    },
   ]
   static override strict = false
   static override flags = {
     ...repairFlags,
-    'durable-queues': Flags.string({ summary: 'Have the service declare durable queues; `reset-queues` converts existing ones', options: ['true', 'false'] }),
-    'token-lifetime': Flags.integer({ summary: 'Set the lifetime of Bearer tokens', helpValue: 'SECONDS', min: 1, max: 999_999_999 }),
-    'integration-debug': Flags.string({ summary: 'Log debug output of integrations; `off` removes the setting', options: ['on', 'off'] }),
-    values: Flags.string({ summary: "Edit Helm values instead; of several files, the last one with the setting", helpValue: 'FILE', multiple: true, multipleNonGreedy: true }),
-    path: Flags.string({ summary: "Find the chart's values below this key of an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
+    'durable-queues': Flags.string({
+      summary: 'Have the service declare durable queues; `reset-queues` converts existing ones',
+      options: ['true', 'false'],
+    }),
+    'token-lifetime': Flags.integer({
+      summary: 'Set the lifetime of Bearer tokens',
+      helpValue: 'SECONDS',
+      min: 1,
+      max: 999_999_999,
+    }),
+    'integration-debug': Flags.string({
+      summary: 'Log debug output of integrations; `off` removes the setting',
+      options: ['on', 'off'],
+    }),
+    values: Flags.string({
+      summary: 'Edit Helm values instead; of several files, the last one with the setting',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    path: Flags.string({
+      summary: "Find the chart's values below this key of an umbrella chart",
+      helpValue: 'KEY.PATH',
+      dependsOn: ['values'],
+    }),
     ...applyFlags,
     ...vendorFlags,
     'no-restart': Flags.boolean({ summary: 'Write only; takes effect at the next start' }),
@@ -46,20 +79,44 @@ export default class SetEnv extends BaseCommand {
     const { given: secrets, ...wishes } = await settingWishes(argv as string[], flags)
     const asked = { given: secrets, words: process.argv.slice(2), version: this.config.version }
     const named = flags.apply ? await filesOfDeployment(flags) : { values: flags.values, path: flags.path }
-    if (!named.values && 'compose' in named) throw new AdminError('USAGE', 'under compose a setting takes effect at once, without --apply', ['testops-admin set-env NAME=VALUE -d NAME'])
+    if (!named.values && 'compose' in named)
+      throw new AdminError('USAGE', 'under compose a setting takes effect at once, without --apply', [
+        'testops-admin set-env NAME=VALUE -d NAME',
+      ])
     const path = keyPath(named.path)
     const { files } = await namedFiles({ values: named.values }, [...path, ...chartKeys.openSettings])
     const given = givenVendor(flags)
     if (files && 'selected' in named) {
       const { selected } = named
-      const options = { settings: wishes.settings, values: files.paths, path, apply: await chartOf(flags, selected), ...given }
-      return showPerformed(await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }), flags)
+      const options = {
+        settings: wishes.settings,
+        values: files.paths,
+        path,
+        apply: await chartOf(flags, selected),
+        ...given,
+      }
+      return showPerformed(
+        await runRepair({ ...flags, selected }, { repair: repairs['set-env-values'], options, ...asked }),
+        flags,
+      )
     }
     if (files) {
       // that of the environment is passed over: a file needs none
-      const named = raw.some((token) => token.type === 'flag' && token.flag === 'deployment') ? await vendorOfDeployment(flags) : null
-      const options = { settings: wishes.settings, values: files.paths, main: files.main, path, ...(await chartIfNamed(flags, named?.selected)), ...(given.vendor || named ? { vendor: { ...named?.vendor, ...given.vendor } } : {}) }
-      return showPerformed(await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }), flags)
+      const named = raw.some((token) => token.type === 'flag' && token.flag === 'deployment')
+        ? await vendorOfDeployment(flags)
+        : null
+      const options = {
+        settings: wishes.settings,
+        values: files.paths,
+        main: files.main,
+        path,
+        ...(await chartIfNamed(flags, named?.selected)),
+        ...(given.vendor || named ? { vendor: { ...named?.vendor, ...given.vendor } } : {}),
+      }
+      return showPerformed(
+        await runRepair({ ...flags, files }, { repair: repairs['set-env-values'], options, ...asked }),
+        flags,
+      )
     }
     const options = { ...wishes, restart: !(flags['no-restart'] ?? false), ...given }
     showPerformed(await runRepair(flags, { repair: repairs['set-env'], options, ...asked }), flags)

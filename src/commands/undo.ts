@@ -15,7 +15,9 @@ export default class Undo extends BaseCommand {
     'left it.\n\n' +
     'Exit 4 with the reason if it cannot be undone now.'
   static override examples = ['<%= config.bin %> undo RUN -d prod --confirm prod']
-  static override args = { run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }) }
+  static override args = {
+    run: Args.string({ ignoreStdin: true, description: 'RUN, as `history` lists it', required: true }),
+  }
   static override flags = { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, patience, relay, ...oneFileFlags }
 
   override async run(): Promise<void> {
@@ -23,6 +25,11 @@ export default class Undo extends BaseCommand {
     assertRunName(args.run)
     const performed = await undoRun({ ...flags, ...(await namedFiles(flags)) }, args.run, process.argv.slice(2))
     if (performed) showPerformed(performed, flags)
-    else this.show(flags, { schemaVersion: 1, outcome: 'nothing-to-do' }, () => 'That run has changed nothing, or has been taken back.\n')
+    else
+      this.show(
+        flags,
+        { schemaVersion: 1, outcome: 'nothing-to-do' },
+        () => 'That run has changed nothing, or has been taken back.\n',
+      )
   }
 }

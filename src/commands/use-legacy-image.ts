@@ -22,19 +22,48 @@ export default class UseLegacyImage extends BaseCommand {
     'Exit 0 if done or if there is nothing to do, 4 if refused, such as a build before 527u01, 5 if someone else is ' +
     'editing the file.'
   static override examples = [
-    { description: 'show what would change', command: '<%= config.bin %> use-legacy-image --values values.yaml --dry-run' },
-    { description: 'with the first build that has the image', command: '<%= config.bin %> use-legacy-image --values values.yaml --build 527u01 --confirm values.yaml' },
-    { description: 'of a chart within another', command: '<%= config.bin %> use-legacy-image --values common.yaml --values prod.yaml --path testops' },
-    { description: 'in the cluster, too', command: '<%= config.bin %> use-legacy-image -d prod --values values.yaml --apply --chart testops/testops' },
+    {
+      description: 'show what would change',
+      command: '<%= config.bin %> use-legacy-image --values values.yaml --dry-run',
+    },
+    {
+      description: 'with the first build that has the image',
+      command: '<%= config.bin %> use-legacy-image --values values.yaml --build 527u01 --confirm values.yaml',
+    },
+    {
+      description: 'of a chart within another',
+      command: '<%= config.bin %> use-legacy-image --values common.yaml --values prod.yaml --path testops',
+    },
+    {
+      description: 'in the cluster, too',
+      command: '<%= config.bin %> use-legacy-image -d prod --values values.yaml --apply --chart testops/testops',
+    },
     { description: 'in a compose file', command: '<%= config.bin %> use-legacy-image --compose docker-compose.yml' },
   ]
   static override flags = {
     ...flagsOfFiles,
-    confirm: Flags.string({ summary: "Confirm without a question: the file's base name, or with --apply the deployment's name", helpValue: 'NAME' }),
-    values: Flags.string({ summary: "Edit Helm values; of several files, the last one with the key", helpValue: 'FILE', multiple: true, multipleNonGreedy: true, exclusive: ['compose'] }),
-    path: Flags.string({ summary: "Find the chart's values below this key of an umbrella chart", helpValue: 'KEY.PATH', dependsOn: ['values'] }),
+    confirm: Flags.string({
+      summary: "Confirm without a question: the file's base name, or with --apply the deployment's name",
+      helpValue: 'NAME',
+    }),
+    values: Flags.string({
+      summary: 'Edit Helm values; of several files, the last one with the key',
+      helpValue: 'FILE',
+      multiple: true,
+      multipleNonGreedy: true,
+      exclusive: ['compose'],
+    }),
+    path: Flags.string({
+      summary: "Find the chart's values below this key of an umbrella chart",
+      helpValue: 'KEY.PATH',
+      dependsOn: ['values'],
+    }),
     compose: Flags.string({ summary: 'Edit this compose file', helpValue: 'FILE' }),
-    service: Flags.string({ summary: 'Choose the service, if several in the compose file have the image', helpValue: 'NAME', dependsOn: ['compose'] }),
+    service: Flags.string({
+      summary: 'Choose the service, if several in the compose file have the image',
+      helpValue: 'NAME',
+      dependsOn: ['compose'],
+    }),
     build: Flags.string({ summary: 'Set the version too', helpValue: 'BUILD' }),
     revert: Flags.boolean({ summary: 'Go back to the standard image' }),
     ...applyFlags,
@@ -47,11 +76,21 @@ export default class UseLegacyImage extends BaseCommand {
     const path = keyPath(named.path)
     const { files } = await namedFiles(named, [...path, ...chartKeys.imageName])
     if (!files) throw new TypeError('there is no file, and nobody has said so')
-    const where = files.flag === '--values' ? { values: files.paths, path } : { compose: files.main, service: named.service ?? null }
+    const where =
+      files.flag === '--values'
+        ? { values: files.paths, path }
+        : { compose: files.main, service: named.service ?? null }
     const asked = { repair: repairs['use-legacy-image'], words: process.argv.slice(2), version: this.config.version }
     if (!flags.apply || !('selected' in named)) {
-      const chart = files.flag === '--values' ? await chartIfNamed(flags, 'selected' in named ? named.selected : undefined) : {}
-      return showPerformed(await runRepair({ ...flags, files }, { ...asked, options: { ...where, main: files.main, build, revert, ...chart } }), flags)
+      const chart =
+        files.flag === '--values' ? await chartIfNamed(flags, 'selected' in named ? named.selected : undefined) : {}
+      return showPerformed(
+        await runRepair(
+          { ...flags, files },
+          { ...asked, options: { ...where, main: files.main, build, revert, ...chart } },
+        ),
+        flags,
+      )
     }
     const { selected } = named
     const apply = files.flag === '--values' ? await chartOf(flags, selected) : true

@@ -1,5 +1,9 @@
 /** Waits for `work` until the signal says stop: then rejects with what `stopped` makes, and `work` goes on unheard. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, stopped: () => Error): Promise<T> {
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  stopped: () => Error,
+): Promise<T> {
   if (!signal) return work
   let abort: () => void = () => undefined
   const end = new Promise<never>((_, reject) => {

@@ -9,8 +9,23 @@ const counts = objectOf({ messages: amount })
 const args = mapOf(anything)
 const queue = objectOf({ name: text, durable: flag, autoDelete: flag, arguments: args })
 const exchange = objectOf({ name: text, type: text, durable: flag, autoDelete: flag, internal: flag, arguments: args })
-const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: args, key: optional(text), typed: optional(args) })
-const policy = objectOf({ name: text, isOperators: flag, pattern: text, appliesTo: text, priority: anything, definition: args })
+const binding = objectOf({
+  source: text,
+  destination: text,
+  destinationKind: oneOf('queue', 'exchange'),
+  routingKey: text,
+  arguments: args,
+  key: optional(text),
+  typed: optional(args),
+})
+const policy = objectOf({
+  name: text,
+  isOperators: flag,
+  pattern: text,
+  appliesTo: text,
+  priority: anything,
+  definition: args,
+})
 const former = objectOf({ queue, holding: nullable(text), always: optional(oneOf(true)) })
 const names = listOf(text)
 const vanishing = optional(listOf(objectOf({ name: text, type: oneOf(...keepableTypes) })))
@@ -19,10 +34,17 @@ const moves = listOf(objectOf({ queue: text, holding: text }))
 /** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
 export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
   'stop-service': { wasRunning: flag },
-  'start-service': { binds: optional(listOf(binding)), locks: optional(listOf(objectOf({ database: text, schema: text, table: optional(text) }))), stopsOnUndo: optional(oneOf(true)), keeps: optional(listOf(text)) },
+  'start-service': {
+    binds: optional(listOf(binding)),
+    locks: optional(listOf(objectOf({ database: text, schema: text, table: optional(text) }))),
+    stopsOnUndo: optional(oneOf(true)),
+    keeps: optional(listOf(text)),
+  },
   'edit-values': {
     file: text,
-    edits: listOf(objectOf({ path: listOf(text), from: nullable(text), to: nullable(text), at: amount, was: text, is: text })),
+    edits: listOf(
+      objectOf({ path: listOf(text), from: nullable(text), to: nullable(text), at: amount, was: text, is: text }),
+    ),
   },
   'upgrade-release': {
     release: text,
@@ -61,7 +83,12 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
   },
   'hold-queues': {
     moves,
-    saved: objectOf({ queues: listOf(queue), exchanges: listOf(exchange), bindings: listOf(binding), policies: listOf(policy) }),
+    saved: objectOf({
+      queues: listOf(queue),
+      exchanges: listOf(exchange),
+      bindings: listOf(binding),
+      policies: listOf(policy),
+    }),
     vanishing,
   },
   'keep-queues': { queues: listOf(former), bindings: listOf(binding) },
@@ -72,6 +99,10 @@ export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } =
   'switch-exchanges': { exchanges: listOf(objectOf({ from: exchange, to: exchange })), bindings: listOf(binding) },
   'redeclare-queues': { queues: listOf(former), bindings: listOf(binding) },
   'delete-held': { holding: names, vanishing },
-  'migrate-trees': { api: text, items: listOf(objectOf({ project: whole, tree: nullable(whole) })), concurrency: amount },
+  'migrate-trees': {
+    api: text,
+    items: listOf(objectOf({ project: whole, tree: nullable(whole) })),
+    concurrency: amount,
+  },
   'await-migration': { counts: objectOf({ newestJob: amount }) },
 }

@@ -16,12 +16,16 @@ export interface Trial {
 }
 
 /**
- * What a virtual host is changed through. Each method may be repeated: what is so already is left as it is. Several at a time share
- * one connection. All throw AdminError: UNREACHABLE (connection lost), TIMED_OUT, FORBIDDEN, and UNAVAILABLE where an alarm blocks publishers.
+ * What a virtual host is changed through. Each method may be repeated: what is so already is left as it is. Several at
+ * a time share one connection. All throw AdminError: UNREACHABLE (connection lost), TIMED_OUT, FORBIDDEN, and
+ * UNAVAILABLE where an alarm blocks publishers.
  */
 export interface BrokerControl {
   readonly target: string
-  /** in the order given, pipelined; throws REFUSED where the broker takes no such queue at all (541, or an argument that it does not know) */
+  /**
+   * in the order given, pipelined; throws REFUSED where the broker takes no such queue at all (541, or an argument that
+   * it does not know)
+   */
   declareQueues(queues: readonly QueueDeclaration[]): Promise<ReadonlyMap<string, Declared>>
   /** one that holds at most `most` messages that are ready, and has no consumer */
   deleteQueue(name: string, options: { most: number }): Promise<Deleted>
@@ -33,9 +37,10 @@ export interface BrokerControl {
   /** throws REFUSED where one of its ends is missing */
   bind(bindings: readonly Binding[]): Promise<void>
   /**
-   * Throws FORBIDDEN where this user may not declare, read and delete these queues that are there, put their messages aside, declare and
-   * delete these exchanges, make these bindings, or declare a queue that sends dead letters where these do. `discards`: messages are
-   * deleted with their queue, so that none is read or put aside. Changes nothing, whoever reads them.
+   * Throws FORBIDDEN where this user may not declare, read and delete these queues that are there, put their messages
+   * aside, declare and delete these exchanges, make these bindings, or declare a queue that sends dead letters where
+   * these do. `discards`: messages are deleted with their queue, so that none is read or put aside. Changes nothing,
+   * whoever reads them.
    */
   tryRights(of: Trial): Promise<void>
   unbind(bindings: readonly Binding[]): Promise<void>

@@ -1,15 +1,17 @@
 /**
- * What build servers obey where a program prints it: `##vso[…]`, `##[…]` (Azure Pipelines, GitHub Actions) and `##teamcity[…]` anywhere
- * in a line, in any case of letters; `::error …::` (GitHub Actions) behind blanks at its beginning; marks of sections (GitLab, Travis CI).
- * Where a text is broken into lines is not known here, so that every word counts as the beginning of one.
+ * What build servers obey where a program prints it: `##vso[…]`, `##[…]` (Azure Pipelines, GitHub Actions) and
+ * `##teamcity[…]` anywhere in a line, in any case of letters; `::error …::` (GitHub Actions) behind blanks at its
+ * beginning; marks of sections (GitLab, Travis CI). Where a text is broken into lines is not known here, so that every
+ * word counts as the beginning of one.
  */
 const inLine = /##(?=\w{0,40}\[)/g
 const sections = /(section|travis)_(?=(?:start|end|fold|time):)/gi
 const firstWord = /(^|\s)::(?=\p{L})(?!(?:[\da-f]{1,4}:){0,7}[\da-f]{1,4}(?![\w:-]))/giu
 
 /**
- * A text of foreign origin that no build server takes for a command of its own: `''` stands in it, as `#''#vso[` or `:'':error`. That shows,
- * and in a word that is quoted for a shell it means nothing. Addresses of IPv6 stay as they are.
+ * A text of foreign origin that no build server takes for a command of its own: `''` stands in it, as `#''#vso[` or
+ * `:'':error`. That shows, and in a word that is quoted for a shell it means nothing. Addresses of IPv6 stay as they
+ * are.
  */
 export function withoutBuildCommands(text: string): string {
   if (!mayHold(text)) return text

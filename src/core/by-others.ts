@@ -2,24 +2,36 @@ import { AdminError } from './error.ts'
 import { sentence } from './shell-command.ts'
 import type { ServiceStatus } from './sources.ts'
 
-/** INTERRUPTED: an instance of the service appears that this program did not start, while it keeps the service stopped (DESIGN.md 6.8). */
+/**
+ * INTERRUPTED: an instance of the service appears that this program did not start, while it keeps the service stopped
+ * (DESIGN.md 6.8).
+ */
 export function startedByOthers({ detail }: Pick<ServiceStatus, 'detail'>): AdminError {
-  return new AdminError('INTERRUPTED', `something else has started the service, which is to be stopped meanwhile: ${detail}`, [
-    'see what started it, and keep it from doing so again',
-  ])
+  return new AdminError(
+    'INTERRUPTED',
+    `something else has started the service, which is to be stopped meanwhile: ${detail}`,
+    ['see what started it, and keep it from doing so again'],
+  )
 }
 
-/** Throws REFUSED where something else owns instances of the service: scaling what this program knows would leave those as they are. */
+/**
+ * Throws REFUSED where something else owns instances of the service: scaling what this program knows would leave those
+ * as they are.
+ */
 export function refuseOwnedByOthers({ ownedByOthers = [] }: Pick<ServiceStatus, 'ownedByOthers'>): void {
   if (ownedByOthers.length === 0) return
   const owners = ownedByOthers.map(({ name, instances }) => {
     const more = instances.length > mostNamed ? ` and ${instances.length - mostNamed} more` : ''
     return `${name} owns ${instances.length} ${instances.length === 1 ? 'instance' : 'instances'} of the service (${instances.slice(0, mostNamed).join(', ')}${more})`
   })
-  throw new AdminError('REFUSED', `${owners.join(', and ')}: this program neither stops those nor starts others beside them`, [
-    ...ownedByOthers.flatMap(({ proof }) => proof),
-    sentence`stop and start the service through what owns its pods (${ownedByOthers.map(({ name }) => name).join(', ')}), as its own documentation says`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${owners.join(', and ')}: this program neither stops those nor starts others beside them`,
+    [
+      ...ownedByOthers.flatMap(({ proof }) => proof),
+      sentence`stop and start the service through what owns its pods (${ownedByOthers.map(({ name }) => name).join(', ')}), as its own documentation says`,
+    ],
+  )
 }
 
 /** so many instances of an owner are named */

@@ -13,8 +13,8 @@ export interface Finding {
 
 /**
  * What the operator does about a problem. In it, as in the reason of a skipped check and in what an error suggests,
- * `{deployment}` stands for the deployment's name, and `{start}`, `{stop}`, `{restart}`, `{status}`, `{logs}`, `{settings}`, `{edit}`
- * for what is typed on its platform.
+ * `{deployment}` stands for the deployment's name, and `{start}`, `{stop}`, `{restart}`, `{status}`, `{logs}`,
+ * `{settings}`, `{edit}` for what is typed on its platform.
  */
 export interface Remedy {
   text: string
@@ -43,14 +43,18 @@ export type Outcome =
   | { status: 'skipped'; reason: string }
 
 /**
- * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be opened),
- * `isOwn` (by this program's own login or secret, of which the service may have another) and `isApart` (for a reason that no other
- * problem causes).
- * An error that is no `AdminError` is a bug of the check.
+ * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be
+ * opened), `isOwn` (by this program's own login or secret, of which the service may have another) and `isApart` (for a
+ * reason that no other problem causes). An error that is no `AdminError` is a bug of the check.
  */
-export type Result = (Outcome & { isUnopened?: boolean; isOwn?: boolean; isApart?: boolean }) | { status: 'unknown'; error: unknown; because?: string }
+export type Result =
+  | (Outcome & { isUnopened?: boolean; isOwn?: boolean; isApart?: boolean })
+  | { status: 'unknown'; error: unknown; because?: string }
 
-/** What a wanted source is where it cannot be had: the error says why, NOT_CONFIGURED where the deployment has no such part. */
+/**
+ * What a wanted source is where it cannot be had: the error says why, NOT_CONFIGURED where the deployment has no such
+ * part.
+ */
 export type Wanted<T> = T | AdminError
 
 /** A small pure judgement over some of the deployment's sources. Never prints, writes or repairs. */
@@ -61,9 +65,14 @@ export interface Check<R extends SourceName = SourceName, W extends SourceName =
   title: string
   /** the sources it gets; it sees no other */
   reads: readonly R[]
-  /** sources that sharpen the judgement and that it can do without: it gets the source, or the error that opening it gave */
+  /**
+   * sources that sharpen the judgement and that it can do without: it gets the source, or the error that opening it
+   * gave
+   */
   wants?: readonly W[]
-  /** the source that this check stands for: where it cannot be opened, the runner reports that as this check's problem */
+  /**
+   * the source that this check stands for: where it cannot be opened, the runner reports that as this check's problem
+   */
   guards?: SourceName
   /** what is done where that source cannot be opened, in place of `remedy`: another thing for each reason */
   unopened?: (error: AdminError, deployment: Deployment) => Remedy
@@ -77,6 +86,8 @@ export interface Check<R extends SourceName = SourceName, W extends SourceName =
 }
 
 /** Keeps the literal source names of a check, so that reading another source does not compile. */
-export function defineCheck<const R extends SourceName, const W extends SourceName = never>(check: Check<R, W>): Check<R, W> {
+export function defineCheck<const R extends SourceName, const W extends SourceName = never>(
+  check: Check<R, W>,
+): Check<R, W> {
   return check
 }

@@ -3,7 +3,14 @@ import type { ApiControl } from './api-control.ts'
 import type { BrokerControl } from './broker-control.ts'
 import type { Moving } from './moving.ts'
 import type { SessionsControl } from './sessions-control.ts'
-import type { ChangelogLockRow, LockTableName, ReleaseUpgrade, ServiceStatus, ValueEdit, WantedImage } from './sources.ts'
+import type {
+  ChangelogLockRow,
+  LockTableName,
+  ReleaseUpgrade,
+  ServiceStatus,
+  ValueEdit,
+  WantedImage,
+} from './sources.ts'
 
 /** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
@@ -24,10 +31,14 @@ type LockRow = ActionOf<'release-lock'>['row']
 /** `changed`: the row is not as it was seen, and was left alone. */
 export type Compared = 'set' | 'changed'
 
-/** Is told by what the transaction that is about to change something is known later (`hasCommitted`), before it does. */
+/**
+ * Is told by what the transaction that is about to change something is known later (`hasCommitted`), before it does.
+ */
 type Beforehand = (mark: string) => Promise<void>
 
-/** Each method compares before it sets, in one transaction. `by`: only what was set last by one of these transactions. */
+/**
+ * Each method compares before it sets, in one transaction. `by`: only what was set last by one of these transactions.
+ */
 export interface DatabaseControl {
   /** host:port/database, without credentials */
   readonly target: string
@@ -50,26 +61,35 @@ export interface DatabaseControl {
 }
 
 export interface ServiceControl {
-  /** returns once it and its processes are gone; harmless where it does not run. Throws TIMED_OUT, FAILED, INTERRUPTED */
+  /**
+   * returns once it and its processes are gone; harmless where it does not run. Throws TIMED_OUT, FAILED, INTERRUPTED
+   */
   stop(options: WaitOptions): Promise<ServiceStatus>
-  /** throws what stopping and starting it would, as far as that shows without changing anything; absent where nothing does */
+  /**
+   * throws what stopping and starting it would, as far as that shows without changing anything; absent where nothing
+   * does
+   */
   tryStop?: () => Promise<void>
   /** returns once the platform says that it runs; harmless where it does. Throws TIMED_OUT, FAILED, INTERRUPTED */
   start(options: WaitOptions): Promise<ServiceStatus>
   /**
-   * Sets one of the service's settings where it is `from` now, null: absent; harmless where it is `to` already. It takes effect
-   * when the service is started. Throws REFUSED where it is set in more places than one can be sure of; FORBIDDEN,
-   * UNAVAILABLE, NOT_CONFIGURED where it cannot be written
+   * Sets one of the service's settings where it is `from` now, null: absent; harmless where it is `to` already. It
+   * takes effect when the service is started. Throws REFUSED where it is set in more places than one can be sure of;
+   * FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED where it cannot be written
    */
   writeSetting(change: SettingChange, traces?: Traces): Promise<Compared>
   /** what `writeSetting` would answer, or throw, as far as that shows without writing */
   trySetting(change: SettingChange): Promise<Compared>
   /**
-   * has the engine fetch an image, and returns once it lies ready. Throws REFUSED where its registry has none of that name, or none that
-   * runs there; UNAUTHENTICATED, EXHAUSTED, UNREACHABLE, TIMED_OUT, FAILED where the disk is full, INTERRUPTED, and as the source. Absent as `hasImage` is
+   * has the engine fetch an image, and returns once it lies ready. Throws REFUSED where its registry has none of that
+   * name, or none that runs there; UNAUTHENTICATED, EXHAUSTED, UNREACHABLE, TIMED_OUT, FAILED where the disk is full,
+   * INTERRUPTED, and as the source. Absent as `hasImage` is
    */
   fetchImage?: (wanted: WantedImage, options: FetchOptions) => Promise<void>
-  /** whether the platform counts this program as the owner of fields that it wrote, which others keep; absent where no platform counts that */
+  /**
+   * whether the platform counts this program as the owner of fields that it wrote, which others keep; absent where no
+   * platform counts that
+   */
   ownsFields?: () => Promise<boolean>
   /** gives them up, and leaves their values; each of the methods above does so itself. Harmless where there are none */
   giveUpFields?: () => Promise<void>
@@ -119,8 +139,8 @@ export interface FilesControl {
 }
 
 /**
- * How Helm changes its release, without waiting for the pods. Throws as `ReleaseSource`; BUSY where another operation is under way; FAILED
- * with what Helm says, of which it keeps a revision `failed`.
+ * How Helm changes its release, without waiting for the pods. Throws as `ReleaseSource`; BUSY where another operation
+ * is under way; FAILED with what Helm says, of which it keeps a revision `failed`.
  */
 export interface ReleaseControl {
   upgrade(upgrade: ReleaseUpgrade, options: HelmRun): Promise<void>

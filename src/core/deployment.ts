@@ -10,11 +10,17 @@ export interface Deployment {
   /** no configuration names it: what was found and is used, for people */
   found?: string
   platform: PlatformName
-  /** the cluster that it is in, as this machine reaches it, and the namespace; or the engine, where that is not this machine's usual one: the same name may be in several */
+  /**
+   * the cluster that it is in, as this machine reaches it, and the namespace; or the engine, where that is not this
+   * machine's usual one: the same name may be in several
+   */
   cluster?: string
   /** the vendor's prefix of settings and package of loggers (FIELD-NOTES.md 0) */
   vendor: { prefix: string; package: string }
-  /** of which neither the configuration nor the service's settings say one and no other: nothing is written under such a name */
+  /**
+   * of which neither the configuration nor the service's settings say one and no other: nothing is written under such a
+   * name
+   */
   assumedVendor?: readonly ('prefix' | 'package')[]
   /** time zone of the service's JVM, an IANA name; null: unknown */
   timeZone: string | null

@@ -6,7 +6,9 @@ import { own } from './own.ts'
 export function differing(one: unknown, other: unknown, at: readonly string[] = []): (readonly string[])[] {
   if (isDeepStrictEqual(one, other)) return []
   if (!isObject(one) || !isObject(other)) return leavesOf(one, other, at)
-  return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((key) => differing(own(one, key), own(other, key), [...at, key]))
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((key) =>
+    differing(own(one, key), own(other, key), [...at, key]),
+  )
 }
 
 /** A map that is on one side alone comes to its own values; one that is empty to itself. */

@@ -14,11 +14,17 @@ export interface HostPort {
 export interface Way extends HostPort {
   /** what an operator would type for a way of their own; null: nothing is needed */
   command: Suggestion | null
-  /** Why a connection through it was not opened, or broke on the way, since that time of `performance.now()`; null: none did, as far as is known. Never throws */
+  /**
+   * Why a connection through it was not opened, or broke on the way, since that time of `performance.now()`; null: none
+   * did, as far as is known. Never throws
+   */
   brokenSince?: (time: number) => Promise<AdminError | null>
 }
 
-/** The way to an address, open for as long as the deployment is; null: the address is to be used as it is. Throws where there is none. */
+/**
+ * The way to an address, open for as long as the deployment is; null: the address is to be used as it is. Throws where
+ * there is none.
+ */
 export type Reach = (address: HostPort) => Promise<Way | null>
 
 export interface DatabaseEndpoint {
@@ -69,7 +75,10 @@ export interface ApiEndpoint {
 }
 
 export interface Tls {
-  /** prefer: as pgjdbc's sslmode of that name; require: encrypted, not verified; verify: verified against `ca` or the system's */
+  /**
+   * prefer: as pgjdbc's sslmode of that name; require: encrypted, not verified; verify: verified against `ca` or the
+   * system's
+   */
   mode: 'disable' | 'prefer' | 'require' | 'verify'
   /** PEM text of an own certificate authority */
   ca: string | null

@@ -42,7 +42,10 @@ export type ErrorCode = keyof typeof exitCodes
 
 /** What stands in the way to a part. */
 export interface NetworkObstacle {
-  /** refused: nothing listens; unresolved: the name has no address; unrouted: no way there; tls: no agreement on encryption; client-certificate: it wants one, which this program has not; proxy: this machine's own is in the way */
+  /**
+   * refused: nothing listens; unresolved: the name has no address; unrouted: no way there; tls: no agreement on
+   * encryption; client-certificate: it wants one, which this program has not; proxy: this machine's own is in the way
+   */
   kind: 'refused' | 'unresolved' | 'unrouted' | 'tls' | 'client-certificate' | 'proxy'
   host: string
   port: number
@@ -63,7 +66,10 @@ export type Obstacle =
   | { kind: 'right' }
   /** the pods or containers in which it runs are not there, not ready, or on a node that is lost */
   | { kind: 'instances' }
-  /** this machine gets no connection, and the service is in another network, where that may be otherwise; or the way there could not be asked for */
+  /**
+   * this machine gets no connection, and the service is in another network, where that may be otherwise; or the way
+   * there could not be asked for
+   */
   | { kind: 'beyond' }
 
 /**
@@ -91,7 +97,10 @@ export class AdminError extends Error {
 
 const untried: readonly Obstacle['kind'][] = ['settings', 'right', 'beyond']
 
-/** Whether a part was not tried from where the service is, or not at all, since it is not known where it is: that says nothing of the part. */
+/**
+ * Whether a part was not tried from where the service is, or not at all, since it is not known where it is: that says
+ * nothing of the part.
+ */
 export function isUntried(error: unknown): boolean {
   return error instanceof AdminError && error.obstacle !== null && untried.includes(error.obstacle.kind)
 }

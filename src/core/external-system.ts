@@ -2,7 +2,10 @@ import type { AdminError } from './error.ts'
 import type { Secret } from './secret.ts'
 import type { Suggestion } from './shell-command.ts'
 
-/** What an external system shows of itself to who asks it without credentials, step by step; an error: that is where it ended. */
+/**
+ * What an external system shows of itself to who asks it without credentials, step by step; an error: that is where it
+ * ended.
+ */
 export interface ExternalSystem {
   /** the proxy of this machine's environment, host:port; null: it is reached directly */
   proxy: string | null

@@ -2,9 +2,9 @@
 export type Failpoint = (name: string) => Promise<void>
 
 /**
- * For tests of what a kill leaves behind: at the instant that TESTOPS_ADMIN_FAILPOINT names (`release-lock:released`, `…#2` for the
- * second time), the process kills itself as `kill -9` would, or stops itself with `…=stop`, so that a test can change the world
- * around it and let it go on.
+ * For tests of what a kill leaves behind: at the instant that TESTOPS_ADMIN_FAILPOINT names (`release-lock:released`,
+ * `…#2` for the second time), the process kills itself as `kill -9` would, or stops itself with `…=stop`, so that a
+ * test can change the world around it and let it go on.
  */
 export function failpoints(wanted: string | undefined): Failpoint {
   const [, name, times = '1', how] = /^([^#=]+)(?:#(\d+))?(?:=(stop))?$/.exec(wanted ?? '') ?? []

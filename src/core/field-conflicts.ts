@@ -5,13 +5,23 @@ import type { FieldConflict, ReleaseSource } from './sources.ts'
 const mostShown = 5
 
 /** Throws REFUSED where helm would be refused for fields that others own. */
-export function refuseConflicts(release: Pick<ReleaseSource, 'target' | 'helm'>, conflicts: readonly FieldConflict[], verb: 'upgrade' | 'rollback'): void {
+export function refuseConflicts(
+  release: Pick<ReleaseSource, 'target' | 'helm'>,
+  conflicts: readonly FieldConflict[],
+  verb: 'upgrade' | 'rollback',
+): void {
   if (conflicts.length === 0) return
-  const named = conflicts.slice(0, mostShown).map(({ object, field, manager }) => `\`${manager}\` owns ${field} of ${object}`)
+  const named = conflicts
+    .slice(0, mostShown)
+    .map(({ object, field, manager }) => `\`${manager}\` owns ${field} of ${object}`)
   const more = conflicts.length - named.length
-  throw new AdminError('REFUSED', `helm ${verb} would fail at ${release.target}, since the chart sets fields that others own: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing was changed`, [
-    ...new Set(conflicts.slice(0, mostShown).map(({ shown }) => shown)),
-    'put into the values file what they have set, if it is to stay',
-    command`${nested(release.helm('upgrade'))} CHART -f FILE --force-conflicts   # then has the chart set them all the same`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `helm ${verb} would fail at ${release.target}, since the chart sets fields that others own: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing was changed`,
+    [
+      ...new Set(conflicts.slice(0, mostShown).map(({ shown }) => shown)),
+      'put into the values file what they have set, if it is to stay',
+      command`${nested(release.helm('upgrade'))} CHART -f FILE --force-conflicts   # then has the chart set them all the same`,
+    ],
+  )
 }

@@ -2,8 +2,8 @@
 export type GlobSign = '*' | ((character: string) => boolean)
 
 /**
- * Whether a whole name fits a pattern. Only the last `*` ever takes more, so that a name costs at most its length times the pattern's; a
- * regular expression of many `*` would take that to the power of their number.
+ * Whether a whole name fits a pattern. Only the last `*` ever takes more, so that a name costs at most its length times
+ * the pattern's; a regular expression of many `*` would take that to the power of their number.
  */
 export function fitsGlob(signs: readonly GlobSign[], name: string): boolean {
   const characters = [...name]
@@ -29,5 +29,7 @@ export function fitsGlob(signs: readonly GlobSign[], name: string): boolean {
 
 /** The signs of a pattern in which only `*` and `?` stand for others. */
 export function plainGlob(pattern: string): GlobSign[] {
-  return [...pattern].map((sign) => (sign === '*' ? '*' : sign === '?' ? () => true : (character) => character === sign))
+  return [...pattern].map((sign) =>
+    sign === '*' ? '*' : sign === '?' ? () => true : (character) => character === sign,
+  )
 }

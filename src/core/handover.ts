@@ -1,4 +1,7 @@
-/** Values from several hands into one: each waits until its value is taken, so that no more are held than there are hands. */
+/**
+ * Values from several hands into one: each waits until its value is taken, so that no more are held than there are
+ * hands.
+ */
 export interface Handover<T> {
   /** resolves once it is taken; with false: nobody takes any more */
   put: (value: T) => Promise<boolean>

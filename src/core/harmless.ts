@@ -1,9 +1,10 @@
 /**
- * Characters that a text of foreign origin must not bring to an output: controls (C0, DEL, C1), format characters (marks of direction,
- * zero width, tags), halves of characters, unassigned ones and those of private use, separators of lines, blanks that are none of ours,
- * and characters that show nothing.
+ * Characters that a text of foreign origin must not bring to an output: controls (C0, DEL, C1), format characters
+ * (marks of direction, zero width, tags), halves of characters, unassigned ones and those of private use, separators of
+ * lines, blanks that are none of ours, and characters that show nothing.
  */
-const unsafe = /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/gu
+const unsafe =
+  /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/gu
 /** marks that are piled up on one letter leave its line */
 const piledMarks = /(\p{M}{4})(\p{M}+)/gu
 const plainLine = /^[\x20-\x7e]*$/
@@ -13,8 +14,8 @@ const plainLines = /^[\n\x20-\x7e]*$/
 const mostShown = 20_000
 
 /**
- * A text of foreign origin on one line of any output: what could steer a terminal, or hide, is shown as `\x1b` or `\u202e`, and the end of
- * a line as `⏎`. The one place for it; `src/cli/write.ts` is the last defence behind it.
+ * A text of foreign origin on one line of any output: what could steer a terminal, or hide, is shown as `\x1b` or
+ * `\u202e`, and the end of a line as `⏎`. The one place for it; `src/cli/write.ts` is the last defence behind it.
  */
 export function harmless(text: string): string {
   const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text
@@ -29,22 +30,32 @@ export function harmless(text: string): string {
 /** The same of a text that has lines of its own, which are kept. */
 export function harmlessLines(text: string): string {
   if (plainLines.test(text)) return text
-  return eachLine(text.replaceAll('\r\n', '\n'), (line) => line.replaceAll('\t', ' ').replace(piledMarks, '$1…').replace(unsafe, escaped))
+  return eachLine(text.replaceAll('\r\n', '\n'), (line) =>
+    line.replaceAll('\t', ' ').replace(piledMarks, '$1…').replace(unsafe, escaped),
+  )
 }
 
 /** The text of a JSON document, equal when parsed, in which no character is one that `harmless` would not let pass. */
 export function harmlessJson(json: string): string {
   if (plainLines.test(json)) return json
-  return eachLine(json, (line) => line.replace(piledMarks, (_, kept: string, piled: string) => kept + inUnits(piled)).replace(unsafe, inUnits))
+  return eachLine(json, (line) =>
+    line.replace(piledMarks, (_, kept: string, piled: string) => kept + inUnits(piled)).replace(unsafe, inUnits),
+  )
 }
 
 /** Of a long text mostly a few lines alone hold more than ASCII. */
 function eachLine(text: string, made: (line: string) => string): string {
-  return text.split('\n').map((line) => (plainLine.test(line) ? line : made(line))).join('\n')
+  return text
+    .split('\n')
+    .map((line) => (plainLine.test(line) ? line : made(line)))
+    .join('\n')
 }
 
 function inUnits(text: string): string {
-  return text.split('').map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join('')
+  return text
+    .split('')
+    .map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)
+    .join('')
 }
 
 function escaped(character: string): string {

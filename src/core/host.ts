@@ -16,7 +16,10 @@ export function listenersOn(port: number): ShellCommand {
   return command`ss -ltnp ${`sport = :${port}`}`
 }
 
-/** Whether a name or an address means the machine that it is used on; an IPv6 address may stand in the brackets of a URL. */
+/**
+ * Whether a name or an address means the machine that it is used on; an IPv6 address may stand in the brackets of a
+ * URL.
+ */
 export function isLoopback(host: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
 }

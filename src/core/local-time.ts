@@ -14,7 +14,10 @@ const utc = new Set(['UTC', 'Etc/UTC', 'GMT', 'Etc/GMT'])
 
 const pattern = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,](\d{1,9}))?/
 
-/** Reads `YYYY-MM-DD HH:MM:SS[.fff…]` (a `T` in place of the space too) at the start of a text; null where it is no time. */
+/**
+ * Reads `YYYY-MM-DD HH:MM:SS[.fff…]` (a `T` in place of the space too) at the start of a text; null where it is no
+ * time.
+ */
 export function parseLocalTime(text: string): LocalTime | null {
   const parts = pattern.exec(text)
   if (!parts) return null
@@ -69,13 +72,21 @@ function shownIn(timeZone: string): (moment: number) => number {
   }
 }
 
-/** The moments at which clocks of that zone showed this, earliest first: two in the hour that is put back. Throws RangeError as above. */
+/**
+ * The moments at which clocks of that zone showed this, earliest first: two in the hour that is put back. Throws
+ * RangeError as above.
+ */
 export function momentsOf(time: LocalTime, timeZone: string): [Date, ...Date[]] {
   const read = localTimeReader(timeZone)
   const at = read(time).getTime()
   const zone = utc.has(timeZone) ? null : shownIn(timeZone)
   // clocks are put back by an hour, by half of one on Lord Howe Island, by two at Troll
-  const others = zone === null ? [] : [-120, -60, -30, 30, 60, 120].map((minutes) => at + minutes * 60_000).filter((other) => zone(other) === zone(at))
+  const others =
+    zone === null
+      ? []
+      : [-120, -60, -30, 30, 60, 120]
+          .map((minutes) => at + minutes * 60_000)
+          .filter((other) => zone(other) === zone(at))
   const [first, ...more] = [at, ...others].sort((a, b) => a - b)
   return [new Date(first!), ...more.map((other) => new Date(other))]
 }
@@ -83,7 +94,9 @@ export function momentsOf(time: LocalTime, timeZone: string): [Date, ...Date[]] 
 /** The zone of this machine. */
 export function zoneHere(): string {
   // what names it loads them, too
-  return new Date().toString().endsWith('(Coordinated Universal Time)') ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+  return new Date().toString().endsWith('(Coordinated Universal Time)')
+    ? 'UTC'
+    : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** Whether this is a zone that times can be read in. */

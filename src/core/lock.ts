@@ -15,7 +15,10 @@ export interface LockOwner {
   what: string
   /** is told what taking it waits for, and which lock could not be had */
   tell?: (message: string) => void
-  /** what is worked on are queues of the broker and their messages: no step of it is done without a lock that others see, once the broker is in reach */
+  /**
+   * what is worked on are queues of the broker and their messages: no step of it is done without a lock that others
+   * see, once the broker is in reach
+   */
   isOnQueues?: boolean
 }
 

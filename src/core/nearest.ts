@@ -20,7 +20,9 @@ export function suggestNearest(typed: string, known: Iterable<string>): Suggesti
   const [first, second, third] = nearestNames(typed, known)
   if (first === undefined) return undefined
   if (second === undefined) return sentence`did you mean ${first}?`
-  return third === undefined ? sentence`did you mean ${first} or ${second}?` : sentence`did you mean ${first}, ${second} or ${third}?`
+  return third === undefined
+    ? sentence`did you mean ${first} or ${second}?`
+    : sentence`did you mean ${first}, ${second} or ${third}?`
 }
 
 /** As `nearestNames`, for a list that is too long to be shown whole: where nothing is near, the least unlike. */
@@ -66,7 +68,8 @@ function likeness(wanted: string, name: string): Omit<Likeness, 'name'> {
   if (wanted !== '' && isMistyped(wanted, name)) return { rank: mistyped, difference }
   const words = wordsOf(wanted)
   const parts = wordsOf(name)
-  const isFound = (word: string): boolean => word.length >= 3 && (name.includes(word) || parts.some((part) => isMistyped(word, part)))
+  const isFound = (word: string): boolean =>
+    word.length >= 3 && (name.includes(word) || parts.some((part) => isMistyped(word, part)))
   // half of the words or more: `lock-stuck` names `stuck-lock`
   if (words.length === 0 || words.filter(isFound).length * 2 < words.length) return { rank: unlike, difference }
   const least = words.map((word) => Math.min(...parts.map((part) => differenceOf(word, part))))

@@ -20,19 +20,49 @@ const failure = objectOf({ item: place, status: amount, message: text, unknown: 
 const range: Shape = (value, at) => {
   if (!Array.isArray(value) || value.length !== 2) return `${at} is no range`
   const [first, last] = value as unknown[]
-  return Number.isSafeInteger(first) && Number.isSafeInteger(last) && (first as number) >= 0 && (last as number) >= (first as number) ? null : `${at} is no range`
+  return Number.isSafeInteger(first) &&
+    Number.isSafeInteger(last) &&
+    (first as number) >= 0 &&
+    (last as number) >= (first as number)
+    ? null
+    : `${at} is no range`
 }
 
-const binding = objectOf({ source: text, destination: text, destinationKind: oneOf('queue', 'exchange'), routingKey: text, arguments: mapOf(anything), key: optional(text), typed: optional(mapOf(anything)) })
+const binding = objectOf({
+  source: text,
+  destination: text,
+  destinationKind: oneOf('queue', 'exchange'),
+  routingKey: text,
+  arguments: mapOf(anything),
+  key: optional(text),
+  typed: optional(mapOf(anything)),
+})
 
 /** What notes in JSON hold, by their `event`. */
 const events: Readonly<Record<string, Shape>> = {
-  begun: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(nullable(counts)), policies: optional(listOf(text)) }),
+  begun: objectOf({
+    event: text,
+    direction,
+    ahead,
+    attempt: text,
+    queues: mapOf(nullable(counts)),
+    policies: optional(listOf(text)),
+  }),
   moved: objectOf({ event: text, direction, ahead, attempt: text, queues: mapOf(part) }),
   bound: objectOf({ event: text, bindings: listOf(binding) }),
   compared: objectOf({ event: text, queues: listOf(text), differing: mapOf(text), transient: optional(mapOf(amount)) }),
-  answered: objectOf({ event: text, accepted: listOf(place), failed: listOf(failure), asking: optional(listOf(range)), unasked: optional(listOf(range)) }),
-  'jobs-undone': objectOf({ event: text, states: listOf(objectOf({ status: text, count: amount, names: text })), words: nullable(text) }),
+  answered: objectOf({
+    event: text,
+    accepted: listOf(place),
+    failed: listOf(failure),
+    asking: optional(listOf(range)),
+    unasked: optional(listOf(range)),
+  }),
+  'jobs-undone': objectOf({
+    event: text,
+    states: listOf(objectOf({ status: text, count: amount, names: text })),
+    words: nullable(text),
+  }),
 }
 
 const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
@@ -70,7 +100,10 @@ export function faultOfNote(action: Action, note: string): string | null {
     return ofJson(note, (value) => {
       const event = isObject(value) ? value['event'] : undefined
       if (typeof event !== 'string' || !names.includes(event)) return `note is none of a step ${kind}`
-      return events[event]!(value, 'note') ?? (action.kind === 'migrate-trees' ? faultOfAnswers(value as Answers, action.items.length) : null)
+      return (
+        events[event]!(value, 'note') ??
+        (action.kind === 'migrate-trees' ? faultOfAnswers(value as Answers, action.items.length) : null)
+      )
     })
   }
   return `note is none of a step ${kind}`
@@ -83,12 +116,21 @@ interface Answers {
   unasked?: readonly (readonly [number, number])[]
 }
 
-/** Places are those of the plan's list; a call is made twice at most (`mostTimes`), so that none of these is longer than twice that list. */
+/**
+ * Places are those of the plan's list; a call is made twice at most (`mostTimes`), so that none of these is longer than
+ * twice that list.
+ */
 function faultOfAnswers({ accepted, failed, asking = [], unasked = [] }: Answers, items: number): string | null {
   const ranges = [...asking, ...unasked]
-  const last = [accepted, failed.map(({ item }) => item), ranges.map(([, end]) => end)].flat().find((item) => item >= items)
+  const last = [accepted, failed.map(({ item }) => item), ranges.map(([, end]) => end)]
+    .flat()
+    .find((item) => item >= items)
   if (last !== undefined) return `note is about item ${last + 1}, and the list has ${items}`
-  const many = [accepted.length, failed.length, ...[asking, unasked].map((all) => all.reduce((sum, [first, end]) => sum + end - first + 1, 0))]
+  const many = [
+    accepted.length,
+    failed.length,
+    ...[asking, unasked].map((all) => all.reduce((sum, [first, end]) => sum + end - first + 1, 0)),
+  ]
   return many.some((length) => length > 2 * items) ? 'note is about more items than the list has' : null
 }
 
@@ -96,7 +138,9 @@ const traceMark = 'environment-file '
 
 function faultOfTrace(note: string): string | null {
   if (!note.startsWith(traceMark)) return 'note is none of a step set-setting'
-  return ofJson(note.slice(traceMark.length), (value) => objectOf({ path: text, at: place, was: text, is: text })(value, 'note'))
+  return ofJson(note.slice(traceMark.length), (value) =>
+    objectOf({ path: text, at: place, was: text, is: text })(value, 'note'),
+  )
 }
 
 function ofJson(note: string, shape: (value: unknown) => string | null): string | null {

@@ -2,17 +2,22 @@ import type { RepairId } from './plan.ts'
 import { flag, isObject, listOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
 import type { Shape } from './shape.ts'
 
-const absolute: Shape = (value, at) => text(value, at) ?? ((value as string).startsWith('/') ? null : `${at} is no absolute path`)
+const absolute: Shape = (value, at) =>
+  text(value, at) ?? ((value as string).startsWith('/') ? null : `${at} is no absolute path`)
 const positive: Shape = (value, at) => whole(value, at) ?? ((value as number) > 0 ? null : `${at} is not above 0`)
 const fingerprinted = objectOf({ fingerprint: text, file: nullable(text) })
 const settings = listOf((value, at) => {
-  const named = isObject(value) && 'name' in value ? { name: text } : { known: oneOf('rabbitDurable', 'tokenValiditySeconds', 'integrationLogLevel') }
+  const named =
+    isObject(value) && 'name' in value
+      ? { name: text }
+      : { known: oneOf('rabbitDurable', 'tokenValiditySeconds', 'integrationLogLevel') }
   return objectOf({ ...named, to: nullable(text), secret: optional(fingerprinted) })(value, at)
 })
 const chart = objectOf({ chart: text, chartVersion: nullable(text) })
 const vendor = optional(objectOf({ prefix: optional(text), package: optional(text) }))
 const none = objectOf({})
-const files: Shape = (value, at) => listOf(absolute)(value, at) ?? ((value as unknown[]).length > 0 ? null : `${at} is empty`)
+const files: Shape = (value, at) =>
+  listOf(absolute)(value, at) ?? ((value as unknown[]).length > 0 ? null : `${at} is empty`)
 
 /** What each repair can be told, as `--dry-run --json` writes it and `apply` reads it back. */
 const shapes: { readonly [K in RepairId]: Shape } = {
@@ -26,20 +31,30 @@ const shapes: { readonly [K in RepairId]: Shape } = {
     concurrency: positive,
     wait: flag,
   }),
-  'use-legacy-image': ofOneFile(objectOf({
-    main: optional(absolute),
-    apply: optional((value, at) => (value === true ? null : chart(value, at))),
-    chart: optional(chart),
-    deployment: optional(text),
-    values: optional(files),
-    path: optional(listOf(text)),
-    compose: optional(absolute),
-    service: optional(nullable(text)),
-    build: nullable(text),
-    revert: flag,
-  })),
+  'use-legacy-image': ofOneFile(
+    objectOf({
+      main: optional(absolute),
+      apply: optional((value, at) => (value === true ? null : chart(value, at))),
+      chart: optional(chart),
+      deployment: optional(text),
+      values: optional(files),
+      path: optional(listOf(text)),
+      compose: optional(absolute),
+      service: optional(nullable(text)),
+      build: nullable(text),
+      revert: flag,
+    }),
+  ),
   'set-env': objectOf({ settings, restart: flag, salt: text, vendor }),
-  'set-env-values': objectOf({ settings, values: files, main: optional(absolute), path: listOf(text), apply: optional(chart), chart: optional(chart), vendor }),
+  'set-env-values': objectOf({
+    settings,
+    values: files,
+    main: optional(absolute),
+    path: listOf(text),
+    apply: optional(chart),
+    chart: optional(chart),
+    vendor,
+  }),
   'service-stop': none,
   'service-start': none,
   'service-restart': none,
@@ -47,7 +62,11 @@ const shapes: { readonly [K in RepairId]: Shape } = {
 
 /** Either values files or a compose file. */
 function ofOneFile(shape: Shape): Shape {
-  return (value, at) => shape(value, at) ?? (isObject(value) && Object.hasOwn(value, 'values') === Object.hasOwn(value, 'compose') ? `${at} has to name values or compose` : null)
+  return (value, at) =>
+    shape(value, at) ??
+    (isObject(value) && Object.hasOwn(value, 'values') === Object.hasOwn(value, 'compose')
+      ? `${at} has to name values or compose`
+      : null)
 }
 
 /** Says what is wrong with the options of a saved plan; null: nothing. */

@@ -2,7 +2,17 @@ import type { Action, ActionKind } from './action.ts'
 import type { NamedFile } from './deployment.ts'
 import type { Suggestion } from './shell-command.ts'
 
-export type RepairId = 'unlock-changelog' | 'flush-sessions' | 'reset-queues' | 'migrate-trees' | 'use-legacy-image' | 'set-env' | 'set-env-values' | 'service-stop' | 'service-start' | 'service-restart'
+export type RepairId =
+  | 'unlock-changelog'
+  | 'flush-sessions'
+  | 'reset-queues'
+  | 'migrate-trees'
+  | 'use-legacy-image'
+  | 'set-env'
+  | 'set-env-values'
+  | 'service-stop'
+  | 'service-start'
+  | 'service-restart'
 
 /** The risks that the plans of each repair may name. */
 export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
@@ -10,9 +20,24 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'flush-sessions': [],
   'reset-queues': ['foreign-clients', 'unseen-policies', 'stuck-rollout', 'controller'],
   'migrate-trees': [],
-  'use-legacy-image': ['unknown-build', 'other-image', 'unknown-chart', 'other-changes', 'running-migration', 'stuck-rollout', 'controller'],
+  'use-legacy-image': [
+    'unknown-build',
+    'other-image',
+    'unknown-chart',
+    'other-changes',
+    'running-migration',
+    'stuck-rollout',
+    'controller',
+  ],
   'set-env': ['running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
-  'set-env-values': ['unknown-chart', 'other-changes', 'running-migration', 'queues-mismatch', 'stuck-rollout', 'controller'],
+  'set-env-values': [
+    'unknown-chart',
+    'other-changes',
+    'running-migration',
+    'queues-mismatch',
+    'stuck-rollout',
+    'controller',
+  ],
   'service-stop': ['running-migration', 'stuck-rollout', 'controller'],
   'service-start': [],
   'service-restart': ['running-migration', 'stuck-rollout', 'controller'],
@@ -45,7 +70,12 @@ export interface Step {
 }
 
 /** They look, or make ready, so that there is nothing to take back of them. */
-const looking: ReadonlySet<ActionKind> = new Set<ActionKind>(['await-quiet', 'await-migration', 'await-rollout', 'fetch-image'])
+const looking: ReadonlySet<ActionKind> = new Set<ActionKind>([
+  'await-quiet',
+  'await-migration',
+  'await-rollout',
+  'fetch-image',
+])
 
 /** Whether a step changes what can be brought back. */
 export function isUndoable({ action, loses }: Step): boolean {
@@ -54,26 +84,41 @@ export function isUndoable({ action, loses }: Step): boolean {
   return loses === undefined && !looking.has(action.kind)
 }
 
-/** Whether a step leaves the deployment and its files as they are: an image that was fetched lies ready, and no more. */
+/**
+ * Whether a step leaves the deployment and its files as they are: an image that was fetched lies ready, and no more.
+ */
 export function changesNothing({ action }: Step): boolean {
   return action.kind === 'fetch-image'
 }
 
 /** They work on queues and exchanges of the broker. */
-const onQueues: ReadonlySet<ActionKind> = new Set<ActionKind>(['hold-queues', 'keep-queues', 'move-messages', 'delete-queues', 'switch-exchanges', 'redeclare-queues', 'delete-held'])
+const onQueues: ReadonlySet<ActionKind> = new Set<ActionKind>([
+  'hold-queues',
+  'keep-queues',
+  'move-messages',
+  'delete-queues',
+  'switch-exchanges',
+  'redeclare-queues',
+  'delete-held',
+])
 
 /** Whether any step works on queues or exchanges of the broker. */
 export function worksOnQueues({ steps }: Pick<Plan, 'steps'>): boolean {
   return steps.some(({ action }) => onQueues.has(action.kind))
 }
 
-/** Whether there is something to take back once all of it is done: a service that was stopped and started again is as it was. */
+/**
+ * Whether there is something to take back once all of it is done: a service that was stopped and started again is as it
+ * was.
+ */
 export function leavesChange({ steps }: Pick<Plan, 'steps'>): boolean {
   const isStarted = steps.some(({ action }) => action.kind === 'start-service')
   return steps.some((step) => isUndoable(step) && !(isStarted && step.action.kind === 'stop-service'))
 }
 
-/** Everything that a repair is going to do: made without changing anything, and carried out to the letter (DESIGN.md 6). */
+/**
+ * Everything that a repair is going to do: made without changing anything, and carried out to the letter (DESIGN.md 6).
+ */
 export interface Plan {
   repair: RepairId
   deployment: string

@@ -13,15 +13,26 @@ export interface Way {
 }
 
 /**
- * What the journal keeps of moves: as each attempt begins, once queues are moved, and once what came back was compared with what went.
- * `policies`: marks of those under which the queues lose messages, as they are moved aside; absent: they cannot be seen, or a former
- * version made the note. `transient`: how many messages each of the queues has then that a restart of the broker would drop; absent: none do.
+ * What the journal keeps of moves: as each attempt begins, once queues are moved, and once what came back was compared
+ * with what went. `policies`: marks of those under which the queues lose messages, as they are moved aside; absent:
+ * they cannot be seen, or a former version made the note. `transient`: how many messages each of the queues has then
+ * that a restart of the broker would drop; absent: none do.
  */
 export type Entry =
-  | ({ event: 'begun'; attempt: string; queues: Readonly<Record<string, Counts | null>>; policies?: readonly string[] } & Way)
+  | ({
+      event: 'begun'
+      attempt: string
+      queues: Readonly<Record<string, Counts | null>>
+      policies?: readonly string[]
+    } & Way)
   | ({ event: 'moved'; attempt: string; queues: Readonly<Record<string, Part>> } & Way)
   | { event: 'bound'; bindings: readonly Binding[] }
-  | { event: 'compared'; queues: readonly string[]; differing: Readonly<Record<string, string>>; transient?: Readonly<Record<string, number>> }
+  | {
+      event: 'compared'
+      queues: readonly string[]
+      differing: Readonly<Record<string, string>>
+      transient?: Readonly<Record<string, number>>
+    }
 
 /** Messages that are ready in a queue, and in the one that holds its messages. */
 export interface Counts {
@@ -35,15 +46,25 @@ export interface Part {
   contents: Contents
   /** with the user_id of another user */
   othersIds: number
-  /** of these, so many were not moved, since they were there already; absent: none, or a former version made the note */
+  /**
+   * of these, so many were not moved, since they were there already; absent: none, or a former version made the note
+   */
   leftOut?: number
-  /** so many had come before, and were delivered once more by a broker that was killed; they are not in `contents`. Absent: none */
+  /**
+   * so many had come before, and were delivered once more by a broker that was killed; they are not in `contents`.
+   * Absent: none
+   */
   again?: number
-  /** on the way back: they are in a durable queue, and survive a restart of the broker; absent: no, or a former version made the note */
+  /**
+   * on the way back: they are in a durable queue, and survive a restart of the broker; absent: no, or a former version
+   * made the note
+   */
   durable?: true
 }
 
-/** Bindings of its queues and exchanges that came after the plan was made, as they were noted before these were deleted. */
+/**
+ * Bindings of its queues and exchanges that came after the plan was made, as they were noted before these were deleted.
+ */
 export function bindingsNoted(notes: readonly string[]): Binding[] {
   return notes.flatMap((note) => {
     const value = valueOf(note)
@@ -54,10 +75,18 @@ export function bindingsNoted(notes: readonly string[]): Binding[] {
 }
 
 /** Steps that note bindings which go with what they delete, or let vanish. */
-export const bindingNoters: readonly ActionKind[] = ['move-messages', 'delete-queues', 'switch-exchanges', 'redeclare-queues']
+export const bindingNoters: readonly ActionKind[] = [
+  'move-messages',
+  'delete-queues',
+  'switch-exchanges',
+  'redeclare-queues',
+]
 
 /** Whether it is a note of moves, of one of these kinds where some are named. */
-export function isNoteOfMoves(note: string, kinds: readonly Entry['event'][] = ['begun', 'moved', 'compared']): boolean {
+export function isNoteOfMoves(
+  note: string,
+  kinds: readonly Entry['event'][] = ['begun', 'moved', 'compared'],
+): boolean {
   return entryIn(note).some(({ event }) => kinds.includes(event))
 }
 

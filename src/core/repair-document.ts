@@ -30,7 +30,12 @@ export interface RepairDocument extends Partial<TreeAccount> {
   hash: string
   plan: Plan
   /** steps by their place in the plan, from 0; `results`: what one has come to, for people */
-  applied: readonly { step: number; status: 'done' | 'already' | 'failed' | 'undone'; durationMs: number; results?: readonly string[] }[]
+  applied: readonly {
+    step: number
+    status: 'done' | 'already' | 'failed' | 'undone'
+    durationMs: number
+    results?: readonly string[]
+  }[]
   /** each check by its status; a problem by its severity */
   verification: Readonly<Record<string, string>>
   /** why a check could not judge, or what it found */

@@ -7,7 +7,11 @@ import type { SourceName, Sources } from './sources.ts'
 type PlanDraft = Omit<Plan, 'repair' | 'deployment' | 'options' | 'expectedMs'>
 
 /** Reads sources and makes a plan. Never prints, writes or performs. */
-export interface Repair<R extends SourceName = SourceName, W extends SourceName = SourceName, O extends object = object> {
+export interface Repair<
+  R extends SourceName = SourceName,
+  W extends SourceName = SourceName,
+  O extends object = object,
+> {
   id: RepairId
   /** the imperative: 'release the change-log lock' */
   title: string

@@ -19,7 +19,8 @@ export interface Place {
 const action: Shape = (value, at) => {
   if (!isObject(value)) return `${at} is no object`
   const { kind } = value
-  if (typeof kind !== 'string' || !Object.hasOwn(actionShapes, kind)) return `${at} is of kind ${JSON.stringify(kind)}, which is not known`
+  if (typeof kind !== 'string' || !Object.hasOwn(actionShapes, kind))
+    return `${at} is of kind ${JSON.stringify(kind)}, which is not known`
   return objectOf({ kind: text, ...actionShapes[kind as keyof typeof actionShapes] })(value, at)
 }
 
@@ -78,7 +79,12 @@ export function parseRecord(value: unknown, run: string, place: Place): RunRecor
 }
 
 /** What has happened, in its order. Throws as `parseRecord`; `lineOf` names an event's place, from 0. */
-export function parseEvents(values: readonly unknown[], of: RunRecord, place: Place, lineOf: (index: number) => string): RunEvent[] {
+export function parseEvents(
+  values: readonly unknown[],
+  of: RunRecord,
+  place: Place,
+  lineOf: (index: number) => string,
+): RunEvent[] {
   const order = inOrder(of.plan)
   return values.map((value, index) => {
     const fault = faultOfEvent(value) ?? order(value as RunEvent)
@@ -133,7 +139,9 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
         return isBegun ? null : `step ${event.step + 1} is ${event.event} and its undoing was not begun`
       }
       case 'redo':
-        return Number.isInteger(event.since) && event.since <= place ? null : `it is event ${place + 1}, and is about event ${event.since + 1}`
+        return Number.isInteger(event.since) && event.since <= place
+          ? null
+          : `it is event ${place + 1}, and is about event ${event.since + 1}`
       case 'copied':
       case 'ended':
         return null
@@ -151,6 +159,10 @@ function unreadable(run: string, { where, look }: Place, program: string | null,
   const what = isOther ? 'has a form that this version does not know' : 'is damaged'
   return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [
     ...look,
-    ...(isOther && program !== null ? [command`testops-admin --version   # resume it with the version that wrote this: ${program} began it, and a newer one may have resumed it since`] : []),
+    ...(isOther && program !== null
+      ? [
+          command`testops-admin --version   # resume it with the version that wrote this: ${program} began it, and a newer one may have resumed it since`,
+        ]
+      : []),
   ])
 }

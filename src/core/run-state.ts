@@ -11,19 +11,26 @@ export function isSameWorkload(one: WorkloadIdentity, other: WorkloadIdentity): 
 }
 
 /**
- * What a run was of: as its record says, else as it noted the replicas that it was to come back to. Null: neither tells, as of former
- * versions, which did not know it.
+ * What a run was of: as its record says, else as it noted the replicas that it was to come back to. Null: neither
+ * tells, as of former versions, which did not know it.
  */
 export function workloadOf({ record, events }: RunHistory): WorkloadIdentity | null {
   if (record.workload) return record.workload
   for (const event of events) {
-    const [, resource, namespace, name] = event.event === 'noted' ? (/^replicas (deployments|statefulsets)\/([^/ ]+)\/([^/ ]+) \d+$/.exec(event.note) ?? []) : []
-    if (namespace !== undefined && name !== undefined) return { kind: resource === 'deployments' ? 'Deployment' : 'StatefulSet', namespace, name }
+    const [, resource, namespace, name] =
+      event.event === 'noted'
+        ? (/^replicas (deployments|statefulsets)\/([^/ ]+)\/([^/ ]+) \d+$/.exec(event.note) ?? [])
+        : []
+    if (namespace !== undefined && name !== undefined)
+      return { kind: resource === 'deployments' ? 'Deployment' : 'StatefulSet', namespace, name }
   }
   return null
 }
 
-/** Whether a run is of this workload, or may be: one that is not finished, at the same cluster, and of which nothing tells another. */
+/**
+ * Whether a run is of this workload, or may be: one that is not finished, at the same cluster, and of which nothing
+ * tells another.
+ */
 export function mayBeOf(own: WorkloadIdentity, cluster: string | undefined, history: RunHistory): boolean {
   const its = workloadOf(history)
   if (its) return isSameWorkload(its, own)
@@ -124,14 +131,17 @@ export function notesOfStep(events: readonly RunEvent[], step: number): string[]
 }
 
 /**
- * Whether `resume` has something to do. What failed or was interrupted before it touched anything is over, and so is what did all
- * that it was to do, even where the checks are not content afterwards.
+ * Whether `resume` has something to do. What failed or was interrupted before it touched anything is over, and so is
+ * what did all that it was to do, even where the checks are not content afterwards.
  */
 export function isUnfinished({ record, events }: RunHistory): boolean {
   const { ended, touched, done, isGoingBack } = progressOf(events)
   if (ended === null) return true
   if (ended.outcome === 'done' || ended.outcome === 'undone' || ended.outcome === 'refused') return false
-  return touched.some((step) => !changesNothing(record.plan.steps[step]!)) && (isGoingBack || done.size < record.plan.steps.length)
+  return (
+    touched.some((step) => !changesNothing(record.plan.steps[step]!)) &&
+    (isGoingBack || done.size < record.plan.steps.length)
+  )
 }
 
 export function runState({ record, events }: RunHistory): RunState {
@@ -147,7 +157,10 @@ export function runState({ record, events }: RunHistory): RunState {
     done: done.size,
     steps: record.plan.steps.length,
     within: begun === null ? null : (record.plan.steps[begun]?.title ?? null),
-    ...(begun !== null && !isGoingBack && done.size === begun && record.plan.steps[begun]?.action.kind === 'start-service' && { isAtStart: true }),
+    ...(begun !== null &&
+      !isGoingBack &&
+      done.size === begun &&
+      record.plan.steps[begun]?.action.kind === 'start-service' && { isAtStart: true }),
     ...(onlyCloses(record.plan) && { onlyCloses: true }),
   }
 }
@@ -164,6 +177,9 @@ export function onlyCloses({ steps }: Plan): boolean {
 }
 
 /** What is typed to take a run back, with what that comes to. `on`: the deployment's flags. */
-export function undoCommand({ run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean }, on = command`-d {deployment}`): ShellCommand {
+export function undoCommand(
+  { run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean },
+  on = command`-d {deployment}`,
+): ShellCommand {
   return command`testops-admin undo ${run} ${nested(on)}${nested(closes ? command`   # only closes the run: what it did stays` : command``)}`
 }

@@ -41,8 +41,10 @@ export interface WorkloadIdentity {
 }
 
 /** One line of a journal. `at` is ISO 8601; steps are counted from 0. */
-export type RunEvent = { at: string; by: string } & (
-  /** the deployment keeps a copy of this journal from here on, until the run is over */
+export type RunEvent = {
+  at: string
+  by: string
+} /** the deployment keeps a copy of this journal from here on, until the run is over */ & (
   | { event: 'copied' }
   | { event: 'intent'; step: number }
   /** what a handler has to know later, should the run be killed within the step or its undoing (`StepJournal`) */
@@ -52,7 +54,10 @@ export type RunEvent = { at: string; by: string } & (
   | { event: 'undo-intent'; step: number }
   | { event: 'undone'; step: number }
   | { event: 'undo-failed'; step: number; error: RunError }
-  /** the step is performed again, whatever the record says of it; what it says from event `since` on, counted from 0, is the word of others and counts no more */
+  /**
+   * the step is performed again, whatever the record says of it; what it says from event `since` on, counted from 0, is
+   * the word of others and counts no more
+   */
   | { event: 'redo'; step: number; since: number }
   | { event: 'ended'; outcome: RunOutcome | 'undone'; verification?: Readonly<Record<string, string>> }
 )
@@ -73,7 +78,10 @@ export interface UnreadableRun {
 
 /** The journal of one run that is going on. */
 export interface RunLog {
-  /** all of them or, where it is stopped meanwhile, the first ones; returns once they are on disk; throws UNAVAILABLE where they cannot be written */
+  /**
+   * all of them or, where it is stopped meanwhile, the first ones; returns once they are on disk; throws UNAVAILABLE
+   * where they cannot be written
+   */
   append(...events: readonly RunEvent[]): Promise<void>
   close(): Promise<void>
 }
@@ -84,13 +92,18 @@ export interface RunStore {
   readonly where: string
   /** `events`: what is on record already. Throws UNAVAILABLE where nothing can be written, FORBIDDEN. */
   begin(record: RunRecord, events?: readonly RunEvent[]): Promise<RunLog>
-  /** goes on with what `begin` began; throws USAGE where there is no such run, UNEXPECTED_ANSWER where it cannot be read */
+  /**
+   * goes on with what `begin` began; throws USAGE where there is no such run, UNEXPECTED_ANSWER where it cannot be read
+   */
   reopen(run: string): Promise<RunLog>
   /** throws as `reopen`, and REFUSED where it was begun and stopped before its record was there */
   read(run: string): Promise<RunHistory>
   /** oldest first; what cannot be read is told in place of its history */
   list(): Promise<readonly (RunHistory | UnreadableRun)[]>
-  /** why a part of this place cannot be looked into now, so that a run that is not listed may be there; null: all of it was seen. Absent: it is one */
+  /**
+   * why a part of this place cannot be looked into now, so that a run that is not listed may be there; null: all of it
+   * was seen. Absent: it is one
+   */
   unseen?(): Promise<AdminError | null>
   /** what lies among the journals of this machine, and does not have the name of a run: nothing is read of it */
   strangers?(): Promise<readonly UnreadableRun[]>
@@ -98,10 +111,15 @@ export interface RunStore {
   keep?(run: string, name: string, text: string): Promise<string>
   /** what was kept so; null: nothing, or not on this machine */
   keptText?(run: string, name: string): Promise<string | null>
-  /** removes a record of the deployment, whatever it holds, once each of its lines was saved. Throws as `reopen`, and what `save` throws */
+  /**
+   * removes a record of the deployment, whatever it holds, once each of its lines was saved. Throws as `reopen`, and
+   * what `save` throws
+   */
   discard?(run: string, save: (line: string) => Promise<void>): Promise<void>
   /** begins a file of this user's alone beside the journals, in which lines of others are kept; throws UNAVAILABLE */
-  keepForeign?(run: string): Promise<{ file: string; append: (line: string) => Promise<void>; close: () => Promise<void> }>
+  keepForeign?(
+    run: string,
+  ): Promise<{ file: string; append: (line: string) => Promise<void>; close: () => Promise<void> }>
   /** takes a journal out of the way: for good where only what is not finished is kept, else by another name */
   remove(run: string): Promise<void>
 }

@@ -3,8 +3,8 @@ import { remember } from './redaction/known.ts'
 import { mask } from './redaction/table.ts'
 
 /**
- * A value that must never be printed, logged or stored. Every usual way to turn it into text gives a mask, and `withoutSecrets` finds it
- * in texts that others wrote.
+ * A value that must never be printed, logged or stored. Every usual way to turn it into text gives a mask, and
+ * `withoutSecrets` finds it in texts that others wrote.
  */
 export class Secret {
   readonly #value: string

@@ -1,23 +1,29 @@
 import type { SessionSelection } from './sources.ts'
 
-/** Removes sessions. Harmless where they are gone; a session that is not meant, and a key that is none, is never touched. */
+/**
+ * Removes sessions. Harmless where they are gone; a session that is not meant, and a key that is none, is never
+ * touched.
+ */
 export interface SessionsControl {
   /** host:port/database, without credentials */
   readonly target: string
   /**
-   * Returns where keys of that key space may be removed, without removing one. Throws FORBIDDEN with the right that is missing,
-   * REFUSED on a replica, UNAVAILABLE where the store takes no writes at present.
+   * Returns where keys of that key space may be removed, without removing one. Throws FORBIDDEN with the right that is
+   * missing, REFUSED on a replica, UNAVAILABLE where the store takes no writes at present.
    */
   assertRemovable(of: { namespace: string; indexed: boolean }): Promise<void>
   /**
-   * Removes the sessions that the last census of the same selection counted, else counts by itself; then sees that they are gone.
-   * Throws as `assertRemovable`, UNREACHABLE, TIMED_OUT, INTERRUPTED; FAILED where some come back again and again.
+   * Removes the sessions that the last census of the same selection counted, else counts by itself; then sees that they
+   * are gone. Throws as `assertRemovable`, UNREACHABLE, TIMED_OUT, INTERRUPTED; FAILED where some come back again and
+   * again.
    */
   remove(selection: SessionSelection, options: RemovalOptions): Promise<Removal>
 }
 
 export interface RemovalOptions {
-  /** empties the whole database at once where it holds nothing but the sessions that are meant, and the store lets us */
+  /**
+   * empties the whole database at once where it holds nothing but the sessions that are meant, and the store lets us
+   */
   flush: boolean
   /** awaited between batches; `done` of `total` keys */
   onBatch: (done: number, total: number) => Promise<void>

@@ -9,10 +9,12 @@ export const flag: Shape = (value, at) => (typeof value === 'boolean' ? null : `
 export const amount: Shape = (value, at) => (typeof value === 'number' && value >= 0 ? null : `${at} is no amount`)
 export const whole: Shape = (value, at) => (Number.isInteger(value) ? null : `${at} is no whole number`)
 /** ISO 8601 */
-export const instant: Shape = (value, at) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : `${at} is no time`)
+export const instant: Shape = (value, at) =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : `${at} is no time`
 
 export function oneOf(...values: readonly unknown[]): Shape {
-  return (value, at) => (values.includes(value) ? null : `${at} is ${shown(value)}, which is none of ${values.map(shown).join(', ')}`)
+  return (value, at) =>
+    values.includes(value) ? null : `${at} is ${shown(value)}, which is none of ${values.map(shown).join(', ')}`
 }
 
 export function nullable(shape: Shape): Shape {
@@ -25,12 +27,18 @@ export function optional(shape: Shape): Shape {
 }
 
 export function listOf(shape: Shape): Shape {
-  return (value, at) => (Array.isArray(value) ? firstFault(value.map((it: unknown, index) => shape(it, `${at}[${index}]`))) : `${at} is no list`)
+  return (value, at) =>
+    Array.isArray(value)
+      ? firstFault(value.map((it: unknown, index) => shape(it, `${at}[${index}]`)))
+      : `${at} is no list`
 }
 
 /** Any keys, and what each of them holds. */
 export function mapOf(shape: Shape): Shape {
-  return (value, at) => (isObject(value) ? firstFault(Object.entries(value).map(([key, it]) => shape(it, `${at}.${key}`))) : `${at} is no object`)
+  return (value, at) =>
+    isObject(value)
+      ? firstFault(Object.entries(value).map(([key, it]) => shape(it, `${at}.${key}`)))
+      : `${at} is no object`
 }
 
 /** These keys and no others: what is not known may change the meaning of the rest. */

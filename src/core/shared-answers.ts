@@ -7,8 +7,8 @@ export interface SharedAnswers {
 }
 
 /**
- * Several who ask the same at the same time share one answer. Nothing is kept once it has come. One that is longer on its way than `forMs`
- * is shared no more: whoever asks then is not to wait for a connection that is dead.
+ * Several who ask the same at the same time share one answer. Nothing is kept once it has come. One that is longer on
+ * its way than `forMs` is shared no more: whoever asks then is not to wait for a connection that is dead.
  */
 export function sharedAnswers({ forMs = Number.POSITIVE_INFINITY }: { forMs?: number } = {}): SharedAnswers {
   const underWay = new Map<string, { answer: Promise<unknown>; since: number }>()

@@ -1,11 +1,15 @@
 declare const brand: unique symbol
 
-/** A command that can be pasted into a shell as it stands: whatever came from outside is quoted in it. Only this file makes one. */
+/**
+ * A command that can be pasted into a shell as it stands: whatever came from outside is quoted in it. Only this file
+ * makes one.
+ */
 export type ShellCommand = string & { readonly [brand]: 'shell' }
 
 /**
- * A command to be copied, or a sentence that stands where one could: program text, or made by `command`, `sentence` and `typed`.
- * TypeScript takes any string for it; the lint rule `quoted-commands` takes nothing that has unquoted values in it.
+ * A command to be copied, or a sentence that stands where one could: program text, or made by `command`, `sentence` and
+ * `typed`. TypeScript takes any string for it; the lint rule `quoted-commands` takes nothing that has unquoted values
+ * in it.
  */
 export type Suggestion = string & Record<never, never>
 
@@ -17,22 +21,37 @@ interface Nested {
 type Value = string | number | Nested | readonly string[]
 
 /** A command as it is would be quoted as one word: it has to be said that it is `nested`. */
-type Values<V extends readonly Value[]> = { readonly [K in keyof V]: V[K] extends ShellCommand | readonly ShellCommand[] ? never : V[K] }
+type Values<V extends readonly Value[]> = {
+  readonly [K in keyof V]: V[K] extends ShellCommand | readonly ShellCommand[] ? never : V[K]
+}
 
 /**
- * A command: the text of the template stands as it is, each value becomes one word, a list one word each. A value that begins with a dash
- * would be taken for a flag, but behind `--` or glued to other text; elsewhere the command asks for it to be typed by hand.
+ * A command: the text of the template stands as it is, each value becomes one word, a list one word each. A value that
+ * begins with a dash would be taken for a flag, but behind `--` or glued to other text; elsewhere the command asks for
+ * it to be typed by hand.
  */
-export function command<V extends readonly Value[]>(texts: TemplateStringsArray, ...values: Values<V> & V): ShellCommand {
+export function command<V extends readonly Value[]>(
+  texts: TemplateStringsArray,
+  ...values: Values<V> & V
+): ShellCommand {
   return texts.map((text, at) => text + wordsOf(values[at], texts.slice(0, at + 1).join('x'))).join('') as ShellCommand
 }
 
-/** A sentence about what to do, in which each value stands as it would in a command: pasted by mistake, it does nothing. */
-export function sentence<V extends readonly Value[]>(texts: TemplateStringsArray, ...values: Values<V> & V): ShellCommand {
-  const words = values.map((value) => (typeof value === 'string' && value.includes('`') ? printed(value) : wordsOf(value, '--')))
+/**
+ * A sentence about what to do, in which each value stands as it would in a command: pasted by mistake, it does nothing.
+ */
+export function sentence<V extends readonly Value[]>(
+  texts: TemplateStringsArray,
+  ...values: Values<V> & V
+): ShellCommand {
+  const words = values.map((value) =>
+    typeof value === 'string' && value.includes('`') ? printed(value) : wordsOf(value, '--'),
+  )
   // an apostrophe would open a quotation that ends where the value begins
   const isPlain = words.every((word) => !/['"]/.test(word))
-  return texts.map((text, at) => (isPlain ? text : text.replaceAll("'", '’')) + (words[at] ?? '')).join('') as ShellCommand
+  return texts
+    .map((text, at) => (isPlain ? text : text.replaceAll("'", '’')) + (words[at] ?? ''))
+    .join('') as ShellCommand
 }
 
 /** What opens a file in the operator's editor. */
@@ -48,7 +67,11 @@ export function nested(command: Suggestion): Nested {
 /** A command as one would type it in a shell, from its words: flags are taken for flags. */
 export function typed(words: readonly string[]): ShellCommand {
   const isRelayed = words.some((word) => relaying.test(word))
-  return words.map((word, at) => (isRelayed && twice.test(word) ? byHand : at === 0 && word.includes('=') ? inQuotes(word) : quoted(word))).join(' ') as ShellCommand
+  return words
+    .map((word, at) =>
+      isRelayed && twice.test(word) ? byHand : at === 0 && word.includes('=') ? inQuotes(word) : quoted(word),
+    )
+    .join(' ') as ShellCommand
 }
 
 /** Debian's scripts of RabbitMQ hand their words to a second shell, in double quotes. */
@@ -57,7 +80,11 @@ const relaying = /(?:^|[\s/])rabbitmq[\w-]*$/
 const twice = /["$`\\\p{Cc}]/u
 
 /** A text with its placeholders filled in; what is filled in is as good as the text. */
-export function withFilled(text: Suggestion, placeholder: RegExp, fill: (...found: string[]) => Suggestion): Suggestion {
+export function withFilled(
+  text: Suggestion,
+  placeholder: RegExp,
+  fill: (...found: string[]) => Suggestion,
+): Suggestion {
   return text.replace(placeholder, (...found: string[]) => fill(...found))
 }
 
@@ -80,7 +107,8 @@ function wordsOf(value: Value | undefined, before: string): string {
   const own = before.slice(before.search(/[|;&][^|;&]*$/) + 1)
   const isBehindFlags = /(?:^|\s)--\s/.test(`${own} `)
   const isRelayed = own.split(/\s/).some((word) => relaying.test(word))
-  const word = (text: string): string => ((text.startsWith('-') && !isGlued && !isBehindFlags) || (isRelayed && twice.test(text)) ? byHand : quoted(text))
+  const word = (text: string): string =>
+    (text.startsWith('-') && !isGlued && !isBehindFlags) || (isRelayed && twice.test(text)) ? byHand : quoted(text)
   return typeof value === 'string' ? word(value) : value.map(word).join(' ')
 }
 
@@ -89,7 +117,10 @@ function quoted(text: string): string {
   return /^[\w@+:,./-][\w@%+=:,./-]*$/.test(text) ? text : inQuotes(text)
 }
 
-/** As a word in quotes: in single ones nothing is special, not even `!` in an interactive shell; double ones are easier to read around them. */
+/**
+ * As a word in quotes: in single ones nothing is special, not even `!` in an interactive shell; double ones are easier
+ * to read around them.
+ */
 function inQuotes(text: string): string {
   if (unseen.test(text)) return printed(text)
   if (text.includes("'") && !/["$`\\!{]/.test(text)) return `"${text}"`
@@ -104,7 +135,8 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?! )\p{Zs}/u
 function printed(text: string): string {
   // no argument of a program holds NUL or half a character, and a shell drops newlines at the end
   if (/\0|\p{Cs}|\n$/u.test(text)) return byHand
-  const octal = (part: string): string => [...Buffer.from(part)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+  const octal = (part: string): string =>
+    [...Buffer.from(part)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
   return `"$(printf '${text.replace(/[^\w @+:,./=\p{L}\p{N}]/gu, octal)}')"`
 }
 

@@ -25,9 +25,27 @@ export type {
   QueueCounts,
 } from './sources/broker.ts'
 export type { ClockReading } from './sources/clock.ts'
-export type { ChangelogLockRow, ChangelogLockTable, DatabaseBackend, DatabaseConnections, DatabaseIdentity, DatabaseSource, LockTableName, LockTablesAsked } from './sources/database.ts'
+export type {
+  ChangelogLockRow,
+  ChangelogLockTable,
+  DatabaseBackend,
+  DatabaseConnections,
+  DatabaseIdentity,
+  DatabaseSource,
+  LockTableName,
+  LockTablesAsked,
+} from './sources/database.ts'
 export type { ChartPlace, EditedValues, FilesSource, Rendered, ValueEdit, ValueLook } from './sources/files.ts'
-export type { FollowedLine, FollowOptions, LogPart, LogPartsOptions, LogRecord, LogsSource, RecentRecords, UnreadPart } from './sources/logs.ts'
+export type {
+  FollowedLine,
+  FollowOptions,
+  LogPart,
+  LogPartsOptions,
+  LogRecord,
+  LogsSource,
+  RecentRecords,
+  UnreadPart,
+} from './sources/logs.ts'
 export type { NetworkSource } from './sources/network.ts'
 export type { FieldConflict, ReleaseChart, ReleaseRevision, ReleaseSource, ReleaseUpgrade } from './sources/release.ts'
 export type { Values } from './values.ts'
@@ -39,7 +57,8 @@ export type {
   EditedFile,
   InstanceEnd,
   InstanceHealth,
-  InstanceOwner, ServiceInstance,
+  InstanceOwner,
+  ServiceInstance,
   Lack,
   LastWords,
   Machine,
@@ -54,7 +73,13 @@ export type {
   StartObstacle,
   WantedImage,
 } from './sources/service.ts'
-export type { SessionCensus, SessionSample, SessionSelection, SessionTimes, SessionsSource } from './sources/sessions.ts'
+export type {
+  SessionCensus,
+  SessionSample,
+  SessionSelection,
+  SessionTimes,
+  SessionsSource,
+} from './sources/sessions.ts'
 
 /**
  * What a deployment is observed through. Every method returns plain data, throws `AdminError` where the

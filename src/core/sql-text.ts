@@ -1,6 +1,9 @@
 declare const brand: unique symbol
 
-/** A statement as it stands in a command: program text, or made by `sql`, which quotes its values. The lint rule `quoted-commands` takes nothing else for it. */
+/**
+ * A statement as it stands in a command: program text, or made by `sql`, which quotes its values. The lint rule
+ * `quoted-commands` takes nothing else for it.
+ */
 export type SqlText = string & Record<never, never>
 
 /** A statement, or a part of one, in which every value is quoted. */
@@ -10,7 +13,10 @@ interface Part {
   readonly sql: string
 }
 
-/** A statement: the text of the template stands as it is, each value becomes a literal, but for names and parts that are quoted already. */
+/**
+ * A statement: the text of the template stands as it is, each value becomes a literal, but for names and parts that are
+ * quoted already.
+ */
 export function sql(texts: TemplateStringsArray, ...values: readonly (string | number | Part)[]): QuotedSql {
   return texts.map((text, at) => text + written(values[at])).join('') as QuotedSql
 }
@@ -40,13 +46,17 @@ function written(value: string | number | Part | undefined): string {
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
 }
 
-/** A database as psql takes it behind `-d`, where a name with `=` or of an address would be read as a whole way to some server. */
+/**
+ * A database as psql takes it behind `-d`, where a name with `=` or of an address would be read as a whole way to some
+ * server.
+ */
 export function databaseWord(name: string): string {
   return /=|^postgres(?:ql)?:\/\//.test(name) ? `dbname='${name.replace(/[\\']/g, '\\$&')}'` : name
 }
 
 /** Every session of people and programs, the one that has been quiet the longest first. */
-export const sessionsText: SqlText = 'SELECT pid, usename, application_name, client_addr, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY state_change'
+export const sessionsText: SqlText =
+  'SELECT pid, usename, application_name, client_addr, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY state_change'
 
 /** Ends one session: PID is typed by hand. */
 export const endSessionText: SqlText = 'SELECT pg_terminate_backend(PID)'

@@ -24,8 +24,14 @@ export interface Binding {
   routingKey: string
   /** as lists show them, which tell no types: 5 may have been of ten types */
   arguments: Readonly<Record<string, unknown>>
-  /** by which the broker tells apart bindings whose arguments look the same and are of other types; absent: without arguments, or not told */
+  /**
+   * by which the broker tells apart bindings whose arguments look the same and are of other types; absent: without
+   * arguments, or not told
+   */
   key?: string
-  /** the arguments with their types, as amqplib writes them (`{'!': 'int64', value: 5}`, bytes in base64); absent: not told */
+  /**
+   * the arguments with their types, as amqplib writes them (`{'!': 'int64', value: 5}`, bytes in base64); absent: not
+   * told
+   */
   typed?: Readonly<Record<string, unknown>>
 }

@@ -1,4 +1,7 @@
-/** How a text is written that begins so, as PowerShell redirects what a program prints; null: otherwise, as all others do. */
+/**
+ * How a text is written that begins so, as PowerShell redirects what a program prints; null: otherwise, as all others
+ * do.
+ */
 export function utf16In(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : null

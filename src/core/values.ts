@@ -9,7 +9,10 @@ export type WantedValue = Pick<ValueEdit, 'path' | 'to'>
 
 /** As it would be written into a file; null: not there, or nothing. */
 export function textAt(values: Values, path: readonly string[]): string | null {
-  const found = path.reduce<unknown>((it, key) => (typeof it === 'object' && it !== null ? own(it as Values, key) : undefined), values)
+  const found = path.reduce<unknown>(
+    (it, key) => (typeof it === 'object' && it !== null ? own(it as Values, key) : undefined),
+    values,
+  )
   return found === undefined || found === null ? null : typeof found === 'string' ? found : JSON.stringify(found)
 }
 

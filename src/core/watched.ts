@@ -1,9 +1,10 @@
 import { runInNewContext } from 'node:vm'
 
 /**
- * What `work` returns; throws what `late` makes where it takes longer than `timeoutMs`. The last resort for text or patterns from outside:
- * V8 ends the work from another thread, so that neither a regular expression nor a loop can hold this one, and whoever called goes on to
- * journal, to close and to answer. `work` must wait for nothing, and must change nothing but what is its own, since it may end anywhere.
+ * What `work` returns; throws what `late` makes where it takes longer than `timeoutMs`. The last resort for text or
+ * patterns from outside: V8 ends the work from another thread, so that neither a regular expression nor a loop can hold
+ * this one, and whoever called goes on to journal, to close and to answer. `work` must wait for nothing, and must
+ * change nothing but what is its own, since it may end anywhere.
  */
 export function watched<T>(work: () => T, { timeoutMs, late }: { timeoutMs: number; late: () => Error }): T {
   try {

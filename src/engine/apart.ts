@@ -5,8 +5,8 @@ const codes: readonly ErrorCode[] = ['CONFIGURATION', 'SECRET_MISSING', 'UNAVAIL
 const kinds: readonly Obstacle['kind'][] = ['unresolved', 'unrouted', 'tls', 'client-certificate', 'misnamed', 'proxy']
 
 /**
- * Tells whether an error has a cause of its own, whatever else is down: a part that stops takes no name out of the DNS, no route, no
- * certificate, and no program off this machine.
+ * Tells whether an error has a cause of its own, whatever else is down: a part that stops takes no name out of the DNS,
+ * no route, no certificate, and no program off this machine.
  */
 export function isApart(error: unknown): boolean {
   if (!(error instanceof AdminError)) return false

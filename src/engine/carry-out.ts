@@ -45,7 +45,9 @@ export async function carryOut(running: Running): Promise<CarriedOut> {
     try {
       const work = async (signal: AbortSignal, appeared?: AbortSignal): Promise<'done' | 'already'> =>
         performStep(running, index, { done, results, touch: () => (isTouched = true), since, seen, signal, appeared })
-      const status = await (isUnderStop(plan, index) ? whileStopped(running, work, seen) : work(running.workshop.signal))
+      const status = await (isUnderStop(plan, index)
+        ? whileStopped(running, work, seen)
+        : work(running.workshop.signal))
       applied.push({ step: index, status, durationMs: since(), ...(results.length > 0 && { results }) })
       onStep(index, status)
     } catch (error) {

@@ -27,20 +27,24 @@ export interface Standing {
   there: Found
   /** the deployment kept a copy until the run was over: it has come to its end elsewhere, or its copy was lost */
   isGone: boolean
-  /** so many of the events, the last ones, are known from the deployment alone, where others may write; all of them where `here` has none */
+  /**
+   * so many of the events, the last ones, are known from the deployment alone, where others may write; all of them
+   * where `here` has none
+   */
   foreign: number
 }
 
 /**
- * What is on record of a run, in both places together. `adopt`: in the deployment alone will do, and a journal of this machine that
- * cannot be read is passed over. Throws USAGE where there is no such run, UNEXPECTED_ANSWER where it cannot be read, REFUSED where
- * the two tell of different things.
+ * What is on record of a run, in both places together. `adopt`: in the deployment alone will do, and a journal of this
+ * machine that cannot be read is passed over. Throws USAGE where there is no such run, UNEXPECTED_ANSWER where it
+ * cannot be read, REFUSED where the two tell of different things.
  */
 export async function standingOf(journals: Journals, run: string, { adopt }: { adopt: boolean }): Promise<Standing> {
   const [here, there] = await Promise.all([lookInto(async () => journals.here, run), lookInto(journals.there, run)])
   if ('unreached' in here) throw here.unreached
   // what this machine knows to be over is over, whatever was made of the copy
-  if ('history' in here && !isUnfinished(here.history)) return { history: here.history, whole: here.history, here, there, isGone: false, foreign: 0 }
+  if ('history' in here && !isUnfinished(here.history))
+    return { history: here.history, whole: here.history, here, there, isGone: false, foreign: 0 }
   if ('unreadable' in there) throw 'history' in here ? spoiled(there.unreadable, run) : there.unreadable
   const copy = 'history' in there ? there.history : null
   if ('history' in here) {
@@ -55,20 +59,37 @@ export async function standingOf(journals: Journals, run: string, { adopt }: { a
   }
   if (!adopt) {
     const { code, message } = faultOf(here)
-    throw new AdminError(code, `${message}; the deployment keeps a copy`, [command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`])
+    throw new AdminError(code, `${message}; the deployment keeps a copy`, [
+      command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
+    ])
   }
-  return { history: withoutEnds(copy, copy.events.length), whole: copy, here, there, isGone: false, foreign: copy.events.length }
+  return {
+    history: withoutEnds(copy, copy.events.length),
+    whole: copy,
+    here,
+    there,
+    isGone: false,
+    foreign: copy.events.length,
+  }
 }
 
 /** The same, with no end among the last events, so many: `redo` counts events, so that each keeps its place. */
 function withoutEnds({ record, events }: RunHistory, foreign: number): RunHistory {
   const since = events.length - foreign
-  return { record, events: events.map((event, index) => (index >= since && event.event === 'ended' ? { at: event.at, by: event.by, event: 'copied' } : event)) }
+  return {
+    record,
+    events: events.map((event, index) =>
+      index >= since && event.event === 'ended' ? { at: event.at, by: event.by, event: 'copied' } : event,
+    ),
+  }
 }
 
 /** Every run that is on record. */
 export interface OnRecord {
-  /** each as its longer journal tells it, and whether this machine has one of it; `isSpoiled`: that one is whole, and the deployment's copy is what cannot be read */
+  /**
+   * each as its longer journal tells it, and whether this machine has one of it; `isSpoiled`: that one is whole, and
+   * the deployment's copy is what cannot be read
+   */
   all: readonly ({ isHere: boolean; isGone: boolean; isSpoiled?: true } & (RunHistory | UnreadableRun))[]
   /** why the deployment could not be asked for its journals; null: it was, or is not known to keep any */
   unasked: AdminError | null
@@ -84,13 +105,16 @@ export async function onRecord(journals: Journals): Promise<OnRecord> {
     copies.delete(nameOf(it))
     const ours = { isHere: true, isGone: false }
     if (!('record' in it) || copy === undefined) {
-      const gone = 'record' in it && there !== null && unseen === null && isUnfinished(it) && progressOf(it.events).isCopied
+      const gone =
+        'record' in it && there !== null && unseen === null && isUnfinished(it) && progressOf(it.events).isCopied
       return { ...ours, ...it, isGone: gone }
     }
     const whole = 'record' in copy ? merged(it, copy, journals.here.where) : copy
     // what this machine knows to be over is over, whatever was made of the copy
-    if (!('record' in whole)) return isUnfinished(it) ? { ...ours, ...whole, isSpoiled: true as const } : { ...ours, ...it }
-    // that it is over is not believed of the copy alone: `resume` asks the deployment; nor that it is not, where it is over here
+    if (!('record' in whole))
+      return isUnfinished(it) ? { ...ours, ...whole, isSpoiled: true as const } : { ...ours, ...it }
+    // that it is over is not believed of the copy alone: `resume` asks the deployment; nor that it is not, where it is
+    // over here
     return { ...ours, ...(isUnfinished(it) && isUnfinished(whole) ? whole : it) }
   })
   const unasked = unseen !== null && unseen.code !== 'NOT_CONFIGURED' ? unseen : null
@@ -103,7 +127,10 @@ interface Pair {
   there: RunHistory
 }
 
-/** Events that one of two journals lacks; none where it is the longer one. Throws REFUSED where they tell of different things. */
+/**
+ * Events that one of two journals lacks; none where it is the longer one. Throws REFUSED where they tell of different
+ * things.
+ */
 export function missingFrom(place: keyof Pair, pair: Pair, where: string): readonly RunEvent[] {
   const { here, there } = pair
   const shorter = Math.min(here.events.length, there.events.length)
@@ -118,10 +145,14 @@ function exact(value: unknown): string {
 }
 
 /**
- * Removes the copies of runs that are over, which a process left that was killed before it could. That a run of another machine is
- * over is believed only where `isOver` says so of the deployment, too: nothing of a repair stands there. Under the locks alone.
+ * Removes the copies of runs that are over, which a process left that was killed before it could. That a run of another
+ * machine is over is believed only where `isOver` says so of the deployment, too: nothing of a repair stands there.
+ * Under the locks alone.
  */
-export async function forgetFinished(journals: Journals, isOver: (history: RunHistory) => Promise<boolean>): Promise<void> {
+export async function forgetFinished(
+  journals: Journals,
+  isOver: (history: RunHistory) => Promise<boolean>,
+): Promise<void> {
   const asked = await listThere(journals)
   if (asked instanceof AdminError || asked.runs.length === 0) return
   const there = asked.runs
@@ -132,7 +163,8 @@ export async function forgetFinished(journals: Journals, isOver: (history: RunHi
     const own = here.find((it) => nameOf(it) === copy.record.run)
     if (own && (!('record' in own) || isUnfinished(own))) continue
     const whole = own ? merged(own, copy, journals.here.where) : copy
-    if ('record' in whole && !isUnfinished(whole) && (own || (await isOver(whole)))) await store.remove(copy.record.run).catch(unlessBug)
+    if ('record' in whole && !isUnfinished(whole) && (own || (await isOver(whole))))
+      await store.remove(copy.record.run).catch(unlessBug)
   }
 }
 
@@ -153,7 +185,9 @@ async function lookInto(open: () => Promise<RunStore>, run: string): Promise<Fou
 }
 
 /** What is there, and why a part of it was not seen; or why the deployment cannot be asked. */
-async function listThere({ there }: Journals): Promise<{ runs: readonly (RunHistory | UnreadableRun)[]; unseen: AdminError | null } | AdminError> {
+async function listThere({
+  there,
+}: Journals): Promise<{ runs: readonly (RunHistory | UnreadableRun)[]; unseen: AdminError | null } | AdminError> {
   try {
     const store = await there()
     return { runs: await store.list(), unseen: (await store.unseen?.()) ?? null }
@@ -202,7 +236,12 @@ export function nameOf(it: RunHistory | UnreadableRun): string {
 
 /** Of a copy that cannot be read, of a run that this machine has a journal of. */
 function spoiled(fault: AdminError, run: string): AdminError {
-  return new AdminError(fault.code, `${fault.message}. The journal on this machine is whole.`, [...fault.suggestions, dropCopy(run)], { cause: fault })
+  return new AdminError(
+    fault.code,
+    `${fault.message}. The journal on this machine is whole.`,
+    [...fault.suggestions, dropCopy(run)],
+    { cause: fault },
+  )
 }
 
 /** Without the copy, what this machine has on record counts alone. */
@@ -212,7 +251,10 @@ export function dropCopy(run: string): Suggestion {
 
 function apart({ here, there }: Pair, at: number, where: string): AdminError {
   const { run } = here.record
-  const first = at < 0 ? 'begin differently' : `differ from event ${at + 1} on: ${told(here.events[at])}, and ${told(there.events[at])}`
+  const first =
+    at < 0
+      ? 'begin differently'
+      : `differ from event ${at + 1} on: ${told(here.events[at])}, and ${told(there.events[at])}`
   return new AdminError(
     'REFUSED',
     `the journals of run ${run} on this machine and in the deployment ${first}. It was gone on with in two places; which of them tells what was done has to be seen.`,

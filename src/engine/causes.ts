@@ -11,10 +11,10 @@ export interface Judged {
 }
 
 /**
- * Says which problem follows from which. A problem that an error explains gets `because`, and so does a check that could not
- * be judged; a warning explains nothing, for what it warns of works still, and neither does what keeps this program alone out of
- * a source. What is legitimately under way turns the problems
- * it explains, and the checks that could not be judged because of them, into skipped ones.
+ * Says which problem follows from which. A problem that an error explains gets `because`, and so does a check that
+ * could not be judged; a warning explains nothing, for what it warns of works still, and neither does what keeps this
+ * program alone out of a source. What is legitimately under way turns the problems it explains, and the checks that
+ * could not be judged because of them, into skipped ones.
  */
 export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootCauses: string[] } {
   const calm = withUnderway(judged)
@@ -39,12 +39,14 @@ function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judge
   if (hasOwnReason(result)) return []
   const followed = followedBy(result, problems)
   if (followed) return [followed]
-  return problems.filter((cause) => cause.check.explains?.includes(check.id) && isCause(cause) && !followedBy(cause.result, problems))
+  return problems.filter(
+    (cause) => cause.check.explains?.includes(check.id) && isCause(cause) && !followedBy(cause.result, problems),
+  )
 }
 
 /**
- * The error that causes this problem by its own word; undefined: there is none. If that error has another cause, its remedy may be a
- * repair, which this problem would block: then this problem stays the cause.
+ * The error that causes this problem by its own word; undefined: there is none. If that error has another cause, its
+ * remedy may be a repair, which this problem would block: then this problem stays the cause.
  */
 function followedBy(result: Result, problems: readonly Judged[]): Judged | undefined {
   const id = result.status === 'problem' ? result.follows : undefined

@@ -5,7 +5,10 @@ import type { Plan } from '../core/plan.ts'
 import type { RunHistory } from '../core/run.ts'
 import type { Journals } from './catch-up.ts'
 
-/** The plan with what the journals of this deployment say of it: how long such steps took, and whether another machine could go on. */
+/**
+ * The plan with what the journals of this deployment say of it: how long such steps took, and whether another machine
+ * could go on.
+ */
 export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Deployment, 'file'> = {}): Promise<Plan> {
   if (plan.steps.length === 0) return plan
   const former = await journals.here.list()
@@ -14,7 +17,13 @@ export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Dep
   const alone = file ? null : await reasonAlone(journals)
   return {
     ...plan,
-    notes: alone === null ? plan.notes : [...plan.notes, `the deployment can keep no copy of the journal, so \`resume\` works from this machine only: ${alone}`],
+    notes:
+      alone === null
+        ? plan.notes
+        : [
+            ...plan.notes,
+            `the deployment can keep no copy of the journal, so \`resume\` works from this machine only: ${alone}`,
+          ],
     expectedMs: plan.steps.map(({ action }) => usual.get(action.kind) ?? null),
   }
 }

@@ -10,8 +10,8 @@ export interface Guard {
 }
 
 /**
- * Takes every lock, in the order given, so that two operators cannot wait for each other; gives back what it has where one is
- * held by another. Throws BUSY with who, since when and what for.
+ * Takes every lock, in the order given, so that two operators cannot wait for each other; gives back what it has where
+ * one is held by another. Throws BUSY with who, since when and what for.
  */
 export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
   const taken: RepairLock[] = []
@@ -33,7 +33,10 @@ export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
     async assertHeld() {
       for (const lock of taken) {
         if (await lock.isHeld()) continue
-        throw new AdminError('INTERRUPTED', `the lock on this deployment (${lock.where}) has been lost: ${lock.lostBy === undefined ? '' : `${lock.lostBy}, and `}another operator may be at work`)
+        throw new AdminError(
+          'INTERRUPTED',
+          `the lock on this deployment (${lock.where}) has been lost: ${lock.lostBy === undefined ? '' : `${lock.lostBy}, and `}another operator may be at work`,
+        )
       }
     },
   }

@@ -13,7 +13,9 @@ export interface JournalOptions {
 
 /** The journal of one run, on this machine and, as far as it can be had, in the deployment. */
 export interface RunJournal {
-  /** throws UNAVAILABLE where this machine cannot keep it, REFUSED where somebody else writes to the deployment's copy */
+  /**
+   * throws UNAVAILABLE where this machine cannot keep it, REFUSED where somebody else writes to the deployment's copy
+   */
   append(event: RunEvent): Promise<void>
   /** by this process, oldest first */
   readonly written: readonly RunEvent[]
@@ -28,20 +30,29 @@ export interface RunJournal {
 }
 
 /**
- * Begins the journal of a new run, here and then in the deployment. Throws UNAVAILABLE where this machine cannot keep it; nothing
- * has been changed then.
+ * Begins the journal of a new run, here and then in the deployment. Throws UNAVAILABLE where this machine cannot keep
+ * it; nothing has been changed then.
  */
-export async function beginJournal(journals: Journals, record: RunRecord, options: JournalOptions): Promise<RunJournal> {
+export async function beginJournal(
+  journals: Journals,
+  record: RunRecord,
+  options: JournalOptions,
+): Promise<RunJournal> {
   const log = await journals.here.begin(record)
   await options.failpoint('begin:recorded')
   return journalOf(journals, { record, events: [] }, log, options)
 }
 
 /**
- * Goes on with one: first each of the two places is told what the other one knows, and that the steps of `redo` are performed again,
- * in one: what others have written is never on record here without it. Throws as `RunStore.reopen`.
+ * Goes on with one: first each of the two places is told what the other one knows, and that the steps of `redo` are
+ * performed again, in one: what others have written is never on record here without it. Throws as `RunStore.reopen`.
  */
-export async function reopenJournal(journals: Journals, { whole: found, here }: Standing, options: JournalOptions, redo: readonly RunEvent[] = []): Promise<RunJournal> {
+export async function reopenJournal(
+  journals: Journals,
+  { whole: found, here }: Standing,
+  options: JournalOptions,
+  redo: readonly RunEvent[] = [],
+): Promise<RunJournal> {
   const { record } = found
   const history = { record, events: [...found.events, ...redo] }
   const { run } = record
@@ -59,7 +70,12 @@ export async function reopenJournal(journals: Journals, { whole: found, here }: 
   return journalOf(journals, history, log, options)
 }
 
-async function journalOf(journals: Journals, { record, events }: RunHistory, log: RunLog, { by, failpoint }: JournalOptions): Promise<RunJournal> {
+async function journalOf(
+  journals: Journals,
+  { record, events }: RunHistory,
+  log: RunLog,
+  { by, failpoint }: JournalOptions,
+): Promise<RunJournal> {
   const all = [...events]
   const written: RunEvent[] = []
   const copy = copyOf(journals, record, all)
@@ -108,7 +124,10 @@ interface Copy {
 /** how long a deployment that does not answer is waited for while steps are to be done */
 const patienceMs = 3000
 
-/** The copy is a second chance: where it is lost half way, the run goes on under the first, and it is completed when it can be. */
+/**
+ * The copy is a second chance: where it is lost half way, the run goes on under the first, and it is completed when it
+ * can be.
+ */
 function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunEvent[]): Copy {
   let log: RunLog | null = null
   let known = 0
@@ -161,10 +180,11 @@ function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunE
 }
 
 function longerCopy(run: string): AdminError {
-  return new AdminError('REFUSED', `the deployment's copy of the journal of run ${run} holds events that this machine does not know: somebody else goes on with it, or has written to it`, [
-    'testops-admin doctor -d {deployment}',
-    dropCopy(run),
-  ])
+  return new AdminError(
+    'REFUSED',
+    `the deployment's copy of the journal of run ${run} holds events that this machine does not know: somebody else goes on with it, or has written to it`,
+    ['testops-admin doctor -d {deployment}', dropCopy(run)],
+  )
 }
 
 /** Null where the deployment has none, or one that was killed before its first line. */

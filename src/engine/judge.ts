@@ -28,7 +28,9 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
   const failures = openings.flatMap(({ name, opening }) => ('error' in opening ? [{ name, error: opening.error }] : []))
   const needed = failures.filter(({ name }) => reads.includes(name))
   if (needed.length > 0) return withoutSources(check, needed, { checks, deployment })
-  const sources = Object.fromEntries(openings.map(({ name, opening }) => [name, sourceOrError(opening)])) as unknown as Sources
+  const sources = Object.fromEntries(
+    openings.map(({ name, opening }) => [name, sourceOrError(opening)]),
+  ) as unknown as Sources
   const late = (): AdminError =>
     new AdminError('TIMED_OUT', `${check.id} did not finish within ${deadlineMs / 1000} s`, [
       command`testops-admin doctor -d {deployment} --only ${check.id} --timeout 30`,
@@ -59,7 +61,9 @@ function withoutSources(
 /** A source that cannot be opened is the problem of the check that stands for it, unless it has not even been tried. */
 function becauseOf({ name, error }: Failure, check: Check, checks: readonly Check[]): Result {
   const guard = guardOf(name, check, checks)
-  return guard && !isNotConfigured(error) && !isUntried(error) ? { status: 'unknown', error, because: guard.id } : asResult(error)
+  return guard && !isNotConfigured(error) && !isUntried(error)
+    ? { status: 'unknown', error, because: guard.id }
+    : asResult(error)
 }
 
 function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Check | undefined {
@@ -71,7 +75,10 @@ const rawTls = /(?:^|:)error:[0-9A-F]{8}:/
 
 /** The problem of the check that stands for a source: what the error says, what shows it, and what is done about it. */
 function problemOf(error: AdminError, check: Check, deployment: Deployment): Result {
-  const cause = error.cause === undefined ? [] : [messageOf(error.cause).trim()].filter((text) => !error.message.includes(text) && !rawTls.test(text))
+  const cause =
+    error.cause === undefined
+      ? []
+      : [messageOf(error.cause).trim()].filter((text) => !error.message.includes(text) && !rawTls.test(text))
   return {
     status: 'problem',
     severity: 'error',
@@ -99,7 +106,9 @@ function isNotConfigured(error: unknown): error is AdminError {
 function sourceOrError(opening: Opening<unknown>): unknown {
   if ('source' in opening) return opening.source
   const { error } = opening
-  return error instanceof AdminError ? error : new AdminError('UNEXPECTED_ANSWER', messageOf(error), [], { cause: error })
+  return error instanceof AdminError
+    ? error
+    : new AdminError('UNEXPECTED_ANSWER', messageOf(error), [], { cause: error })
 }
 
 function unique<T>(items: readonly T[]): T[] {

@@ -5,8 +5,8 @@ import type { Running } from './running.ts'
 import { workshopOf } from './step-workshop.ts'
 
 /**
- * Where a run ends early: what lasts no longer than this process is brought to safety, whatever interrupted it. Never throws; what
- * could not be saved is told with what ended the run.
+ * Where a run ends early: what lasts no longer than this process is brought to safety, whatever interrupted it. Never
+ * throws; what could not be saved is told with what ended the run.
  */
 export async function letGo(running: Running, carried: CarriedOut): Promise<CarriedOut> {
   const { failure } = carried
@@ -23,6 +23,9 @@ export async function letGo(running: Running, carried: CarriedOut): Promise<Carr
   }
   const { error, halfDone } = failure
   if (unsaved.length === 0 || !(error instanceof AdminError)) return carried
-  const told = new AdminError(error.code, [error.message, ...unsaved].join('; '), error.suggestions, { cause: error, obstacle: error.obstacle })
+  const told = new AdminError(error.code, [error.message, ...unsaved].join('; '), error.suggestions, {
+    cause: error,
+    obstacle: error.obstacle,
+  })
   return { ...carried, failure: { error: told, halfDone } }
 }

@@ -11,7 +11,10 @@ export interface AnyRepair extends Pick<Repair, 'id' | 'title' | 'reads' | 'want
   plan(sources: never, deployment: Deployment, options: never): ReturnType<Repair['plan']>
 }
 
-/** Opens what the repair reads and makes its plan; changes nothing. Throws what opening throws, and what the repair throws. */
+/**
+ * Opens what the repair reads and makes its plan; changes nothing. Throws what opening throws, and what the repair
+ * throws.
+ */
 export async function makePlan(
   repair: AnyRepair,
   open: OpenSources,
@@ -26,7 +29,13 @@ export async function makePlan(
   if (strange) throw new Error(`${repair.id} names a risk that core/plan.ts does not list: ${strange.name}`)
   const { name, cluster } = deployment
   // inside clusters and compose projects servers have the same names everywhere
-  return { repair: repair.id, deployment: name, ...draft, target: { ...(cluster !== undefined && { cluster }), ...draft.target }, options }
+  return {
+    repair: repair.id,
+    deployment: name,
+    ...draft,
+    target: { ...(cluster !== undefined && { cluster }), ...draft.target },
+    options,
+  }
 }
 
 async function orError(open: OpenSources, name: SourceName): Promise<unknown> {

@@ -7,12 +7,16 @@ import type { Suggestion } from '../core/shell-command.ts'
 export function runError(error: unknown, fill: (suggestion: Suggestion) => Suggestion = (same) => same): RunError {
   if (error instanceof AdminError)
     return withoutSecretsIn({ code: error.code, message: error.message, suggestions: error.suggestions.map(fill) })
-  return withoutSecretsIn({ code: 'BUG', message: `this is a bug of testops-admin: ${messageOf(error)}`, suggestions: [] })
+  return withoutSecretsIn({
+    code: 'BUG',
+    message: `this is a bug of testops-admin: ${messageOf(error)}`,
+    suggestions: [],
+  })
 }
 
 /**
- * What a failure makes of a run. One that has changed something and not come to its end is half done, whatever stopped it, but for
- * a step that was tried and failed by itself.
+ * What a failure makes of a run. One that has changed something and not come to its end is half done, whatever stopped
+ * it, but for a step that was tried and failed by itself.
  */
 export function outcomeOf({ code }: Pick<RunError, 'code'>, halfDone: boolean): RunOutcome {
   if (code === 'FAILED' || code === 'BUG') return 'failed'
@@ -21,7 +25,11 @@ export function outcomeOf({ code }: Pick<RunError, 'code'>, halfDone: boolean): 
 }
 
 /** The exit code of a run (DESIGN.md 3). */
-export function exitCodeOfRun(outcome: RunOutcome, error: Pick<RunError, 'code'> | undefined, verification: Readonly<Record<string, string>>): number {
+export function exitCodeOfRun(
+  outcome: RunOutcome,
+  error: Pick<RunError, 'code'> | undefined,
+  verification: Readonly<Record<string, string>>,
+): number {
   if (outcome === 'interrupted') return exitCodes.INTERRUPTED
   if (error?.code === 'BUG') return 70
   if (error) return exitCodes[error.code]

@@ -59,7 +59,10 @@ const settleMs = 30_000
 /** Performs what is left of a run, verifies it by its checks, and notes how it ended. Never throws but for a bug. */
 export async function perform(performance: Performance): Promise<Performed> {
   const running = runningOf(performance)
-  const carried = await letGo(running, await giveBackIfRefused(running, await carryOut(running), performance.journal.written))
+  const carried = await letGo(
+    running,
+    await giveBackIfRefused(running, await carryOut(running), performance.journal.written),
+  )
   const { plan, run } = performance.record
   await performance.failpoint('verify:before')
   const verification = carried.failure ? unverified : await verified(performance)
@@ -74,7 +77,9 @@ export async function performUndo(performance: Performance): Promise<Performed> 
   const running = runningOf(performance)
   const carried = await letGo(running, await takeBack(running))
   const { run } = performance.record
-  const next = isForeseen(carried) ? command`testops-admin resume ${run} -d {deployment}   # goes forward` : command`testops-admin undo ${run} -d {deployment} --confirm {deployment}`
+  const next = isForeseen(carried)
+    ? command`testops-admin resume ${run} -d {deployment}   # goes forward`
+    : command`testops-admin undo ${run} -d {deployment} --confirm {deployment}`
   return conclude(performance, carried, unverified, [next], true)
 }
 
@@ -83,7 +88,10 @@ function isForeseen({ applied, failure }: CarriedOut): boolean {
   return applied.length === 0 && failure?.error instanceof AdminError && failure.error.code === 'REFUSED'
 }
 
-/** Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way for good. */
+/**
+ * Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way
+ * for good.
+ */
 export async function whyNotBack(performance: Performance): Promise<AdminError | null> {
   try {
     await foreseeTakingBack(runningOf(performance))
@@ -95,14 +103,26 @@ export async function whyNotBack(performance: Performance): Promise<AdminError |
   }
 }
 
-/** Steps of which the record and the deployment disagree; asked before anything is changed. Throws what keeps a step from being asked about. */
+/**
+ * Steps of which the record and the deployment disagree; asked before anything is changed. Throws what keeps a step
+ * from being asked about.
+ */
 export async function differingSteps(performance: Performance): Promise<Compared> {
   return differingFrom(runningOf(performance))
 }
 
 /** The document of a plan that was not begun. */
 export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'error'>): RepairDocument {
-  return { schemaVersion: 1, run: null, hash: hashOf(plan), plan, applied: [], verification: {}, ...accountOf(plan, []), ...rest }
+  return {
+    schemaVersion: 1,
+    run: null,
+    hash: hashOf(plan),
+    plan,
+    applied: [],
+    verification: {},
+    ...accountOf(plan, []),
+    ...rest,
+  }
 }
 
 /** The same for the same plan, whatever the order of its keys. */
@@ -111,7 +131,17 @@ export function hashOf(plan: Plan): string {
 }
 
 function runningOf({ record, events, journal, guard, workshop, failpoint, onStep, by, foreign }: Performance): Running {
-  return { plan: record.plan, events, log: journal, guard, workshop, by, failpoint, onStep, ...(foreign && { foreign }) }
+  return {
+    plan: record.plan,
+    events,
+    log: journal,
+    guard,
+    workshop,
+    by,
+    failpoint,
+    onStep,
+    ...(foreign && { foreign }),
+  }
 }
 
 const unverified: Verification = { statuses: {}, reasons: {} }
@@ -149,7 +179,18 @@ async function conclude(
   const onRecord = [...events, ...journal.written]
   const isOver = !isUnfinished({ record, events: onRecord })
   await journal.close(isOver)
-  const told = failed ?? (unwritten ? runError(unwritten, fill) : short && { code: 'FAILED' as const, message: short.message, suggestions: (await nextOf(short, journal)).map(fill) }) ?? (failed || isUndo ? null : filledIn(unhealthy({ statuses: verification, reasons, ...(after !== undefined && { next: after }) }), fill))
+  const told =
+    failed ??
+    (unwritten
+      ? runError(unwritten, fill)
+      : short && {
+          code: 'FAILED' as const,
+          message: short.message,
+          suggestions: (await nextOf(short, journal)).map(fill),
+        }) ??
+    (failed || isUndo
+      ? null
+      : filledIn(unhealthy({ statuses: verification, reasons, ...(after !== undefined && { next: after }) }), fill))
   const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
   // what is done and cannot be noted is gone on with later, which notes it
   const result = unwritten && !failed ? 'interrupted' : outcome
@@ -173,12 +214,20 @@ function filledIn(error: RunError | null, fill: (command: Suggestion) => Suggest
 }
 
 /** Every step is done, and a check still finds an error: which, why, and what is done about it. */
-function unhealthy({ statuses, reasons, next = 'testops-admin doctor -d {deployment}' }: Verification): RunError | null {
+function unhealthy({
+  statuses,
+  reasons,
+  next = 'testops-admin doctor -d {deployment}',
+}: Verification): RunError | null {
   const [first, ...others] = Object.keys(statuses).filter((id) => statuses[id] === 'error')
   if (first === undefined) return null
   const why = own(reasons, first)
   const more = others.length === 0 ? '' : `; not healthy either: ${others.join(', ')}`
-  return { code: 'FAILED', message: `every step is done, and ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`, suggestions: [next] }
+  return {
+    code: 'FAILED',
+    message: `every step is done, and ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`,
+    suggestions: [next],
+  }
 }
 
 async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Promise<readonly Suggestion[]> {
@@ -187,7 +236,9 @@ async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Pr
 }
 
 function stackOf(error: unknown): Pick<Performed, 'stack'> {
-  return error instanceof Error && !(error instanceof AdminError) && error.stack !== undefined ? { stack: error.stack } : {}
+  return error instanceof Error && !(error instanceof AdminError) && error.stack !== undefined
+    ? { stack: error.stack }
+    : {}
 }
 
 /** What the journal says of itself; null: it was written. A bug is thrown. */

@@ -24,7 +24,10 @@ export interface Differing {
 /** What the deployment shows of a record, as far as the two agree. */
 export interface Compared {
   differing: readonly Differing[]
-  /** steps that are done by the word of others alone, and that only look, wait, or hold something for those after them: they are performed again */
+  /**
+   * steps that are done by the word of others alone, and that only look, wait, or hold something for those after them:
+   * they are performed again
+   */
   repeated: ReadonlySet<number>
 }
 
@@ -39,10 +42,20 @@ const traceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = {
 const ofLocks: readonly ActionKind[] = ['release-lock', 'insert-lock-row', 'remove-lock-rows']
 
 /** Kinds whose `isDone` tells, too, whether they were undone. */
-const tellsUndone: readonly ActionKind[] = ['stop-service', 'set-setting', 'set-secret', 'edit-values', 'upgrade-release', 'switch-exchanges', ...ofLocks]
+const tellsUndone: readonly ActionKind[] = [
+  'stop-service',
+  'set-setting',
+  'set-secret',
+  'edit-values',
+  'upgrade-release',
+  'switch-exchanges',
+  ...ofLocks,
+]
 
 /** Kinds that leave something standing until they are undone, which `standsAs` or `isDone` shows. */
-const leavesStanding = ({ action }: Step): boolean => ['hold-queues', 'delete-queues', 'redeclare-queues'].includes(action.kind) || (action.kind === 'move-messages' && action.direction === 'aside')
+const leavesStanding = ({ action }: Step): boolean =>
+  ['hold-queues', 'delete-queues', 'redeclare-queues'].includes(action.kind) ||
+  (action.kind === 'move-messages' && action.direction === 'aside')
 
 /** By whose undoing the trace of an undoing is removed again. */
 const undoneTraceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = {
@@ -54,12 +67,13 @@ const undoneTraceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = 
 }
 
 /** Kinds that only look, wait, or hold something for the steps after them. */
-const isForOthers = (step: Step): boolean => step.action.kind === 'keep-queues' || (step.action.kind !== 'hold-queues' && prepares(step))
+const isForOthers = (step: Step): boolean =>
+  step.action.kind === 'keep-queues' || (step.action.kind !== 'hold-queues' && prepares(step))
 
 /**
- * Asks the deployment about each step that the record calls done or undone, whoever wrote that: a record may have been changed by
- * whoever may write to the deployment. What this machine has not written itself proves nothing: where the deployment cannot show it, the
- * two differ, too. Changes nothing. Throws what keeps a step from being asked about.
+ * Asks the deployment about each step that the record calls done or undone, whoever wrote that: a record may have been
+ * changed by whoever may write to the deployment. What this machine has not written itself proves nothing: where the
+ * deployment cannot show it, the two differ, too. Changes nothing. Throws what keeps a step from being asked about.
  */
 export async function differingFrom(running: Running): Promise<Compared> {
   const { plan, events } = running
@@ -77,7 +91,8 @@ export async function differingFrom(running: Running): Promise<Compared> {
     const isGone = [...undone].some((at) => at < step && ends.includes(plan.steps[at]!.action.kind))
     return handler.undo !== null && handler.isTakenBack?.(it.action) !== false && !isGone
   }
-  const isLeft = (step: number): boolean => !done.has(step) || repeated.has(step) || differing.some((it) => it.step === step)
+  const isLeft = (step: number): boolean =>
+    !done.has(step) || repeated.has(step) || differing.some((it) => it.step === step)
   /** whether something is left of what it is for: users are not to be cut off again for nothing */
   const isNeeded = (step: number): boolean => {
     const under = stepsUnder(plan, step).filter((at) => !isForOthers(plan.steps[at]!))
@@ -85,50 +100,87 @@ export async function differingFrom(running: Running): Promise<Compared> {
     const witnesses = under.length > 0 || start < 0 ? under : [start]
     return witnesses.length === 0 || witnesses.some(isLeft)
   }
-  // half undone, a step that was done may well show nothing of it: each undo compares for itself; what others say of a run of this machine is asked always
-  const isAsked = (step: number): boolean => !progressOf(events).isGoingBack || (foreign.done.has(step) && running.foreign?.isAdopted === false)
+  // half undone, a step that was done may well show nothing of it: each undo compares for itself; what others say of a
+  // run of this machine is asked always
+  const isAsked = (step: number): boolean =>
+    !progressOf(events).isGoingBack || (foreign.done.has(step) && running.foreign?.isAdopted === false)
   const standing = [...done].filter(isAsked)
   for (const step of standing.sort((a, b) => a - b)) {
     if (hasNoTrace(plan, step, done)) continue
     const found = await shown(running, step)
     if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'it not done' })
     // where nobody waits for a queue, there is none to be declared
-    else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues') repeated.add(step)
+    else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues')
+      repeated.add(step)
   }
-  for (const step of [...repeated].reverse()) if (isForOthers(plan.steps[step]!) && !isNeeded(step)) repeated.delete(step)
-  for (const step of foreign.answered) differing.push({ step, recorded: 'answered, by another machine', shown: 'nothing of it' })
-  for (const step of foreign.moved) differing.push({ step, recorded: 'messages moved or compared, by another machine', shown: 'nothing of it', isNote: true })
+  for (const step of [...repeated].reverse())
+    if (isForOthers(plan.steps[step]!) && !isNeeded(step)) repeated.delete(step)
+  for (const step of foreign.answered)
+    differing.push({ step, recorded: 'answered, by another machine', shown: 'nothing of it' })
+  for (const step of foreign.moved)
+    differing.push({
+      step,
+      recorded: 'messages moved or compared, by another machine',
+      shown: 'nothing of it',
+      isNote: true,
+    })
   const isUp = [...undone].some((step) => plan.steps[step]?.action.kind === 'stop-service')
   for (const step of [...undone].sort((a, b) => a - b)) {
     const it = plan.steps[step]!
     const { kind } = it.action
     // one that was stopped before stays so
     if (it.action.kind === 'stop-service' && !it.action.wasRunning) continue
-    if (tellsUndone.includes(kind) ? isUp && ofLocks.includes(kind) && !isOfOthers(step) : !foreign.undone.has(step) || !isAskedUndone(it, step)) continue
-    const found = tellsUndone.includes(kind) ? ((await handlerOf(it.action).isDone(it.action, workshopOf(running, step))) ? 'done' : 'not-done') : await shown(running, step)
-    if (found === 'done' || (found === 'untold' && isOfOthers(step))) differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
+    if (
+      tellsUndone.includes(kind)
+        ? isUp && ofLocks.includes(kind) && !isOfOthers(step)
+        : !foreign.undone.has(step) || !isAskedUndone(it, step)
+    )
+      continue
+    const found = tellsUndone.includes(kind)
+      ? (await handlerOf(it.action).isDone(it.action, workshopOf(running, step)))
+        ? 'done'
+        : 'not-done'
+      : await shown(running, step)
+    if (found === 'done' || (found === 'untold' && isOfOthers(step)))
+      differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
   }
   return { differing, repeated }
 }
 
 /** That these steps are performed again, and the starts after a stop among them, for the journal. */
-export function redone({ plan, events, by, foreign }: Pick<Running, 'plan' | 'events' | 'by' | 'foreign'>, steps: ReadonlySet<number>): RunEvent[] {
+export function redone(
+  { plan, events, by, foreign }: Pick<Running, 'plan' | 'events' | 'by' | 'foreign'>,
+  steps: ReadonlySet<number>,
+): RunEvent[] {
   // of an adopted run, all that counts was accepted as the word of others
   const since = foreign && !foreign.isAdopted ? events.length - foreign.events : events.length
   const at = new Date().toISOString()
-  return [...withStarts(plan, steps)].sort((a, b) => a - b).map((step): RunEvent => ({ at, by, event: 'redo', step, since }))
+  return [...withStarts(plan, steps)]
+    .sort((a, b) => a - b)
+    .map((step): RunEvent => ({ at, by, event: 'redo', step, since }))
 }
 
 /** What the record has from others alone, step by step. */
-function ofOthers(running: Running): { done: ReadonlySet<number>; undone: ReadonlySet<number>; answered: ReadonlySet<number>; moved: ReadonlySet<number> } {
+function ofOthers(running: Running): {
+  done: ReadonlySet<number>
+  undone: ReadonlySet<number>
+  answered: ReadonlySet<number>
+  moved: ReadonlySet<number>
+} {
   const { plan, foreign } = running
   const theirs = eventsOfOthers(running)
-  const steps = (of: (event: RunEvent) => boolean): Set<number> => new Set(theirs.flatMap((event) => ('step' in event && of(event) ? [event.step] : [])))
+  const steps = (of: (event: RunEvent) => boolean): Set<number> =>
+    new Set(theirs.flatMap((event) => ('step' in event && of(event) ? [event.step] : [])))
   return {
     done: steps(({ event }) => event === 'done'),
     undone: steps(({ event }) => event === 'undone'),
     // a service that has taken a call shows nothing of it
-    answered: steps((event) => foreign?.isAdopted === false && event.event === 'noted' && plan.steps[event.step]?.action.kind === 'migrate-trees'),
+    answered: steps(
+      (event) =>
+        foreign?.isAdopted === false &&
+        event.event === 'noted' &&
+        plan.steps[event.step]?.action.kind === 'migrate-trees',
+    ),
     // by which it would be judged whether messages were lost
     moved: steps((event) => foreign?.isAdopted === false && event.event === 'noted' && isNoteOfMoves(event.note)),
   }
@@ -138,35 +190,60 @@ function eventsOfOthers({ events, foreign }: Running): readonly RunEvent[] {
   return foreign ? events.slice(events.length - foreign.events) : []
 }
 
-/** Whether a run of this machine goes forward or back, and what of it is performed again, is not taken from others, either. */
+/**
+ * Whether a run of this machine goes forward or back, and what of it is performed again, is not taken from others,
+ * either.
+ */
 function turned(running: Running): Differing[] {
   const { events, foreign } = running
   if (!foreign || foreign.isAdopted) return []
   const redo = eventsOfOthers(running).find(({ event }) => event === 'redo')
-  if (redo) return [{ step: null, recorded: 'to perform steps again, by another machine', shown: 'not, by the record of this machine' }]
-  const [own, all] = [progressOf(events.slice(0, events.length - foreign.events)).isGoingBack, progressOf(events).isGoingBack]
+  if (redo)
+    return [
+      {
+        step: null,
+        recorded: 'to perform steps again, by another machine',
+        shown: 'not, by the record of this machine',
+      },
+    ]
+  const [own, all] = [
+    progressOf(events.slice(0, events.length - foreign.events)).isGoingBack,
+    progressOf(events).isGoingBack,
+  ]
   if (own === all) return []
   const way = (isGoingBack: boolean): string => (isGoingBack ? 'being undone' : 'going forward')
-  return [{ step: null, recorded: `${way(all)}, by another machine`, shown: `${way(own)}, by the record of this machine` }]
+  return [
+    { step: null, recorded: `${way(all)}, by another machine`, shown: `${way(own)}, by the record of this machine` },
+  ]
 }
 
 /** Whatever stops the service again has to start it again. */
 function withStarts({ steps }: Plan, repeated: ReadonlySet<number>): ReadonlySet<number> {
   const stop = steps.findIndex(({ action }, at) => repeated.has(at) && action.kind === 'stop-service')
-  const starts = stop < 0 ? [] : steps.flatMap(({ action }, at) => (at > stop && action.kind === 'start-service' ? [at] : []))
+  const starts =
+    stop < 0 ? [] : steps.flatMap(({ action }, at) => (at > stop && action.kind === 'start-service' ? [at] : []))
   return new Set([...repeated, ...starts])
 }
 
-/** Throws REFUSED with both sides of each, where there are any: neither of them alone is a reason to move or delete anything. */
+/**
+ * Throws REFUSED with both sides of each, where there are any: neither of them alone is a reason to move or delete
+ * anything.
+ */
 export function refuseDiffering(plan: Plan, differing: readonly Differing[], next: readonly Suggestion[]): void {
   if (differing.length === 0) return
-  throw new AdminError('REFUSED', `Nothing changed, since the record and the deployment disagree. ${differingText(plan, differing)}`, next)
+  throw new AdminError(
+    'REFUSED',
+    `Nothing changed, since the record and the deployment disagree. ${differingText(plan, differing)}`,
+    next,
+  )
 }
 
 /** Both sides of each, for people. */
 function differingText({ steps }: Plan, differing: readonly Differing[]): string {
   const told = differing.map(({ step, recorded, shown: seen }) =>
-    step === null ? `the record says that the run is ${recorded}; it is ${seen}` : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, the deployment shows ${seen}`,
+    step === null
+      ? `the record says that the run is ${recorded}; it is ${seen}`
+      : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, the deployment shows ${seen}`,
   )
   return told.join('; ')
 }

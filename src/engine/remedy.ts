@@ -24,10 +24,14 @@ export function fill(text: string, deployment: Deployment, commands: ServiceComm
   return text.replace(placeholder, said(deployment, commands))
 }
 
-function said({ name: deployment, config, file }: Deployment, commands: ServiceCommands | null): (...found: string[]) => Suggestion {
+function said(
+  { name: deployment, config, file }: Deployment,
+  commands: ServiceCommands | null,
+): (...found: string[]) => Suggestion {
   return (_, before: string | undefined, name: string) => {
     const known = commands ?? inWords
-    if (name !== 'deployment') return command`${nested(before === undefined ? '' : '-d ')}${nested(known[name as keyof ServiceCommands] ?? known.edit)}`
+    if (name !== 'deployment')
+      return command`${nested(before === undefined ? '' : '-d ')}${nested(known[name as keyof ServiceCommands] ?? known.edit)}`
     return before === undefined ? typed([deployment]) : onDeployment(deployment, config, file)
   }
 }
@@ -51,7 +55,10 @@ export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: Ser
   }
 }
 
-/** The plan as it is told on this deployment: its commands are what one types there, and what others said in it holds no secret. */
+/**
+ * The plan as it is told on this deployment: its commands are what one types there, and what others said in it holds no
+ * secret.
+ */
 export function fillPlan(plan: Plan, deployment: Deployment, commands: ServiceCommands | null): Plan {
   const filled = (command: Suggestion): Suggestion => fillCommand(command, deployment, commands)
   const inText = (text: string): string => fill(text, deployment, commands)
@@ -60,7 +67,11 @@ export function fillPlan(plan: Plan, deployment: Deployment, commands: ServiceCo
     ...withoutSecretsIn({
       evidence: plan.evidence.map(filled),
       notes: plan.notes.map(inText),
-      risks: plan.risks.map(({ name, message, proof }) => ({ name, message: inText(message), proof: proof.map(filled) })),
+      risks: plan.risks.map(({ name, message, proof }) => ({
+        name,
+        message: inText(message),
+        proof: proof.map(filled),
+      })),
     }),
   }
 }

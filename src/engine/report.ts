@@ -18,15 +18,29 @@ interface Around {
 }
 
 /** One check's part of the report, without secrets: what a source said may hold some. */
-export function reportCheck(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, around: Around = {}): CheckReport {
+export function reportCheck(
+  judged: Judged,
+  deployment: Deployment,
+  commands: ServiceCommands | null,
+  around: Around = {},
+): CheckReport {
   return withoutSecretsIn(reported(judged, deployment, commands, around))
 }
 
-function reported(judged: Judged, deployment: Deployment, commands: ServiceCommands | null, around: Around): CheckReport {
+function reported(
+  judged: Judged,
+  deployment: Deployment,
+  commands: ServiceCommands | null,
+  around: Around,
+): CheckReport {
   const { check, result, durationMs } = judged
   const because = judged.because ?? (result.status === 'unknown' ? result.because : undefined)
   const common = { id: check.id, title: check.title }
-  const rest = { ...(because === undefined ? {} : { because }), docs: command`testops-admin explain ${check.id}`, durationMs }
+  const rest = {
+    ...(because === undefined ? {} : { because }),
+    docs: command`testops-admin explain ${check.id}`,
+    durationMs,
+  }
   const filled = (remedy: Remedy | undefined): Pick<CheckReport, 'remedy'> =>
     remedy && because === undefined ? { remedy: fillRemedy(typable(remedy, around), deployment, commands) } : {}
   switch (result.status) {
@@ -54,14 +68,21 @@ function reported(judged: Judged, deployment: Deployment, commands: ServiceComma
 }
 
 /** What is refused, or fails, while the service migrates. */
-const needsCalm = /^testops-admin (?:unlock-changelog|reset-queues|flush-sessions|migrate-trees|set-env|use-legacy-image|token|service (?:stop|start|restart)) (?!.*--dry-run)/
+const needsCalm =
+  /^testops-admin (?:unlock-changelog|reset-queues|flush-sessions|migrate-trees|set-env|use-legacy-image|token|service (?:stop|start|restart)) (?!.*--dry-run)/
 const starts = /^testops-admin service (?:re)?start /
 
 /** Commands that are not refused as things stand. */
 function typable(remedy: Remedy, { isBusy, resume }: Around): Remedy {
-  const commands = resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
+  const commands =
+    resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
   const waits = isBusy && needsCalm.test(commands[0] ?? '')
-  return { ...remedy, commands: waits ? ['testops-admin doctor -d {deployment}   # again when the migration or repair has finished', ...commands] : commands }
+  return {
+    ...remedy,
+    commands: waits
+      ? ['testops-admin doctor -d {deployment}   # again when the migration or repair has finished', ...commands]
+      : commands,
+  }
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */

@@ -56,7 +56,9 @@ async function runAll({
   )
   const folded = foldCauses(judged)
   const isBusy = judged.some(({ result }) => result.status === 'ok' && result.underway !== undefined)
-  const reports = folded.judged.map((it) => reportCheck(it, deployment, commands, { isBusy, resume: resumeOf(it, folded.judged) }))
+  const reports = folded.judged.map((it) =>
+    reportCheck(it, deployment, commands, { isBusy, resume: resumeOf(it, folded.judged) }),
+  )
   return {
     schemaVersion: 1,
     deployment: deployment.name,
@@ -70,8 +72,12 @@ async function runAll({
   }
 }
 
-/** The command that resumes an unfinished repair which only has to start the service: `service start` would be refused. */
+/**
+ * The command that resumes an unfinished repair which only has to start the service: `service start` would be refused.
+ */
 function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undefined {
-  const waiting = all.find(({ result, because }) => result.status === 'problem' && result.follows === check.id && because === check.id)
+  const waiting = all.find(
+    ({ result, because }) => result.status === 'problem' && result.follows === check.id && because === check.id,
+  )
   return waiting?.result.status === 'problem' ? waiting.result.remedy?.commands[0] : undefined
 }

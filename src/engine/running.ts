@@ -26,7 +26,10 @@ export interface Running {
   /** user@host */
   by: string
   failpoint: Failpoint
-  /** told as steps begin, or begin to be taken back, and end; `interrupted`: it was stopped, and did not fail by itself (a document counts it as failed) */
+  /**
+   * told as steps begin, or begin to be taken back, and end; `interrupted`: it was stopped, and did not fail by itself
+   * (a document counts it as failed)
+   */
   onStep: (step: number, status: 'begun' | 'going-back' | 'interrupted' | StepStatus) => void
 }
 

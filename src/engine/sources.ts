@@ -3,7 +3,10 @@ import type { SourceName, Sources } from '../core/sources.ts'
 import { withDeadline } from './deadline.ts'
 import { remember } from './remember.ts'
 
-/** Opens each source; called once at most for each. Throws AdminError NOT_CONFIGURED where the deployment has no such part. */
+/**
+ * Opens each source; called once at most for each. Throws AdminError NOT_CONFIGURED where the deployment has no such
+ * part.
+ */
 export type OpenSources = { readonly [K in SourceName]: () => Promise<Sources[K]> }
 
 /** A source that opened, or the error that opening it gave. */
@@ -21,7 +24,11 @@ export function shareSources(open: OpenSources, deadlineMs: number): ShareSource
   }
 }
 
-async function attempt<T extends object>(name: SourceName, open: () => Promise<T>, deadlineMs: number): Promise<Opening<T>> {
+async function attempt<T extends object>(
+  name: SourceName,
+  open: () => Promise<T>,
+  deadlineMs: number,
+): Promise<Opening<T>> {
   const late = (): AdminError =>
     new AdminError('TIMED_OUT', `${names[name]} could not be opened within ${deadlineMs / 1000} s`)
   try {

@@ -3,12 +3,15 @@ import { commandOf } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
 import { command } from '../core/shell-command.ts'
 
-/** What moves by itself between two looks at a deployment (DESIGN.md 6.3): counts, and whether a service that fails is just up. */
+/**
+ * What moves by itself between two looks at a deployment (DESIGN.md 6.3): counts, and whether a service that fails is
+ * just up.
+ */
 const moving = new Set(['counts', 'wasRunning', 'interrupts'])
 
 /**
- * Throws REFUSED where the plan that is made now is another than the one that was confirmed: identities, rows, settings, the
- * set of targets. Counts may differ, but for a loss that has grown.
+ * Throws REFUSED where the plan that is made now is another than the one that was confirmed: identities, rows,
+ * settings, the set of targets. Counts may differ, but for a loss that has grown.
  */
 export function refuseIfStale(seen: Plan, now: Plan): void {
   const parts = [
@@ -28,16 +31,23 @@ export function refuseIfStale(seen: Plan, now: Plan): void {
 function refuseIfMoreIsLost(seen: Plan, now: Plan): void {
   const [before, after] = [messagesLost(seen), messagesLost(now)]
   if (after <= before) return
-  throw new AdminError('REFUSED', `more would be lost now than when the plan was made: ${after} messages instead of ${before}`, [
-    command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `more would be lost now than when the plan was made: ${after} messages instead of ${before}`,
+    [command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`],
+  )
 }
 
 function messagesLost({ steps }: Plan): number {
-  return steps.reduce((sum, { action }) => sum + (action.kind === 'delete-queues' && action.discards ? action.counts.messages : 0), 0)
+  return steps.reduce(
+    (sum, { action }) => sum + (action.kind === 'delete-queues' && action.discards ? action.counts.messages : 0),
+    0,
+  )
 }
 
-/** The same text for equal values, whatever the order of their keys; `leaving`: keys of which the values do not count. */
+/**
+ * The same text for equal values, whatever the order of their keys; `leaving`: keys of which the values do not count.
+ */
 export function canonical(value: unknown, leaving: ReadonlySet<string> = moving): string {
   return JSON.stringify(value, (key, it: unknown) => {
     if (leaving.has(key)) return undefined

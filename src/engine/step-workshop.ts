@@ -3,8 +3,15 @@ import type { RunEvent } from '../core/run.ts'
 import { eventsOfStep, eventsThatCount } from '../core/run-state.ts'
 import type { Running } from './running.ts'
 
-/** What one step is worked on with. `within`: how its failpoints begin; `results`: gets what is told once the run is over. */
-export function workshopOf({ plan, events, log, by, workshop, failpoint }: Running, index: number, { within = '', results = [] as string[] } = {}): Workshop {
+/**
+ * What one step is worked on with. `within`: how its failpoints begin; `results`: gets what is told once the run is
+ * over.
+ */
+export function workshopOf(
+  { plan, events, log, by, workshop, failpoint }: Running,
+  index: number,
+  { within = '', results = [] as string[] } = {},
+): Workshop {
   const kind = plan.steps[index]?.action.kind ?? ''
   const own = eventsOfStep(events, index)
   return {
@@ -28,7 +35,10 @@ export function workshopOf({ plan, events, log, by, workshop, failpoint }: Runni
 
 /** Whether a step's own doing is on record, and was not taken back since. */
 function isPerformed(events: readonly RunEvent[]): boolean {
-  return events.reduce((is, event) => (event.event === 'undone' ? false : is || (event.event === 'done' && !event.already)), false)
+  return events.reduce(
+    (is, event) => (event.event === 'undone' ? false : is || (event.event === 'done' && !event.already)),
+    false,
+  )
 }
 
 function notesIn(events: readonly RunEvent[]): string[] {

@@ -27,13 +27,16 @@ function isTakenBack(action: Action): boolean {
 
 /** Whether all that it did is of the kind that nothing brings back. */
 export function losesAll({ record: { plan }, events }: RunHistory): boolean {
-  const touched = progressOf(events).touched.map((step) => plan.steps[step]!).filter((step) => !changesNothing(step))
+  const touched = progressOf(events)
+    .touched.map((step) => plan.steps[step]!)
+    .filter((step) => !changesNothing(step))
   return touched.length > 0 && touched.every((step) => !isUndoable(step) && handlerOf(step.action).undo === null)
 }
 
 /**
- * Takes back what a run did, the last first, each under the journal. A step that has nothing to take back is passed over.
- * Never throws; `halfDone` where something was taken back, or was being so, now or before: what is refused has changed nothing.
+ * Takes back what a run did, the last first, each under the journal. A step that has nothing to take back is passed
+ * over. Never throws; `halfDone` where something was taken back, or was being so, now or before: what is refused has
+ * changed nothing.
  */
 export async function takeBack(running: Running): Promise<CarriedOut> {
   const { plan, events, log, guard, by, onStep, failpoint } = running
@@ -72,15 +75,26 @@ export async function takeBack(running: Running): Promise<CarriedOut> {
     } catch (error) {
       applied.push({ step: index, status: 'failed', durationMs: Math.round(performance.now() - begin) })
       onStep(index, newsOf(error))
-      return { applied, failure: { error, halfDone: isGoingBack || applied.length > 1 || (isBegun && !isRefusal(error)) } }
+      return {
+        applied,
+        failure: { error, halfDone: isGoingBack || applied.length > 1 || (isBegun && !isRefusal(error)) },
+      }
     }
-    applied.push({ step: index, status: 'undone', durationMs: Math.round(performance.now() - begin), ...(results.length > 0 && { results }) })
+    applied.push({
+      step: index,
+      status: 'undone',
+      durationMs: Math.round(performance.now() - begin),
+      ...(results.length > 0 && { results }),
+    })
     onStep(index, 'undone')
   }
   return { applied, failure: null }
 }
 
-/** Throws what any step would throw for certain when it is taken back: before the first of them, nothing at all is changed then. */
+/**
+ * Throws what any step would throw for certain when it is taken back: before the first of them, nothing at all is
+ * changed then.
+ */
 export async function foreseeTakingBack(running: Running): Promise<void> {
   const { plan, events } = running
   for (const index of toTakeBack(plan, events)) {

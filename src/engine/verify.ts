@@ -23,7 +23,8 @@ export async function verify(
     const { checks } = await examine()
     const statuses = Object.fromEntries(checks.map(({ id, status, severity }) => [id, severity ?? status]))
     const isSettled = !Object.values(statuses).includes('error')
-    if (isSettled || performance.now() > end || signal.aborted) return { statuses, reasons: reasonsOf(checks), ...nextOf(checks) }
+    if (isSettled || performance.now() > end || signal.aborted)
+      return { statuses, reasons: reasonsOf(checks), ...nextOf(checks) }
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
   }
 }

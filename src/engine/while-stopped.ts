@@ -4,14 +4,20 @@ import { AdminError } from '../core/error.ts'
 import type { ServiceStatus } from '../core/sources.ts'
 import type { Running } from './running.ts'
 
-/** how often it is looked whether the service is still stopped: an instance is noticed within 5 s (DESIGN.md 6.8), also during a long step */
+/**
+ * how often it is looked whether the service is still stopped: an instance is noticed within 5 s (DESIGN.md 6.8), also
+ * during a long step
+ */
 const lookMs = 1500
 /** so many looks may be on their way: one that is lost on a dead connection is not to blind those after it */
 const mostLooks = 4
 /** how long a step that is given up may take to end */
 const endMs = 2000
 
-/** What is known of the service while steps under a stop are worked on: it counts as started by others only once it was seen stopped. */
+/**
+ * What is known of the service while steps under a stop are worked on: it counts as started by others only once it was
+ * seen stopped.
+ */
 export interface SeenStopped {
   stopped: boolean
 }
@@ -22,9 +28,9 @@ export function isStarted({ state, startsAgain }: ServiceStatus): boolean {
 }
 
 /**
- * Works while the service is to be stopped. Where an instance of it appears, the work's signal is given up and INTERRUPTED is thrown, even
- * where the work has come to its end by then, or to another failure. A platform that does not answer for a while is asked again.
- * `appeared` is given up for that reason alone.
+ * Works while the service is to be stopped. Where an instance of it appears, the work's signal is given up and
+ * INTERRUPTED is thrown, even where the work has come to its end by then, or to another failure. A platform that does
+ * not answer for a while is asked again. `appeared` is given up for that reason alone.
  */
 export async function whileStopped<T>(
   { workshop: { open, signal } }: Pick<Running, 'workshop'>,
@@ -49,18 +55,29 @@ export async function whileStopped<T>(
   }
 }
 
-/** Waits for work that should end once an instance appeared; what does not goes on unheard, and ends with the process as if that were killed. */
+/**
+ * Waits for work that should end once an instance appeared; what does not goes on unheard, and ends with the process as
+ * if that were killed.
+ */
 export async function unlessLate<T>(work: Promise<T>, appeared: AbortSignal): Promise<T> {
   const ended = new AbortController()
   const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => void sleep(endMs, undefined, { signal: ended.signal }).then(() => reject(appeared.reason as Error), () => undefined)
+    const giveUp = (): void =>
+      void sleep(endMs, undefined, { signal: ended.signal }).then(
+        () => reject(appeared.reason as Error),
+        () => undefined,
+      )
     appeared.addEventListener('abort', giveUp, { once: true, signal: ended.signal })
   })
   return Promise.race([work, late]).finally(() => ended.abort())
 }
 
 /** How the service is once it is started; null: the work was over before. */
-async function watch(open: Running['workshop']['open'], seen: SeenStopped, over: AbortSignal): Promise<ServiceStatus | null> {
+async function watch(
+  open: Running['workshop']['open'],
+  seen: SeenStopped,
+  over: AbortSignal,
+): Promise<ServiceStatus | null> {
   return new Promise((resolve, reject) => {
     let looking = 0
     const look = async (): Promise<void> => {
@@ -78,7 +95,10 @@ async function watch(open: Running['workshop']['open'], seen: SeenStopped, over:
   })
 }
 
-/** What a step fails of while an instance runs is told as that. What is refused has an end of its own: nothing was changed. */
+/**
+ * What a step fails of while an instance runs is told as that. What is refused has an end of its own: nothing was
+ * changed.
+ */
 function isOfAppearance(error: unknown): boolean {
   return error instanceof AdminError && error.code !== 'REFUSED' && error.code !== 'BUSY'
 }

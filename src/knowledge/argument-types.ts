@@ -16,16 +16,17 @@ const mostWays = 20_000
 const mostOrdered = 5
 
 /**
- * Arguments of a binding with their types, as amqplib writes them (`Binding.typed`). Lists show them without types; but `key`, with which
- * the management API names a binding, is made of them: `erlang:phash2` of the table that RabbitMQ keeps, sorted by names
- * (`args_hash/1` in deps/rabbitmq_management/src/rabbit_mgmt_format.erl; `sort_field_table/1` in deps/rabbit_common/src/rabbit_misc.erl).
- * What gives that key is what was bound. Null: no such arguments do.
+ * Arguments of a binding with their types, as amqplib writes them (`Binding.typed`). Lists show them without types; but
+ * `key`, with which the management API names a binding, is made of them: `erlang:phash2` of the table that RabbitMQ
+ * keeps, sorted by names (`args_hash/1` in deps/rabbitmq_management/src/rabbit_mgmt_format.erl; `sort_field_table/1` in
+ * deps/rabbit_common/src/rabbit_misc.erl). What gives that key is what was bound. Null: no such arguments do.
  */
 export function typesOf(values: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> | null {
   const names = Object.keys(values).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   let left = mostWays
   for (const ways of combined(names.map((name) => () => waysOf(values[name])))) {
-    if (keyOf(tableOf(names, ways)) === key) return Object.fromEntries(names.map((name, index) => [name, ways[index]!.typed]))
+    if (keyOf(tableOf(names, ways)) === key)
+      return Object.fromEntries(names.map((name, index) => [name, ways[index]!.typed]))
     if (--left === 0) return null
   }
   return null
@@ -83,14 +84,22 @@ function* waysOfDecimal(value: number): Generator<Way> {
   const [, places = '', shown = '0'] = /^(\d{1,3})(?:\.(\d{1,10}))?$/.exec(String(value)) ?? []
   if (places === '' || Number(places) > 255) return
   for (let digits = Number(shown); digits < 2 ** 32; digits *= 10) {
-    yield { typed: { '!': 'decimal', value: { places: Number(places), digits } }, type: 'decimal', term: { tuple: [BigInt(places), BigInt(digits)] } }
+    yield {
+      typed: { '!': 'decimal', value: { places: Number(places), digits } },
+      type: 'decimal',
+      term: { tuple: [BigInt(places), BigInt(digits)] },
+    }
     if (digits === 0) return
   }
 }
 
 function* waysOfList(values: readonly unknown[]): Generator<Way> {
   for (const ways of combined(values.map((value) => () => waysOf(value)))) {
-    yield { typed: ways.map(({ typed }) => typed), type: 'array', term: ways.map(({ type, term }) => ({ tuple: [{ atom: type }, term] })) }
+    yield {
+      typed: ways.map(({ typed }) => typed),
+      type: 'array',
+      term: ways.map(({ type, term }) => ({ tuple: [{ atom: type }, term] })),
+    }
   }
 }
 
@@ -104,7 +113,11 @@ function* waysOfTable(values: Readonly<Record<string, unknown>>): Generator<Way>
     const kept = Object.keys(Object.fromEntries(names.map((name) => [name, null])))
     if (kept.some((name, index) => name !== names[index])) continue
     for (const ways of combined(names.map((name) => () => waysOf(values[name])))) {
-      yield { typed: Object.fromEntries(names.map((name, index) => [name, ways[index]!.typed])), type: 'table', term: tableOf(names, ways) }
+      yield {
+        typed: Object.fromEntries(names.map((name, index) => [name, ways[index]!.typed])),
+        type: 'table',
+        term: tableOf(names, ways),
+      }
     }
   }
 }

@@ -18,7 +18,9 @@ export function isBuildLabel(text: string): boolean {
   return label.test(text.trim())
 }
 
-/** Reads `<major><minor>u<nn>` (SPEC.md 9) or `5.26[.3]`; null where the text is neither, as `25.3.2` of the year 2025. */
+/**
+ * Reads `<major><minor>u<nn>` (SPEC.md 9) or `5.26[.3]`; null where the text is neither, as `25.3.2` of the year 2025.
+ */
 export function parseBuild(text: string): Build | null {
   const trimmed = text.trim()
   const build = label.exec(trimmed)
@@ -26,7 +28,12 @@ export function parseBuild(text: string): Build | null {
     const digits = build[1]!
     // two digits are 5.9, three 5.26, four 10.26
     const cut = digits.length === 4 ? 2 : 1
-    return { major: Number(digits.slice(0, cut)), minor: Number(digits.slice(cut)), update: Number(build[2]), label: trimmed }
+    return {
+      major: Number(digits.slice(0, cut)),
+      minor: Number(digits.slice(cut)),
+      update: Number(build[2]),
+      label: trimmed,
+    }
   }
   const parts = version.exec(trimmed)
   if (!parts || Number(parts[1]) >= firstYear) return null

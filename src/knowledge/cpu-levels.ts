@@ -17,8 +17,8 @@ const hypervisorFlag = 'hypervisor'
 export type Processors = readonly (readonly string[])[]
 
 /**
- * The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another architecture), and where
- * it is cut short: a part of the flags would tell of flags that are missing.
+ * The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another
+ * architecture), and where it is cut short: a part of the flags would tell of flags that are missing.
  */
 export function parseCpuinfo(text: string): string[][] {
   if (isCutShort(text)) return []

@@ -19,20 +19,54 @@ const refusedLogin = /password authentication failed for user|ACCESS_REFUSED|WRO
 
 /** Of a run that has ended: what ends it for certain first, what it may have come through last. */
 export const crashReasons: readonly CrashReason[] = [
-  { sign: logSignatures.cpuLevel, means: 'its image needs x86-64-v3, which the processor lacks', explain: 'service/cpu-level' },
+  {
+    sign: logSignatures.cpuLevel,
+    means: 'its image needs x86-64-v3, which the processor lacks',
+    explain: 'service/cpu-level',
+  },
   { sign: logSignatures.outOfMemory, means: 'its JVM had no memory left', explain: 'service/crashes', next: edit },
-  { sign: logSignatures.lockRefused, means: 'it waited for the change-log lock in vain', explain: 'database/changelog-lock' },
-  { sign: logSignatures.transientRefused, means: 'the broker refuses its transient queues', explain: 'broker/queues-durable' },
-  { sign: logSignatures.preconditionFailed, means: 'its queues are there with other properties than it asks for', explain: 'broker/queues-durable' },
+  {
+    sign: logSignatures.lockRefused,
+    means: 'it waited for the change-log lock in vain',
+    explain: 'database/changelog-lock',
+  },
+  {
+    sign: logSignatures.transientRefused,
+    means: 'the broker refuses its transient queues',
+    explain: 'broker/queues-durable',
+  },
+  {
+    sign: logSignatures.preconditionFailed,
+    means: 'its queues are there with other properties than it asks for',
+    explain: 'broker/queues-durable',
+  },
 ]
 
 /** The same, where the error with which it ended tells of it: at other times each of these may be harmless. */
 export const crashReasonsInError: readonly CrashReason[] = [
   { sign: refusedLogin, means: 'a login of its settings is refused', explain: 'database/reachable', next: edit },
-  { sign: logSignatures.unknownHost, means: 'a host name of its settings does not resolve', explain: 'service/crashes', next: edit },
-  { sign: /Connection to \S+ refused|The connection attempt failed/, means: 'it does not reach its database', explain: 'database/reachable' },
-  { sign: /Port \d+ was already in use|Address already in use/, means: 'another program has its port', explain: 'service/crashes', next: 'sudo ss -ltnp' },
+  {
+    sign: logSignatures.unknownHost,
+    means: 'a host name of its settings does not resolve',
+    explain: 'service/crashes',
+    next: edit,
+  },
+  {
+    sign: /Connection to \S+ refused|The connection attempt failed/,
+    means: 'it does not reach its database',
+    explain: 'database/reachable',
+  },
+  {
+    sign: /Port \d+ was already in use|Address already in use/,
+    means: 'another program has its port',
+    explain: 'service/crashes',
+    next: 'sudo ss -ltnp',
+  },
 ]
 
 /** Its last word, where something ended it while it waited. */
-export const lastWait: CrashReason = { sign: logSignatures.lockWaiting, means: 'it was ended while it waited for the change-log lock', explain: 'database/changelog-lock' }
+export const lastWait: CrashReason = {
+  sign: logSignatures.lockWaiting,
+  means: 'it was ended while it waited for the change-log lock',
+  explain: 'database/changelog-lock',
+}

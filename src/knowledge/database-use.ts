@@ -12,8 +12,8 @@ export interface DatabaseRoute {
 }
 
 /**
- * Where and as whom the service uses PostgreSQL (FIELD-NOTES.md 1.3). Its Liquibase uses the main data source, unless `spring.liquibase.url`
- * or `spring.liquibase.user` say otherwise (Spring Boot, LiquibaseAutoConfiguration).
+ * Where and as whom the service uses PostgreSQL (FIELD-NOTES.md 1.3). Its Liquibase uses the main data source, unless
+ * `spring.liquibase.url` or `spring.liquibase.user` say otherwise (Spring Boot, LiquibaseAutoConfiguration).
  */
 export interface DatabaseUse {
   main: DatabaseRoute
@@ -47,10 +47,17 @@ export function databaseUse(lookup: SettingLookup, { isPartial }: { isPartial: b
   const [main] = sources
   const own = { url: find(liquibaseUrl), user: find(liquibaseUser) }
   const liquibase = own.url === undefined ? null : routeOf(own.url, 'SPRING_LIQUIBASE_URL')
-  const signsIn = ({ url, user }: Found): string | null => (user ? user.value : (url && routeOf(url, '').address?.user) ?? null)
-  const users = [...sources.filter(({ url, user }) => url || user).map(signsIn), ...(own.url || own.user ? [signsIn(own)] : [])]
+  const signsIn = ({ url, user }: Found): string | null =>
+    user ? user.value : ((url && routeOf(url, '').address?.user) ?? null)
+  const users = [
+    ...sources.filter(({ url, user }) => url || user).map(signsIn),
+    ...(own.url || own.user ? [signsIn(own)] : []),
+  ]
   // what Spring reads as JSON stands above the variables
-  const isUnsure = isPartial || jvmOptions.some((name) => lookup(name)?.value === null) || /datasource|liquibase/i.test(lookup('SPRING_APPLICATION_JSON')?.value ?? '')
+  const isUnsure =
+    isPartial ||
+    jvmOptions.some((name) => lookup(name)?.value === null) ||
+    /datasource|liquibase/i.test(lookup('SPRING_APPLICATION_JSON')?.value ?? '')
   return {
     main: isUnsure ? { ...main!.route, address: null } : main!.route,
     liquibase: liquibase && isUnsure ? { ...liquibase, address: null } : liquibase,
@@ -71,7 +78,16 @@ const liquibaseUser = ['spring.liquibase.user', 'SPRING_LIQUIBASE_USER']
 
 function urlOf(prefix: string): string[] {
   const property = prefix.toLowerCase().replaceAll('_', '.')
-  return [`${property}.hikari.jdbc-url`, `${prefix}_HIKARI_JDBC_URL`, `${prefix}_HIKARI_JDBCURL`, `${property}.url`, `${property}.jdbc-url`, `${prefix}_URL`, `${prefix}_JDBC_URL`, `${prefix}_JDBCURL`]
+  return [
+    `${property}.hikari.jdbc-url`,
+    `${prefix}_HIKARI_JDBC_URL`,
+    `${prefix}_HIKARI_JDBCURL`,
+    `${property}.url`,
+    `${property}.jdbc-url`,
+    `${prefix}_URL`,
+    `${prefix}_JDBC_URL`,
+    `${prefix}_JDBCURL`,
+  ]
 }
 
 function userOf(prefix: string): string[] {

@@ -1,9 +1,18 @@
-/** A term of Erlang, as far as arguments are made of them. A list is an array, a binary its bytes, an integer a bigint, a float a number. */
-export type Term = bigint | number | Buffer | readonly Term[] | { readonly atom: string } | { readonly tuple: readonly Term[] }
+/**
+ * A term of Erlang, as far as arguments are made of them. A list is an array, a binary its bytes, an integer a bigint,
+ * a float a number.
+ */
+export type Term =
+  | bigint
+  | number
+  | Buffer
+  | readonly Term[]
+  | { readonly atom: string }
+  | { readonly tuple: readonly Term[] }
 
 /**
- * Erlang's `erlang:phash2(Term, 1 bsl 32)`, which is the same on every machine and in every version (erlang.org/doc/apps/erts/erlang,
- * `phash2/2`; `make_hash2` in erts/emulator/beam/erl_term_hashing.c).
+ * Erlang's `erlang:phash2(Term, 1 bsl 32)`, which is the same on every machine and in every version
+ * (erlang.org/doc/apps/erts/erlang, `phash2/2`; `make_hash2` in erts/emulator/beam/erl_term_hashing.c).
  */
 export function phash2(term: Term): number {
   const waiting: Term[] = []
@@ -13,11 +22,13 @@ export function phash2(term: Term): number {
     if (typeof current === 'bigint') hash = ofInteger(current, hash)
     else if (typeof current === 'number') hash = ofFloat(current, hash)
     else if (Buffer.isBuffer(current)) hash = ofBytes(current, constant(13) + hash)
-    else if ('atom' in current) hash = hash === 0 ? ofName(current.atom) : mixed(constant(3) + ofName(current.atom), constant(3), hash)
+    else if ('atom' in current)
+      hash = hash === 0 ? ofName(current.atom) : mixed(constant(3) + ofName(current.atom), constant(3), hash)
     else if ('tuple' in current) {
       hash = mixed(constant(9) + current.tuple.length, constant(9), hash)
       waiting.push(...[...current.tuple].reverse())
-    } else if (current.length === 0) hash = hash === 0 ? emptyList : mixed(constant(2) + emptyListTag, constant(2), hash)
+    } else if (current.length === 0)
+      hash = hash === 0 ? emptyList : mixed(constant(2) + emptyListTag, constant(2), hash)
     // a list is its first element, and the list of the others
     else waiting.push(current.slice(1), current[0]!)
     current = waiting.pop()
@@ -75,7 +86,8 @@ function ofBytes(bytes: Buffer, initial: number): number {
   if (bytes.length === 0) return initial >>> 0
   let [a, b, c] = [golden, golden, initial]
   let at = 0
-  for (; bytes.length - at >= 12; at += 12) [a, b, c] = mixedAll(a + bytes.readUInt32LE(at), b + bytes.readUInt32LE(at + 4), c + bytes.readUInt32LE(at + 8))
+  for (; bytes.length - at >= 12; at += 12)
+    [a, b, c] = mixedAll(a + bytes.readUInt32LE(at), b + bytes.readUInt32LE(at + 4), c + bytes.readUInt32LE(at + 8))
   const rest = Buffer.alloc(12)
   bytes.copy(rest, 0, at, Math.min(at + 8, bytes.length))
   // the first byte of the last number is the length's

@@ -23,5 +23,7 @@ export function aheadOf(holding: string): string {
 /** A name has 255 bytes at most (AMQP 0-9-1, shortstr). */
 function nameWithin(prefix: string, rest: string): string {
   const name = `${prefix}${rest}`
-  return Buffer.byteLength(name) <= 255 ? name : `${prefix}${createHash('sha256').update(rest).digest('hex').slice(0, 32)}`
+  return Buffer.byteLength(name) <= 255
+    ? name
+    : `${prefix}${createHash('sha256').update(rest).digest('hex').slice(0, 32)}`
 }

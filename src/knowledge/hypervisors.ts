@@ -1,6 +1,6 @@
 /**
- * What the firmware of a virtual machine says of its maker, and whose it is: the strings that systemd-detect-virt goes by
- * (systemd, src/basic/virt.c). They stand in /sys/class/dmi/id.
+ * What the firmware of a virtual machine says of its maker, and whose it is: the strings that systemd-detect-virt goes
+ * by (systemd, src/basic/virt.c). They stand in /sys/class/dmi/id.
  */
 const makers: readonly (readonly [begins: string, name: string])[] = [
   ['KVM', 'KVM'],
@@ -22,19 +22,23 @@ const makers: readonly (readonly [begins: string, name: string])[] = [
 ]
 
 /** Where Linux shows these strings, in the order in which systemd-detect-virt asks for them. */
-export const firmwareFiles = ['product_name', 'sys_vendor', 'board_vendor', 'bios_vendor', 'product_version'].map((name) => `/sys/class/dmi/id/${name}`)
+export const firmwareFiles = ['product_name', 'sys_vendor', 'board_vendor', 'bios_vendor', 'product_version'].map(
+  (name) => `/sys/class/dmi/id/${name}`,
+)
 
 /** The hypervisor by the firmware's strings (product, maker, board, BIOS); null: none of those that are known. */
 export function hypervisorNamed(strings: readonly string[]): string | null {
-  const isHyperV = strings.some((it) => it.startsWith('Microsoft Corporation')) && strings.some((it) => it.startsWith('Virtual Machine'))
+  const isHyperV =
+    strings.some((it) => it.startsWith('Microsoft Corporation')) &&
+    strings.some((it) => it.startsWith('Virtual Machine'))
   if (isHyperV) return 'Hyper-V'
   for (const [begins, name] of makers) if (strings.some((it) => it.trim().startsWith(begins))) return name
   return null
 }
 
 /**
- * Where the type of a virtual machine's processor is set (FIELD-NOTES.md 5). That a guest has to be powered off for it, since a
- * reboot within it keeps the processor, is QEMU's and VMware's way.
+ * Where the type of a virtual machine's processor is set (FIELD-NOTES.md 5). That a guest has to be powered off for it,
+ * since a reboot within it keeps the processor, is QEMU's and VMware's way.
  */
 export const hypervisorAdvice =
   "Where the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level; it counts once the machine was powered off and on."

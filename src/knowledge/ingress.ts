@@ -8,11 +8,19 @@ export interface IngressLimits {
 
 export const ingressLimits: readonly IngressLimits[] = [
   // kubernetes.github.io/ingress-nginx, "Annotations"
-  { maxBody: 'nginx.ingress.kubernetes.io/proxy-body-size', readTimeout: 'nginx.ingress.kubernetes.io/proxy-read-timeout', unitMs: 1000 },
+  {
+    maxBody: 'nginx.ingress.kubernetes.io/proxy-body-size',
+    readTimeout: 'nginx.ingress.kubernetes.io/proxy-read-timeout',
+    unitMs: 1000,
+  },
   // docs.nginx.com, NGINX Ingress Controller, "Advanced configuration with annotations"
   { maxBody: 'nginx.org/client-max-body-size', readTimeout: 'nginx.org/proxy-read-timeout', unitMs: 1000 },
   // haproxy-ingress.github.io, "Configuration keys"
-  { maxBody: 'haproxy-ingress.github.io/proxy-body-size', readTimeout: 'haproxy-ingress.github.io/timeout-server', unitMs: 1 },
+  {
+    maxBody: 'haproxy-ingress.github.io/proxy-body-size',
+    readTimeout: 'haproxy-ingress.github.io/timeout-server',
+    unitMs: 1,
+  },
 ]
 
 const sizeUnits: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1_048_576, g: 1_073_741_824 }

@@ -4,9 +4,9 @@ import { patternOf } from './signatures.ts'
 
 /**
  * Calls to external systems, as the service's log tells of them. SPEC.md 7 names `HTTP FAILED`, `400 bad request` and
- * `UnknownHostException`; the first is what OkHttp's HttpLoggingInterceptor writes where no answer came, so its other lines are read
- * too: `--> GET URL`, `<-- 401 Unauthorized URL (12ms, 0-byte body)`. Over HTTP/2 an answer has no words beside its number, and from
- * OkHttp 5 on a failure names its address.
+ * `UnknownHostException`; the first is what OkHttp's HttpLoggingInterceptor writes where no answer came, so its other
+ * lines are read too: `--> GET URL`, `<-- 401 Unauthorized URL (12ms, 0-byte body)`. Over HTTP/2 an answer has no words
+ * beside its number, and from OkHttp 5 on a failure names its address.
  */
 export interface LoggedCall {
   at: Date | null
@@ -52,7 +52,10 @@ export function loggedCalls(records: readonly LogRecord[]): LoggedCall[] {
   return calls.filter(({ isOkHttp, host }) => isOkHttp || !told.has(host)).map(({ isOkHttp: _, ...call }) => call)
 }
 
-function callIn(line: string, question: string | undefined): (Omit<LoggedCall, 'at' | 'line'> & { isOkHttp: boolean }) | null {
+function callIn(
+  line: string,
+  question: string | undefined,
+): (Omit<LoggedCall, 'at' | 'line'> & { isOkHttp: boolean }) | null {
   const answer = answered.exec(line)
   if (answer) return { ...placed(answer[2]), status: Number(answer[1]), failure: null, isOkHttp: true }
   const failure = failed.exec(line)?.[1]
@@ -61,7 +64,9 @@ function callIn(line: string, question: string | undefined): (Omit<LoggedCall, '
     const place = placed(address.exec(failure)?.[0] ?? question)
     return { ...place, host: place.host ?? hostIn(failure), status: null, failure, isOkHttp: true }
   }
-  return badRequest.test(line) ? { ...placed(address.exec(line)?.[0]), status: 400, failure: null, isOkHttp: false } : null
+  return badRequest.test(line)
+    ? { ...placed(address.exec(line)?.[0]), status: 400, failure: null, isOkHttp: false }
+    : null
 }
 
 function placed(found: string | undefined): Pick<LoggedCall, 'url' | 'host'> {

@@ -13,7 +13,10 @@ const mostCharacters = 4000
 /** lead elsewhere than the address itself says */
 const detours = ['pghost', 'pgport', 'pgdbname', 'service', 'socketfactory']
 
-/** `jdbc:postgresql://h1:p,h2:p/db?…`, with a driver that wraps pgjdbc as well. Null: none of PostgreSQL, or one that leads where it does not say. */
+/**
+ * `jdbc:postgresql://h1:p,h2:p/db?…`, with a driver that wraps pgjdbc as well. Null: none of PostgreSQL, or one that
+ * leads where it does not say.
+ */
 export function parseJdbcAddress(text: string): JdbcAddress | null {
   const plain = text.trim()
   if (plain.length > mostCharacters) return null
@@ -36,7 +39,10 @@ function hostsIn(text: string): JdbcAddress['hosts'] | null {
   for (const one of text.split(',')) {
     const found = /^(?:\[([\da-fA-F:.%]{2,100})\]|([^:[\]/\s]{0,255}))(?::(\d{1,5}))?$/.exec(one.trim())
     if (!found) return null
-    hosts.push({ host: (found[1] ?? found[2]) || 'localhost', port: found[3] === undefined ? defaultPort : Number(found[3]) })
+    hosts.push({
+      host: (found[1] ?? found[2]) || 'localhost',
+      port: found[3] === undefined ? defaultPort : Number(found[3]),
+    })
   }
   return hosts
 }

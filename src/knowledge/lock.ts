@@ -11,16 +11,24 @@ export const changelogLock = {
   pollSeconds: 10,
 } as const
 
-/** How a session of Java's driver is named that was not told otherwise: Liquibase's, whoever runs it (FIELD-NOTES.md 1.3). */
+/**
+ * How a session of Java's driver is named that was not told otherwise: Liquibase's, whoever runs it (FIELD-NOTES.md
+ * 1.3).
+ */
 export const jdbcApplication = 'PostgreSQL JDBC Driver'
 
 /** Programs that name themselves so in a session, and never change a database by a change log. */
 export const otherPrograms = /^(?:pg_dump|pg_dumpall|pg_restore|pg_basebackup|postgres_exporter|walreceiver)$/
 
-/** Programs that run what they are given, such as the script of `liquibase update-sql`, which takes the lock like any other. */
+/**
+ * Programs that run what they are given, such as the script of `liquibase update-sql`, which takes the lock like any
+ * other.
+ */
 export const shells = /^(?:psql|pgAdmin 4\b.*)$/
 
-/** What Liquibase logs; SPEC.md 7 writes the first two with other dots and blanks, so match loosely (`logSignatures`). */
+/**
+ * What Liquibase logs; SPEC.md 7 writes the first two with other dots and blanks, so match loosely (`logSignatures`).
+ */
 export const lockMessages = {
   taken: 'Successfully acquired change log lock',
   released: 'Successfully released change log lock',
@@ -39,7 +47,9 @@ export interface LockHolder {
   address: string | null
 }
 
-/** Reads the column `lockedby`. Hosts may be `unknown`, and addresses may bear a zone: `vm (fd00:0:0:0:0:0:0:2%eth0)`. */
+/**
+ * Reads the column `lockedby`. Hosts may be `unknown`, and addresses may bear a zone: `vm (fd00:0:0:0:0:0:0:2%eth0)`.
+ */
 export function parseLockedBy(text: string): LockHolder {
   const address = /(?<!\s)\s*\(([^()]*)\)$/.exec(text.trimEnd())
   const name = address ? text.slice(0, address.index) : text.trim()
@@ -55,22 +65,33 @@ export function parseLockedBy(text: string): LockHolder {
 export function holderText(lockedBy: string | null): string {
   if (lockedBy === null) return 'nobody that is named'
   const signs = [...lockedBy]
-  return signs.length <= mostShown ? lockedBy : `${signs.slice(0, mostShown - 20).join('')}… (${signs.length} characters)`
+  return signs.length <= mostShown
+    ? lockedBy
+    : `${signs.slice(0, mostShown - 20).join('')}… (${signs.length} characters)`
 }
 
 const mostShown = 120
 
-/** Why an address of `lockedby` tells nothing of the machine that wrote it, for people; null: it may be that machine's alone. */
+/**
+ * Why an address of `lockedby` tells nothing of the machine that wrote it, for people; null: it may be that machine's
+ * alone.
+ */
 export function commonAddress(address: string): string | null {
   const plain = (address.toLowerCase().split('%')[0] ?? '').replace(/^::ffff:/, '')
-  if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.')) return 'every machine has it for itself'
-  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain)) return 'it is link-local, so that other machines may have it as well'
+  if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.'))
+    return 'every machine has it for itself'
+  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain))
+    return 'it is link-local, so that other machines may have it as well'
   // the pools from which Docker gives its bridges and containers their addresses, unless told otherwise
-  if (/^172\.(?:1[7-9]|2\d|3[01])\./.test(plain)) return 'each Docker host gives the same addresses to its bridges and containers'
+  if (/^172\.(?:1[7-9]|2\d|3[01])\./.test(plain))
+    return 'each Docker host gives the same addresses to its bridges and containers'
   return null
 }
 
-/** Whether a statement only asks for the lock or gives it back: whoever waits for it looks like that (SERVERS.md, PostgreSQL). */
+/**
+ * Whether a statement only asks for the lock or gives it back: whoever waits for it looks like that (SERVERS.md,
+ * PostgreSQL).
+ */
 export function isLockStatement(query: string): boolean {
   return /\bdatabasechangeloglock\b/i.test(query)
 }
@@ -79,6 +100,7 @@ export function isLockStatement(query: string): boolean {
 export function isSameHost(instance: string, host: string): boolean {
   const a = instance.toLowerCase()
   const b = host.toLowerCase()
-  if (a === b || (/^[0-9a-f]{12,64}$/.test(a) && /^[0-9a-f]{12,64}$/.test(b) && (a.startsWith(b) || b.startsWith(a)))) return true
+  if (a === b || (/^[0-9a-f]{12,64}$/.test(a) && /^[0-9a-f]{12,64}$/.test(b) && (a.startsWith(b) || b.startsWith(a))))
+    return true
   return !/^[\d.]+$/.test(a) && !/^[\d.]+$/.test(b) && (a.startsWith(`${b}.`) || b.startsWith(`${a}.`))
 }

@@ -1,6 +1,9 @@
 import { patternOf } from './signatures.ts'
 
-/** Signatures by the names that checks use, and what they alone look for. Matched on whole records, so on continuation lines too. */
+/**
+ * Signatures by the names that checks use, and what they alone look for. Matched on whole records, so on continuation
+ * lines too.
+ */
 export const logSignatures = {
   lockWaiting: patternOf('lock-waiting'),
   lockRefused: patternOf('lock-refused'),
@@ -14,19 +17,24 @@ export const logSignatures = {
   conflict: patternOf('conflict'),
 } as const
 
-/** Whether a piece of log tells of a lock that was released without having been taken: by Liquibase before 4.29.2 (FIELD-NOTES.md 2). */
+/**
+ * Whether a piece of log tells of a lock that was released without having been taken: by Liquibase before 4.29.2
+ * (FIELD-NOTES.md 2).
+ */
 export function releasesForeignLock(log: string): boolean {
   const { lockWaiting, lockRefused, lockTaken, lockReleased } = logSignatures
   return lockReleased.test(log) && !lockTaken.test(log) && (lockWaiting.test(log) || lockRefused.test(log))
 }
 
 /**
- * Who held the lock that the last start of the service released after it had waited for it in vain, as its records tell, oldest
- * first (FIELD-NOTES.md 2); null: it ended otherwise.
+ * Who held the lock that the last start of the service released after it had waited for it in vain, as its records
+ * tell, oldest first (FIELD-NOTES.md 2); null: it ended otherwise.
  */
 export function stolenFrom(records: readonly string[]): string | null {
   const { lockWaiting, lockRefused, lockTaken, lockReleased } = logSignatures
-  const told = records.filter((text) => [lockWaiting, lockRefused, lockTaken, lockReleased].some((signature) => signature.test(text)))
+  const told = records.filter((text) =>
+    [lockWaiting, lockRefused, lockTaken, lockReleased].some((signature) => signature.test(text)),
+  )
   const last = told.findLastIndex((text) => !lockRefused.test(text))
   const [waited = '', released = '', refused = ''] = told.slice(Math.max(0, last - 1))
   if (last < 1 || !lockWaiting.test(waited) || !lockReleased.test(released) || !lockRefused.test(refused)) return null
@@ -49,10 +57,16 @@ export function unknownHostAt(text: string): string | null {
   return name === undefined ? null : hostName(name)
 }
 
-/** A name goes up to a colon, which an IPv6 address is full of; one more stands behind it (`fd00::2: Name or service not known`). */
+/**
+ * A name goes up to a colon, which an IPv6 address is full of; one more stands behind it (`fd00::2: Name or service not
+ * known`).
+ */
 function hostName(written: string): string {
-  const [, address] = /^\[?([0-9a-f:.]{2,45}(?:%[\w.-]{1,64})?)\]?:?$/i.exec(written.replace(/([^:]|[^:]::):$/, '$1')) ?? []
-  const isIpv6 = address !== undefined && (address.includes('::') || /^(?:[0-9a-f]{1,4}:){7}|^(?:[0-9a-f]{1,4}:){6}\d+\./i.test(address))
+  const [, address] =
+    /^\[?([0-9a-f:.]{2,45}(?:%[\w.-]{1,64})?)\]?:?$/i.exec(written.replace(/([^:]|[^:]::):$/, '$1')) ?? []
+  const isIpv6 =
+    address !== undefined &&
+    (address.includes('::') || /^(?:[0-9a-f]{1,4}:){7}|^(?:[0-9a-f]{1,4}:){6}\d+\./i.test(address))
   const name = isIpv6 ? address.replace(/(?<!:):$/, '') : written.replace(/:.*/s, '')
   return name.replace(/\.$/, '').toLowerCase()
 }
@@ -96,7 +110,13 @@ export interface DurableConflict {
 export function durableConflicts(text: string): DurableConflict[] {
   return argumentConflicts(text)
     .filter(({ argument }) => argument === 'durable')
-    .map(({ kind, name, vhost, wanted, current }) => ({ kind, name, vhost, wanted: wanted === "'true'", current: current === "'true'" }))
+    .map(({ kind, name, vhost, wanted, current }) => ({
+      kind,
+      name,
+      vhost,
+      wanted: wanted === "'true'",
+      current: current === "'true'",
+    }))
 }
 
 export interface DeclaredQueue {
@@ -109,7 +129,10 @@ export interface DeclaredQueue {
 const declared =
   /Auto-declaring a non-durable, auto-delete, or exclusive Queue \(([^\n]{0,255}?)\)\s*durable:(true|false)(?:,\s*auto-delete:(true|false))?(?:,\s*exclusive:(true|false))?/g
 
-/** Queues that Spring AMQP says it declares: those that are not durable, or auto-delete, or exclusive (FIELD-NOTES.md 3). */
+/**
+ * Queues that Spring AMQP says it declares: those that are not durable, or auto-delete, or exclusive (FIELD-NOTES.md
+ * 3).
+ */
 export function declaredQueues(text: string): DeclaredQueue[] {
   return [...text.matchAll(declared)].map(([, name, durable, autoDelete, exclusive]) => ({
     name: name!,

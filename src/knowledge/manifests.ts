@@ -13,14 +13,28 @@ export interface ValuesManifest {
 
 const manifests: readonly (ValuesManifest & { group: string; kind: string })[] = [
   // fluxcd.io, "Helm Releases": inline values stand above `valuesFrom`, and patches above what they come to
-  { group: 'helm.toolkit.fluxcd.io', kind: 'HelmRelease', keeper: 'Flux', places: [['spec', 'values']], above: [['spec', 'postRenderers']] },
+  {
+    group: 'helm.toolkit.fluxcd.io',
+    kind: 'HelmRelease',
+    keeper: 'Flux',
+    places: [['spec', 'values']],
+    above: [['spec', 'postRenderers']],
+  },
   // argo-cd.readthedocs.io, "Helm": parameters > valuesObject > values > valueFiles
   {
     group: 'argoproj.io',
     kind: 'Application',
     keeper: 'Argo CD',
-    places: [['spec', 'source', 'helm', 'valuesObject'], ['spec', 'source', 'helm', 'values']],
-    above: [['spec', 'sources'], ['spec', 'source', 'helm', 'parameters'], ['spec', 'source', 'helm', 'fileParameters'], ['spec', 'source', 'kustomize']],
+    places: [
+      ['spec', 'source', 'helm', 'valuesObject'],
+      ['spec', 'source', 'helm', 'values'],
+    ],
+    above: [
+      ['spec', 'sources'],
+      ['spec', 'source', 'helm', 'parameters'],
+      ['spec', 'source', 'helm', 'fileParameters'],
+      ['spec', 'source', 'kustomize'],
+    ],
   },
 ]
 

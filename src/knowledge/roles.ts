@@ -1,6 +1,7 @@
 /**
- * Roles that may migrate trees (SPEC.md 4.3). How `GET /api/uaa/me` writes the global ones is not documented (SPEC.md 4.2:
- * "its fields: not shown"): what looks like a Spring authority is read, and nothing is concluded from other shapes.
+ * Roles that may migrate trees (SPEC.md 4.3). How `GET /api/uaa/me` writes the global ones is not documented (SPEC.md
+ * 4.2: "its fields: not shown"): what looks like a Spring authority is read, and nothing is concluded from other
+ * shapes.
  */
 export const roles = {
   administrator: 'Администратор',
@@ -8,9 +9,13 @@ export const roles = {
   administratorAuthority: 'ROLE_ADMIN',
 } as const
 
-/** The global roles in the answer about a user, as they are written there; null: it shows none that can be read as such. */
+/**
+ * The global roles in the answer about a user, as they are written there; null: it shows none that can be read as such.
+ */
 export function rolesOf(user: Readonly<Record<string, unknown>>): readonly string[] | null {
-  const listed = ['authorities', 'roles', 'authority', 'role'].map((key) => user[key]).find((value) => value !== undefined)
+  const listed = ['authorities', 'roles', 'authority', 'role']
+    .map((key) => user[key])
+    .find((value) => value !== undefined)
   const names = (Array.isArray(listed) ? listed : [listed]).map(nameOf)
   const known = names.filter((name) => name !== null)
   // a list of which a part is not understood may hold the very role that is looked for

@@ -25,15 +25,17 @@ export function graceMs(indexed: boolean): number {
 }
 
 /**
- * Whether a session is of no use by the store's clock: expired, not yet active, or what a request that was under way has written
- * back of a session that was removed, which lacks its creationTime.
+ * Whether a session is of no use by the store's clock: expired, not yet active, or what a request that was under way
+ * has written back of a session that was removed, which lacks its creationTime.
  */
 export function isStale(times: Times, { now, indexed }: { now: number; indexed: boolean }): boolean {
   if (times.creationTime === null && !isNone(times)) return true
   return (aheadBy(times, now) ?? 0) > limits.sessionToleranceMs || (expiredBy(times, now) ?? 0) > graceMs(indexed)
 }
 
-/** Whether a session was there at that time, or is one that no clock explains. `now` and `asOf` by the store's clock. */
+/**
+ * Whether a session was there at that time, or is one that no clock explains. `now` and `asOf` by the store's clock.
+ */
 export function wasThere({ creationTime }: Times, { asOf, now }: { asOf: number; now: number }): boolean {
   if (creationTime === null) return true
   return creationTime <= asOf + limits.sessionToleranceMs || creationTime > now + limits.sessionToleranceMs

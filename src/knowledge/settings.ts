@@ -75,7 +75,10 @@ export const springSettings = {
   liquibaseLockPollSeconds: 'LIQUIBASE_CHANGELOGLOCK_POLL_RATE',
 } as const
 
-/** First parts of the names of its data sources' settings, the main one first: each has `_URL`, `_USERNAME`, `_PASSWORD` (FIELD-NOTES.md 1.3). */
+/**
+ * First parts of the names of its data sources' settings, the main one first: each has `_URL`, `_USERNAME`, `_PASSWORD`
+ * (FIELD-NOTES.md 1.3).
+ */
 export const datasourcePrefixes = [
   'SPRING_DATASOURCE',
   'SPRING_DATASOURCEUPLOADER',
@@ -106,7 +109,10 @@ const prefixedEndings = [
 /** what stands behind the vendor's package in the names of its loggers' settings (SPEC.md 7; FIELD-NOTES.md 1.3) */
 const packagedLogger = /^LOGGING_LEVEL_([A-Z0-9_]+?)_(?:INTEGRATION|REPORT_ISSUE_LISTENER)$/
 
-/** The vendor's prefixes and packages that some names of settings bear, as in a variable's name, the most frequent first. */
+/**
+ * The vendor's prefixes and packages that some names of settings bear, as in a variable's name, the most frequent
+ * first.
+ */
 export interface VendorSigns {
   prefixes: readonly string[]
   packages: readonly string[]
@@ -115,8 +121,15 @@ export interface VendorSigns {
 /** Reads them from names of settings; names of Spring Boot's own settings show nothing. */
 export function vendorSigns(names: Iterable<string>): VendorSigns {
   const all = [...names]
-  const prefixes = all.flatMap((name) => (ownPrefixes.some((prefix) => name.startsWith(prefix)) ? [] : prefixedEndings.filter((ending) => name.endsWith(ending)).map((ending) => name.slice(0, -ending.length))))
-  return { prefixes: byFrequency(prefixes), packages: byFrequency(all.flatMap((name) => packagedLogger.exec(name)?.[1] ?? [])) }
+  const prefixes = all.flatMap((name) =>
+    ownPrefixes.some((prefix) => name.startsWith(prefix))
+      ? []
+      : prefixedEndings.filter((ending) => name.endsWith(ending)).map((ending) => name.slice(0, -ending.length)),
+  )
+  return {
+    prefixes: byFrequency(prefixes),
+    packages: byFrequency(all.flatMap((name) => packagedLogger.exec(name)?.[1] ?? [])),
+  }
 }
 
 /**
@@ -131,20 +144,31 @@ export function vendorIn(names: Iterable<string>, given: Vendor = defaultVendor)
   }
 }
 
-/** The end of a setting's name behind the vendor's prefix, and that prefix; null: it is not one of the settings that bear one. */
+/**
+ * The end of a setting's name behind the vendor's prefix, and that prefix; null: it is not one of the settings that
+ * bear one.
+ */
 export function prefixOf(name: string): string | null {
-  const ending = ownPrefixes.some((prefix) => name.startsWith(prefix)) ? undefined : prefixedEndings.find((it) => name.endsWith(it))
+  const ending = ownPrefixes.some((prefix) => name.startsWith(prefix))
+    ? undefined
+    : prefixedEndings.find((it) => name.endsWith(it))
   return ending === undefined ? null : name.slice(0, -ending.length)
 }
 
-/** Whether the value of a setting of that name is to be kept secret, going by the name or by an address with a password in it. */
+/**
+ * Whether the value of a setting of that name is to be kept secret, going by the name or by an address with a password
+ * in it.
+ */
 export function isSecretSetting(name: string, value: string): boolean {
   return isSecretVariable(name) || hasPassword(value)
 }
 
 const ownPrefixes = ['SPRING_', 'SERVER_', 'LOGGING_', 'LIQUIBASE_', 'MANAGEMENT_'] as const
 
-/** Whether a variable of that name is one of the service's own settings; `others`: further names, which show the vendor's prefix. */
+/**
+ * Whether a variable of that name is one of the service's own settings; `others`: further names, which show the
+ * vendor's prefix.
+ */
 export function isOfService(name: string, others: Iterable<string> = []): boolean {
   return [...ownPrefixes, `${vendorIn([name, ...others]).prefix}_`].some((prefix) => name.startsWith(prefix))
 }

@@ -10,7 +10,10 @@ export interface Signature {
   readonly check: string | null
   /** `info`: nothing is wrong */
   readonly severity: 'error' | 'warning' | 'info'
-  /** matches within one line, and reads the same as an extended expression of grep, `-i` where case is ignored: see `signatures` */
+  /**
+   * matches within one line, and reads the same as an extended expression of grep, `-i` where case is ignored: see
+   * `signatures`
+   */
   readonly pattern: RegExp
   /** the command that repairs it; null: by hand, as `explain` tells */
   readonly remedy: string | null
@@ -20,13 +23,18 @@ export interface Signature {
   readonly source: string
 }
 
-/** Counts of an agent, `NAME [N]`, between which other counts may stand; bounded, so that lines of any length can be read in pieces. */
+/**
+ * Counts of an agent, `NAME [N]`, between which other counts may stand; bounded, so that lines of any length can be
+ * read in pieces.
+ */
 const count = String.raw`\[[0-9]{1,20}\]`
-const listed = (first: string, second: string): string => String.raw`${first} ${count}([ ,;]{1,3}[a-z]{1,20} ${count}){0,4}[ ,;]{1,3}${second} ${count}`
+const listed = (first: string, second: string): string =>
+  String.raw`${first} ${count}([ ,;]{1,3}[a-z]{1,20} ${count}){0,4}[ ,;]{1,3}${second} ${count}`
 
 /**
- * The signatures, in the order of display. Their patterns keep to what JavaScript and `grep -E` read alike: literals, escaped
- * points and brackets, classes, groups, alternatives, bounded repetition. A byte is a character, and only ASCII ignores case.
+ * The signatures, in the order of display. Their patterns keep to what JavaScript and `grep -E` read alike: literals,
+ * escaped points and brackets, classes, groups, alternatives, bounded repetition. A byte is a character, and only ASCII
+ * ignores case.
  */
 export const signatures = [
   {
@@ -223,7 +231,11 @@ const item = /([a-z]{1,20}) \[([0-9]{1,20})\]/g
 /** The counts that stand in a line that `agent-counts` matches. */
 export function agentCounts(line: string): AgentCounts {
   const counts = new Map([...line.matchAll(item)].map(([, name, value]) => [name, Number(value)]))
-  return { indexed: counts.get('indexed') ?? 0, processed: counts.get('processed') ?? 0, errors: counts.get('errors') ?? null }
+  return {
+    indexed: counts.get('indexed') ?? 0,
+    processed: counts.get('processed') ?? 0,
+    errors: counts.get('errors') ?? null,
+  }
 }
 
 /** Files were there before the agent started, and nothing new was added (SPEC.md 7). */

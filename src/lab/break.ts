@@ -17,23 +17,34 @@ export interface Broken {
 }
 
 /**
- * Breaks the lab in these ways, one after the other. Each is on record before it is begun, so that `lab mend` takes back
- * half of one too. Throws USAGE, UNAVAILABLE where there is no lab or its servers cannot do it, REFUSED, BUSY, INTERRUPTED.
+ * Breaks the lab in these ways, one after the other. Each is on record before it is begun, so that `lab mend` takes
+ * back half of one too. Throws USAGE, UNAVAILABLE where there is no lab or its servers cannot do it, REFUSED, BUSY,
+ * INTERRUPTED.
  */
 export async function breakLab(options: LabOptions, names: readonly string[]): Promise<Broken> {
   const wanted = [...new Map(names.map((name) => findCase(name, 'break')).map((it) => [it.name, it])).values()]
   const { layout } = await openLab(options)
-  return asOperator(layout, `lab break ${names.join(' ')}`, async () => {
-    const lab = await openLab(options)
-    const already = wanted.map(({ name }) => name).filter((name) => lab.state.faults.some((it) => it.name === name && it.state === 'broken'))
-    const made = inOrder(wanted.filter(({ name }) => !already.includes(name)))
-    await assertPossible(lab, made)
-    for (const it of made) await make(lab, it)
-    return { made, already }
-  }, options)
+  return asOperator(
+    layout,
+    `lab break ${names.join(' ')}`,
+    async () => {
+      const lab = await openLab(options)
+      const already = wanted
+        .map(({ name }) => name)
+        .filter((name) => lab.state.faults.some((it) => it.name === name && it.state === 'broken'))
+      const made = inOrder(wanted.filter(({ name }) => !already.includes(name)))
+      await assertPossible(lab, made)
+      for (const it of made) await make(lab, it)
+      return { made, already }
+    },
+    options,
+  )
 }
 
-/** What takes a service that works comes first, and what stops a part of the lab that others may have to reach comes last. */
+/**
+ * What takes a service that works comes first, and what stops a part of the lab that others may have to reach comes
+ * last.
+ */
 function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
   const rank = ({ case: { needs, expected } }: NamedCase): number => {
     if (needs?.serving) return 0
@@ -73,13 +84,24 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
     assertOwn(servers, it.case.needs?.own ?? [], it.name)
     const before = [...there, ...wanted.slice(0, index)]
     const same = before.find(({ fault, name }) => fault.id === it.fault.id && name !== it.name)
-    if (same) throw new AdminError('REFUSED', `the lab is broken by ${same.name} already, which excludes ${it.name}`, [command`testops-admin lab mend ${same.name}`])
+    if (same)
+      throw new AdminError('REFUSED', `the lab is broken by ${same.name} already, which excludes ${it.name}`, [
+        command`testops-admin lab mend ${same.name}`,
+      ])
     const line = it.case.needs?.broker
     const other = line && before.find(({ case: { needs } }) => needs?.broker !== undefined && needs.broker !== line)
-    if (other) throw new AdminError('REFUSED', `${other.name} and ${it.name} need different brokers`, [command`testops-admin lab mend ${other.name}`])
-    if (line && line !== lab.state.currentLine && servers.rabbitmq.way === 'given') assertOwn(servers, ['rabbitmq'], it.name)
+    if (other)
+      throw new AdminError('REFUSED', `${other.name} and ${it.name} need different brokers`, [
+        command`testops-admin lab mend ${other.name}`,
+      ])
+    if (line && line !== lab.state.currentLine && servers.rabbitmq.way === 'given')
+      assertOwn(servers, ['rabbitmq'], it.name)
   }
   if (wanted.length > 0 && there.length === 0 && (await serviceStatus(lab)).state !== 'running') {
-    throw new AdminError('REFUSED', 'the lab is not as it should be before anything is broken: the practice service does not run', ['testops-admin lab mend'])
+    throw new AdminError(
+      'REFUSED',
+      'the lab is not as it should be before anything is broken: the practice service does not run',
+      ['testops-admin lab mend'],
+    )
   }
 }

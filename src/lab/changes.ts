@@ -24,7 +24,13 @@ interface Declared {
 export type Processor = 'x86-64-v3' | 'x86-64-v2'
 
 /** The healthy deployment's image and build; the image needs the processor level that the healthy machine has. */
-const healthyDeclared: Declared = { image: 'registry.example.org/testops/testops:527u01', build: '527u01', timeZone: 'UTC', accessLog: false, integration: null }
+const healthyDeclared: Declared = {
+  image: 'registry.example.org/testops/testops:527u01',
+  build: '527u01',
+  timeZone: 'UTC',
+  accessLog: false,
+  integration: null,
+}
 
 export interface Overlay {
   environment: Readonly<Record<string, string | null>>

@@ -10,7 +10,9 @@ interface Call {
   answered: number
 }
 
-/** A program that calls the service, under its own name. Throws FAILED where it is answered otherwise than it must be. */
+/**
+ * A program that calls the service, under its own name. Throws FAILED where it is answered otherwise than it must be.
+ */
 export function client(base: string, agent: string): (call: Call) => Promise<string> {
   return async ({ path, method = 'GET', headers = {}, body, answered }) => {
     let said: string
@@ -28,7 +30,9 @@ export function client(base: string, agent: string): (call: Call) => Promise<str
     } catch (error) {
       said = `fails: ${messageOf(error)}`
     }
-    throw new AdminError('FAILED', `${method} ${path} of ${agent} ${said}, and should be answered ${answered}`, ['testops-admin lab mend'])
+    throw new AdminError('FAILED', `${method} ${path} of ${agent} ${said}, and should be answered ${answered}`, [
+      'testops-admin lab mend',
+    ])
   }
 }
 

@@ -17,7 +17,11 @@ export const labUser = seedUsers[0]!
 
 /** Who else has an API token, so that what such users may not do can be seen: with the deployments of these names. */
 const others = {
-  'lab-owner': { secret: 'api-token-owner', user: seedUsers[1]!, about: `owns project ${seedUsers[1]!.owns.join(' and ')}, and has no other role` },
+  'lab-owner': {
+    secret: 'api-token-owner',
+    user: seedUsers[1]!,
+    about: `owns project ${seedUsers[1]!.owns.join(' and ')}, and has no other role`,
+  },
   'lab-guest': { secret: 'api-token-guest', user: seedUsers[2]!, about: 'has no role at all' },
 } as const
 
@@ -43,7 +47,11 @@ export async function writeConfiguration(lab: Lab, servers: LabServers, overlay:
   await writePrivate(layout.configuration, await configurationText(lab, servers, overlay))
 }
 
-async function configurationText({ layout: { root }, state }: Lab, servers: LabServers, { declared }: Overlay): Promise<string> {
+async function configurationText(
+  { layout: { root }, state }: Lab,
+  servers: LabServers,
+  { declared }: Overlay,
+): Promise<string> {
   const { postgres, rabbitmq, redis } = servers
   const { database, role, vhost, namespace } = labNames(state, servers)
   const layout = labLayout(root)
@@ -52,9 +60,15 @@ async function configurationText({ layout: { root }, state }: Lab, servers: LabS
   const q = (value: unknown): string => JSON.stringify(value)
   const secret = (name: Parameters<typeof layout.secret>[0]): string => `{file: ${q(layout.secret(name))}}`
   const address = declared.integration && (await addressOf(layout))
-  const integration = address === null ? '' : `    integrations: [{name: ${integrationName}, url: ${q(address)}, user: ${q(declared.integration?.user)}, password: ${secret('integration')}}]\n`
+  const integration =
+    address === null
+      ? ''
+      : `    integrations: [{name: ${integrationName}, url: ${q(address)}, user: ${q(declared.integration?.user)}, password: ${secret('integration')}}]\n`
   const asOthers = Object.entries(others)
-    .map(([name, { secret: token, user, about }]) => `  ${name}: {url: ${q(serviceUrl({ state }))}, apiToken: ${secret(token)}} # ${user.username}, who ${about}\n`)
+    .map(
+      ([name, { secret: token, user, about }]) =>
+        `  ${name}: {url: ${q(serviceUrl({ state }))}, apiToken: ${secret(token)}} # ${user.username}, who ${about}\n`,
+    )
     .join('')
   return `# The practice deployment, written by \`testops-admin lab up\`; what is changed here is lost.
 current: lab

@@ -5,20 +5,32 @@ import type { HolderOrders, HolderReport } from './holder-orders.ts'
 import { readOrders, writeReport } from './side-program/own.ts'
 
 /**
- * Opens database connections and never gives them back, as a leaking job does. Its folder holds its orders; it ends when
- * they are gone, or PostgreSQL is.
+ * Opens database connections and never gives them back, as a leaking job does. Its folder holds its orders; it ends
+ * when they are gone, or PostgreSQL is.
  */
 const files = holderIn(process.argv[2] ?? '')
 
 /** Null where PostgreSQL has no slot left, or is not there. */
 async function open(told: HolderOrders): Promise<Client | null> {
   const { host, port, user, password, database } = told
-  const client = new Client({ host, port, user, password, database, application_name: 'nightly-report', connectionTimeoutMillis: 5000 })
+  const client = new Client({
+    host,
+    port,
+    user,
+    password,
+    database,
+    application_name: 'nightly-report',
+    connectionTimeoutMillis: 5000,
+  })
   client.on('error', () => undefined)
-  return client.connect().then(() => client, () => null)
+  return client.connect().then(
+    () => client,
+    () => null,
+  )
 }
 
-const report = (held: number, done: boolean): Promise<void> => writeReport(files, { held, done } satisfies Omit<HolderReport, 'pid' | 'startTime'>)
+const report = (held: number, done: boolean): Promise<void> =>
+  writeReport(files, { held, done } satisfies Omit<HolderReport, 'pid' | 'startTime'>)
 const orders = (): Promise<HolderOrders | null> => readOrders<HolderOrders>(files)
 
 await report(0, false)

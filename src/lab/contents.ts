@@ -30,10 +30,24 @@ export async function tracesIn(layout: LabLayout): Promise<string[]> {
 
 /** What the lab has made there besides its state and its locks. */
 export async function partsIn(layout: LabLayout): Promise<string[]> {
-  const { configuration, cpuinfo, secrets, servers, service, secondService, holder, proxy, externalSystem, savedPlan } = layout
-  const parts = [configuration, cpuinfo, secrets, servers, service, secondService, holder, proxy, externalSystem, savedPlan]
+  const { configuration, cpuinfo, secrets, servers, service, secondService, holder, proxy, externalSystem, savedPlan } =
+    layout
+  const parts = [
+    configuration,
+    cpuinfo,
+    secrets,
+    servers,
+    service,
+    secondService,
+    holder,
+    proxy,
+    externalSystem,
+    savedPlan,
+  ]
   const names = await namesIn(layout)
-  return names.filter((name) => parts.some((part) => isOf(part, name)) || (isOf(layout.state, name) && name !== basename(layout.state)))
+  return names.filter(
+    (name) => parts.some((part) => isOf(part, name)) || (isOf(layout.state, name) && name !== basename(layout.state)),
+  )
 }
 
 /** Locks, and what a killed command left of the attempt to take one. */

@@ -12,9 +12,15 @@ export interface ControlState {
 }
 
 /** Null where the door is closed: the service does not run, or not yet. */
-async function controlState({ state }: Pick<Lab, 'state'>, port: number = state.controlPort): Promise<ControlState | null> {
+async function controlState(
+  { state }: Pick<Lab, 'state'>,
+  port: number = state.controlPort,
+): Promise<ControlState | null> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/state`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(5000) })
+    const answer = await fetch(`http://127.0.0.1:${port}/state`, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(5000),
+    })
     return answer.ok ? ((await answer.json()) as ControlState) : null
   } catch {
     return null
@@ -26,7 +32,11 @@ export async function waitForPhase(lab: Lab, phase: ControlState['phase'], port?
 }
 
 export async function waitForBroker(lab: Lab, broker: ControlState['broker']): Promise<void> {
-  await until(lab, `the service's connection to the broker is ${broker}`, async () => (await controlState(lab))?.broker === broker)
+  await until(
+    lab,
+    `the service's connection to the broker is ${broker}`,
+    async () => (await controlState(lab))?.broker === broker,
+  )
 }
 
 /** Changes the running service's clock, or how late it answers. */
@@ -35,10 +45,11 @@ export async function setMachine({ state }: Pick<Lab, 'state'>, what: 'clock' | 
 }
 
 /**
- * Has the running service answer calls so from now on, in place of what was planned before; an empty plan ends it. `port` is the
- * control port. A restart forgets it.
+ * Has the running service answer calls so from now on, in place of what was planned before; an empty plan ends it.
+ * `port` is the control port. A restart forgets it.
  *
- *     await planAnswers(port, [{ method: 'POST', path: '/api/project/7/*', times: 2, status: 429, headers: { 'Retry-After': '1' } }])
+ * await planAnswers(port, [{ method: 'POST', path: '/api/project/7/*', times: 2, status: 429, headers: { 'Retry-After':
+ * '1' } }])
  */
 export async function planAnswers(port: number, plan: readonly PlannedAnswer[]): Promise<void> {
   await order(port, 'answers', plan)
@@ -50,12 +61,20 @@ export async function answersGiven(port: number): Promise<readonly number[]> {
 }
 
 /** Imports results of these tests into a project; gives the ids of their test cases. */
-export async function importResults({ state }: Pick<Lab, 'state'>, projectId: number, fullNames: readonly string[]): Promise<readonly number[]> {
+export async function importResults(
+  { state }: Pick<Lab, 'state'>,
+  projectId: number,
+  fullNames: readonly string[],
+): Promise<readonly number[]> {
   return ((await order(state.controlPort, 'import', { projectId, fullNames })) as { ids: readonly number[] }).ids
 }
 
 /** Moves a test case to another project; gives what the service says where it will not, else null. */
-export async function moveTestCase({ state }: Pick<Lab, 'state'>, testCase: number, projectId: number): Promise<string | null> {
+export async function moveTestCase(
+  { state }: Pick<Lab, 'state'>,
+  testCase: number,
+  projectId: number,
+): Promise<string | null> {
   return ((await order(state.controlPort, 'move', { testCase, projectId })) as { refusal: string | null }).refusal
 }
 
@@ -71,6 +90,11 @@ async function order(port: number, path: string, body?: unknown): Promise<unknow
     if (answer.ok) return said
     throw new Error(`it answers ${answer.status}: ${(said as { error: string }).error}`)
   } catch (error) {
-    throw new AdminError('FAILED', `the practice service does not take orders: ${messageOf(error)}`, ['testops-admin lab mend'], { cause: error })
+    throw new AdminError(
+      'FAILED',
+      `the practice service does not take orders: ${messageOf(error)}`,
+      ['testops-admin lab mend'],
+      { cause: error },
+    )
   }
 }

@@ -30,8 +30,8 @@ export interface Down {
 }
 
 /**
- * Stops and removes everything of the lab, also what a killed `lab up` left, and nothing else that lies in its folder. Harmless
- * where there is none. Throws BUSY, UNAVAILABLE where the folder cannot be used.
+ * Stops and removes everything of the lab, also what a killed `lab up` left, and nothing else that lies in its folder.
+ * Harmless where there is none. Throws BUSY, UNAVAILABLE where the folder cannot be used.
  */
 export async function takeLabDown(options: LabOptions): Promise<Down> {
   const layout = labLayout(options.root)
@@ -63,7 +63,8 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   if (state) await rememberStopping(layout, state)
   const units = [unitIn(layout.secondService), unitIn(layout.service)]
   for (const unit of units) {
-    if ((await stop(unit).catch(ifMissing)) === 'stopped') gone(unit.directory === layout.service ? 'the practice service' : 'its second instance')
+    if ((await stop(unit).catch(ifMissing)) === 'stopped')
+      gone(unit.directory === layout.service ? 'the practice service' : 'its second instance')
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
   if (await stopProxy(layout)) gone('the reverse proxy before the service')
@@ -74,10 +75,16 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
   for (const record of servers) {
     goOn(options)
     await removeServer(record)
-    gone(record.way === 'given' ? `what the lab had on the given ${serverNames[record.kind]}` : `${serverNames[record.kind]} at ${record.host}:${record.port}`)
+    gone(
+      record.way === 'given'
+        ? `what the lab had on the given ${serverNames[record.kind]}`
+        : `${serverNames[record.kind]} at ${record.host}:${record.port}`,
+    )
   }
-  for (const name of await partsIn(layout)) await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
-  for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy, layout.externalSystem]) await endStragglers(directory)
+  for (const name of await partsIn(layout))
+    await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
+  for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy, layout.externalSystem])
+    await endStragglers(directory)
   // comes last: as long as it is there, what is left is known for a lab's
   await rm(layout.state, { force: true })
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
@@ -95,11 +102,14 @@ async function rememberStopping(layout: LabLayout, state: LabState): Promise<voi
 }
 
 /** Takes what is the lab's from servers that go on running. */
-async function cleanGiven(lab: Omit<LabOptions, 'root' | 'diagnose'> & { layout: LabLayout; state: LabState }): Promise<void> {
+async function cleanGiven(
+  lab: Omit<LabOptions, 'root' | 'diagnose'> & { layout: LabLayout; state: LabState },
+): Promise<void> {
   const servers = await serversOf(lab).catch(() => null)
   if (!servers) return
   const { postgres, rabbitmq, redis } = servers
-  const complain = (what: string) => (error: unknown) => lab.progress(`${what} could not be removed: ${error instanceof Error ? error.message : String(error)}`)
+  const complain = (what: string) => (error: unknown) =>
+    lab.progress(`${what} could not be removed: ${error instanceof Error ? error.message : String(error)}`)
   if (postgres.way === 'given') await dropDatabase(lab, servers).catch(complain('the database of the lab'))
   if (rabbitmq.way === 'given') await dropVhost(lab, servers).catch(complain('the virtual host of the lab'))
   if (redis.way === 'given') await removeSessions(lab).catch(complain('the sessions of the lab'))

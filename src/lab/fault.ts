@@ -32,8 +32,8 @@ export interface FaultCase {
   /** makes the cause, on top of `changes`, which are written down already; returns once it has taken effect */
   apply: (lab: Lab) => Promise<void>
   /**
-   * Takes away what `apply` did to the servers, also where that was cut short; harmless where nothing was done. All servers
-   * run then; the service does not, and is started afterwards.
+   * Takes away what `apply` did to the servers, also where that was cut short; harmless where nothing was done. All
+   * servers run then; the service does not, and is started afterwards.
    */
   revert: (lab: Lab) => Promise<void>
 }

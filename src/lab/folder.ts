@@ -4,7 +4,10 @@ import { AdminError, codeOf } from '../core/error.ts'
 import { asPath, command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** Makes a folder of 0700, and those above it. Throws what the system throws; `mkdir` with `recursive` never ends below /proc. */
+/**
+ * Makes a folder of 0700, and those above it. Throws what the system throws; `mkdir` with `recursive` never ends below
+ * /proc.
+ */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
@@ -45,14 +48,24 @@ export function folderFailure(error: unknown, root: string): unknown {
   // writing to an open file names none
   const where = path === undefined || path === root ? '' : ` (${path})`
   const hints: Suggestion[] = isNoRoom(error)
-    ? [command`df -h ${asPath(root)}`, 'make room there, then try again', 'testops-admin lab down   # gives back what the lab takes']
+    ? [
+        command`df -h ${asPath(root)}`,
+        'make room there, then try again',
+        'testops-admin lab down   # gives back what the lab takes',
+      ]
     : [command`ls -ld ${asPath(root)}`, 'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to']
-  return new AdminError('UNAVAILABLE', `the lab's folder ${root} cannot be used: ${reason}${where}`, hints, { cause: error })
+  return new AdminError('UNAVAILABLE', `the lab's folder ${root} cannot be used: ${reason}${where}`, hints, {
+    cause: error,
+  })
 }
 
 /** system calls on files */
-const file = /^(access|chmod|chown|copyfile|f?sync|fdatasync|fstat|link|lstat|mkdir|open|read|readlink|rename|rmdir|scandir|stat|symlink|unlink|write)$/
+const file =
+  /^(access|chmod|chown|copyfile|f?sync|fdatasync|fstat|link|lstat|mkdir|open|read|readlink|rename|rmdir|scandir|stat|symlink|unlink|write)$/
 
 async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then((it) => it.isDirectory(), () => false)
+  return stat(path).then(
+    (it) => it.isDirectory(),
+    () => false,
+  )
 }

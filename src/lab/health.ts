@@ -11,8 +11,8 @@ const deadlineMs = 60_000
 const unfinished = 'service/unfinished-repair'
 
 /**
- * Waits until `doctor` finds nothing. Throws FAILED after a minute with what it still finds, at once where only a repair is unfinished;
- * INTERRUPTED.
+ * Waits until `doctor` finds nothing. Throws FAILED after a minute with what it still finds, at once where only a
+ * repair is unfinished; INTERRUPTED.
  */
 export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
   for (const end = Date.now() + deadlineMs; ; await sleep(250)) {
@@ -29,13 +29,18 @@ export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
 function whatIsWrong({ checks, rootCauses }: DoctorReport): string {
   const bad = checks.filter(({ status }) => status === 'problem' || status === 'unknown')
   const roots = bad.filter(({ id }) => rootCauses.includes(id))
-  const said = ({ id, findings, error }: CheckReport): string => `${id}: ${findings?.[0]?.message ?? error?.message ?? 'unknown'}`
+  const said = ({ id, findings, error }: CheckReport): string =>
+    `${id}: ${findings?.[0]?.message ?? error?.message ?? 'unknown'}`
   return (roots.length > 0 ? roots : bad).map(said).join('; ')
 }
 
 function leftUnfinished(report: DoctorReport): AdminError {
   const { remedy } = report.checks.find(({ id }) => id === unfinished) ?? {}
-  return new AdminError('FAILED', `the lab is mended, but a repair is unfinished: ${whatIsWrong(report)}`, remedy?.commands ?? [])
+  return new AdminError(
+    'FAILED',
+    `the lab is mended, but a repair is unfinished: ${whatIsWrong(report)}`,
+    remedy?.commands ?? [],
+  )
 }
 
 function unhealthy(report: DoctorReport): AdminError {

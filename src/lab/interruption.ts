@@ -3,7 +3,10 @@ import { holdsLab } from './contents.ts'
 import type { LabLayout } from './layout.ts'
 import { readState } from './state.ts'
 
-/** What an interrupted command has left, and what helps then: as the lab's own files say afterwards, whatever was being done. */
+/**
+ * What an interrupted command has left, and what helps then: as the lab's own files say afterwards, whatever was being
+ * done.
+ */
 export async function interruption(layout: LabLayout, cause: unknown): Promise<AdminError> {
   const left = await whatIsLeft(layout)
   return new AdminError('INTERRUPTED', `interrupted: ${states[left].message}`, states[left].suggestions, { cause })

@@ -3,7 +3,16 @@ import { AdminError } from '../core/error.ts'
 import { databaseAnswers } from './access/database.ts'
 import { allServers, goOn, remember, serversOf } from './lab.ts'
 import type { Lab, LabServers } from './lab.ts'
-import { assertData, readServer, removeServer, resumeServer, serverNames, serverRunning, startServer, stopServer } from './servers/index.ts'
+import {
+  assertData,
+  readServer,
+  removeServer,
+  resumeServer,
+  serverNames,
+  serverRunning,
+  startServer,
+  stopServer,
+} from './servers/index.ts'
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest } from './servers/index.ts'
 import { command } from '../core/shell-command.ts'
 
@@ -15,8 +24,9 @@ const diskBytes = 512 * 1024 * 1024
 const lines: readonly RabbitmqLine[] = ['3', '4.3']
 
 /**
- * Sees to it that exactly the servers run which the lab is to have: starts what was never started, resumes what stopped,
- * stops the broker of the other line. Gives the names of those that were missing. Throws what starting a server throws.
+ * Sees to it that exactly the servers run which the lab is to have: starts what was never started, resumes what
+ * stopped, stops the broker of the other line. Gives the names of those that were missing. Throws what starting a
+ * server throws.
  */
 export async function reconcileServers(lab: Lab): Promise<string[]> {
   const { currentLine, sessionsPassword } = lab.state
@@ -30,14 +40,22 @@ export async function reconcileServers(lab: Lab): Promise<string[]> {
     if (await serverRunning(other)) await stopServer(other)
   }
   const missing = await allOrNothing([
-    ensure(lab, { kind: 'postgres', directory: lab.layout.server('postgres'), postgres: { maxConnections, diskBytes } }),
+    ensure(lab, {
+      kind: 'postgres',
+      directory: lab.layout.server('postgres'),
+      postgres: { maxConnections, diskBytes },
+    }),
     ensure(lab, {
       kind: 'rabbitmq',
       directory: lab.layout.server('rabbitmq', currentLine),
       rabbitmq: { line: currentLine },
       ...(brokerPort === undefined ? {} : { port: brokerPort }),
     }),
-    ensure(lab, { kind: 'redis', directory: lab.layout.server('redis'), redis: { password: new Secret(sessionsPassword) } }),
+    ensure(lab, {
+      kind: 'redis',
+      directory: lab.layout.server('redis'),
+      redis: { password: new Secret(sessionsPassword) },
+    }),
   ])
   const servers = await serversOf(lab)
   if (missing.includes(true)) await databaseAnswers(servers)
@@ -47,17 +65,18 @@ export async function reconcileServers(lab: Lab): Promise<string[]> {
 }
 
 /**
- * Makes the lab's broker one of that line, and gives whether it had to be exchanged: the other one has another password.
- * Throws UNAVAILABLE where the broker is not ours to exchange.
+ * Makes the lab's broker one of that line, and gives whether it had to be exchanged: the other one has another
+ * password. Throws UNAVAILABLE where the broker is not ours to exchange.
  */
 export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> {
   if (lab.state.currentLine === line) return false
   const { rabbitmq } = await serversOf(lab)
   if (rabbitmq.way === 'given') {
-    throw new AdminError('UNAVAILABLE', `this needs a RabbitMQ ${lineText(line)}, and the lab has a given one that it cannot exchange`, [
-      'testops-admin lab down',
-      command`unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`,
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `this needs a RabbitMQ ${lineText(line)}, and the lab has a given one that it cannot exchange`,
+      ['testops-admin lab down', command`unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`],
+    )
   }
   lab.progress(`exchanging the broker for RabbitMQ ${lineText(line)}`)
   await remember(lab, { currentLine: line })
@@ -74,10 +93,11 @@ export function assertOwn(servers: LabServers, kinds: readonly ServerKind[], wha
   for (const kind of kinds) {
     const record = servers[kind]
     if (record.way !== 'given') continue
-    throw new AdminError('UNAVAILABLE', `${what} needs a ${serverNames[kind]} of the lab's own; the one at ${record.host}:${record.port} was given`, [
-      'testops-admin lab down',
-      'unset TESTOPS_ADMIN_LAB_…_URL; testops-admin lab up',
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${what} needs a ${serverNames[kind]} of the lab's own; the one at ${record.host}:${record.port} was given`,
+      ['testops-admin lab down', 'unset TESTOPS_ADMIN_LAB_…_URL; testops-admin lab up'],
+    )
   }
 }
 
@@ -97,7 +117,9 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   const since = performance.now()
   const started = await startServer(request, options)
   const took = ((performance.now() - since) / 1000).toFixed(1)
-  progress(`${serverNames[started.kind]} ${started.version} (${started.way}) at ${started.host}:${started.port}, after ${took} s`)
+  progress(
+    `${serverNames[started.kind]} ${started.version} (${started.way}) at ${started.host}:${started.port}, after ${took} s`,
+  )
   return true
 }
 

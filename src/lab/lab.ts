@@ -36,7 +36,10 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   if (!state) throw new AdminError('UNAVAILABLE', `there is no lab in ${options.root}`, ['testops-admin lab up'])
   if (state.phase === 'up') return { ...options, layout, state }
   const what = state.phase === 'starting' ? 'its start has not come to an end' : 'it is being taken down'
-  throw new AdminError('UNAVAILABLE', `the lab in ${options.root} is not up: ${what}`, ['testops-admin lab up', 'testops-admin lab down'])
+  throw new AdminError('UNAVAILABLE', `the lab in ${options.root} is not up: ${what}`, [
+    'testops-admin lab up',
+    'testops-admin lab down',
+  ])
 }
 
 /** Remembers a change on disk before it is made. */

@@ -14,7 +14,9 @@ export interface LabLayout {
   configuration: string
   cpuinfo: string
   secrets: string
-  secret(name: 'database' | 'broker' | 'sessions' | 'api-token' | 'api-token-owner' | 'api-token-guest' | 'integration'): string
+  secret(
+    name: 'database' | 'broker' | 'sessions' | 'api-token' | 'api-token-owner' | 'api-token-guest' | 'integration',
+  ): string
   servers: string
   server(kind: ServerKind, line?: RabbitmqLine): string
   /** the practice service's folder, as service-control wants it */
@@ -55,6 +57,12 @@ export function labLayout(root: string): LabLayout {
 /** A program of this package, as built. Throws UNAVAILABLE where the package has not been built. */
 export async function builtProgram(path: string): Promise<string> {
   const program = join(packageFolder(), 'dist', path)
-  if (await readFile(program).then(() => true, () => false)) return program
+  if (
+    await readFile(program).then(
+      () => true,
+      () => false,
+    )
+  )
+    return program
   throw new AdminError('UNAVAILABLE', `${program} is missing: this package is not built`, ['npm run build'])
 }

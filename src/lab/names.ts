@@ -1,5 +1,8 @@
 /** Names of what the lab makes on its servers: its own on given ones, which others use too. */
-export function namesOf({ id }: { id: string }, given: { database: boolean; broker: boolean; sessions: boolean }): LabNames {
+export function namesOf(
+  { id }: { id: string },
+  given: { database: boolean; broker: boolean; sessions: boolean },
+): LabNames {
   const own = `testops-lab-${id}`
   return {
     database: given.database ? own.replaceAll('-', '_') : 'testops',

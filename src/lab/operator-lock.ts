@@ -14,9 +14,9 @@ interface Operator extends ProcessIdentity {
 }
 
 /**
- * Runs a command that changes the lab, one at a time, in the lab's folder, which goes when it is empty afterwards. Throws BUSY
- * with who is at work, since when and on what, UNAVAILABLE where the lab's folder cannot be written, and once `signal` is
- * aborted INTERRUPTED with what helps then. `evenIfFull`: as in `takeLock`.
+ * Runs a command that changes the lab, one at a time, in the lab's folder, which goes when it is empty afterwards.
+ * Throws BUSY with who is at work, since when and on what, UNAVAILABLE where the lab's folder cannot be written, and
+ * once `signal` is aborted INTERRUPTED with what helps then. `evenIfFull`: as in `takeLock`.
  */
 export async function asOperator<T>(
   layout: LabLayout,
@@ -56,8 +56,9 @@ async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: b
 }
 
 function busy({ command: other, pid, since }: Operator): AdminError {
-  return new AdminError('BUSY', `another operator is at work on the lab: \`${other}\` (process ${pid}) since ${since}`, [
-    command`ps -fp ${pid}`,
-    'wait until it is done, then try again',
-  ])
+  return new AdminError(
+    'BUSY',
+    `another operator is at work on the lab: \`${other}\` (process ${pid}) since ${since}`,
+    [command`ps -fp ${pid}`, 'wait until it is done, then try again'],
+  )
 }

@@ -11,10 +11,14 @@ const first = 1_000_001
 const testCases = 3
 
 /**
- * Fills the lab's database with many trees of the old structure, evenly over as many projects: 10,000 take a second. For
- * `onDatabase(lab, (sql) => seedTrees(sql, …))`. What was filled in before is replaced; the service need not be restarted.
+ * Fills the lab's database with many trees of the old structure, evenly over as many projects: 10,000 take a second.
+ * For `onDatabase(lab, (sql) => seedTrees(sql, …))`. What was filled in before is replaced; the service need not be
+ * restarted.
  */
-export async function seedTrees(sql: Sql, { projects, trees }: { projects: number; trees: number }): Promise<SeededTrees> {
+export async function seedTrees(
+  sql: Sql,
+  { projects, trees }: { projects: number; trees: number },
+): Promise<SeededTrees> {
   await removeSeededTrees(sql)
   const last = { project: first + projects - 1, tree: first + trees - 1 }
   await sql(
@@ -37,7 +41,8 @@ export async function seedTrees(sql: Sql, { projects, trees }: { projects: numbe
 
 /** Takes them away again, with the jobs that moved them. Harmless where there are none. */
 export async function removeSeededTrees(sql: Sql): Promise<void> {
-  for (const table of ['tree_node', 'tree_data', 'async_job']) await sql(`DELETE FROM ${table} WHERE tree_id >= $1`, [first])
+  for (const table of ['tree_node', 'tree_data', 'async_job'])
+    await sql(`DELETE FROM ${table} WHERE tree_id >= $1`, [first])
   await sql('DELETE FROM tree WHERE id >= $1', [first])
   await sql('DELETE FROM project WHERE id >= $1', [first])
 }

@@ -6,8 +6,9 @@ import { supervise } from './service-control/supervise.ts'
 import { unitIn } from './service-control/unit.ts'
 
 /**
- * The lab's tiny init system: `start DIR`, `stop DIR`, `status DIR`. DIR holds service.env and machine.json; the service
- * logs into service.log there. `status` prints lines like `systemctl show` and ends with 0 where the service runs, else 3.
+ * The lab's tiny init system: `start DIR`, `stop DIR`, `status DIR`. DIR holds service.env and machine.json; the
+ * service logs into service.log there. `status` prints lines like `systemctl show` and ends with 0 where the service
+ * runs, else 3.
  */
 async function main(words: readonly string[]): Promise<number> {
   const [verb, directory] = words
@@ -31,7 +32,9 @@ async function main(words: readonly string[]): Promise<number> {
       await supervise(unit, join(here, '../practice-service/main.js'))
       return 0
     default:
-      throw new AdminError('USAGE', `There is no ${verb ?? 'such'} of a service`, ['service-control start|stop|status DIR'])
+      throw new AdminError('USAGE', `There is no ${verb ?? 'such'} of a service`, [
+        'service-control start|stop|status DIR',
+      ])
   }
 }
 

@@ -19,9 +19,20 @@ import { command } from '../core/shell-command.ts'
 const timeoutMs = 40_000
 
 /** The service through the platform `host`, as `-d lab` reaches it. */
-export async function labService(lab: Pick<Lab, 'layout'>, directory: string = lab.layout.service): Promise<ServiceManager> {
+export async function labService(
+  lab: Pick<Lab, 'layout'>,
+  directory: string = lab.layout.service,
+): Promise<ServiceManager> {
   const commands = await serviceCommands(directory)
-  const nowhere = { unit: null, logs: null, environmentFile: null, image: null, build: null, cpuinfo: null, declaredIn: 'the lab' }
+  const nowhere = {
+    unit: null,
+    logs: null,
+    environmentFile: null,
+    image: null,
+    build: null,
+    cpuinfo: null,
+    declaredIn: 'the lab',
+  }
   return serviceManager({ ...nowhere, commands }, { timeoutMs })!
 }
 
@@ -85,7 +96,9 @@ export async function waitUntilServing(lab: Lab): Promise<void> {
     if (await isServing(lab)) return true
     const { state, detail } = await serviceStatus(lab)
     if (state === 'running' || (await isServing(lab))) return false
-    throw new AdminError('FAILED', `the practice service did not come up: ${detail}`, [command`less ${unitIn(lab.layout.service).logFile}`])
+    throw new AdminError('FAILED', `the practice service did not come up: ${detail}`, [
+      command`less ${unitIn(lab.layout.service).logFile}`,
+    ])
   })
 }
 
@@ -107,7 +120,11 @@ export async function until(lab: Pick<Lab, 'signal'>, what: string, isSo: () => 
   for (const end = Date.now() + timeoutMs; ; await sleep(50)) {
     goOn(lab)
     if (await isSo()) return
-    if (Date.now() > end) throw new AdminError('TIMED_OUT', `waited ${timeoutMs / 1000} s in vain until ${what}`, ['testops-admin lab status', 'testops-admin lab mend'])
+    if (Date.now() > end)
+      throw new AdminError('TIMED_OUT', `waited ${timeoutMs / 1000} s in vain until ${what}`, [
+        'testops-admin lab status',
+        'testops-admin lab mend',
+      ])
   }
 }
 

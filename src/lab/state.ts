@@ -49,7 +49,12 @@ export async function readState({ root, state }: LabLayout): Promise<LabState | 
     if (value.schemaVersion !== 1 || typeof value.id !== 'string') throw new Error('it is of another version')
     return value
   } catch (error) {
-    throw new AdminError('FAILED', `${state} is not the state of a lab: ${messageOf(error)}`, ['testops-admin lab down'], { cause: error })
+    throw new AdminError(
+      'FAILED',
+      `${state} is not the state of a lab: ${messageOf(error)}`,
+      ['testops-admin lab down'],
+      { cause: error },
+    )
   }
 }
 

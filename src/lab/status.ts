@@ -32,9 +32,20 @@ export interface LabStatus {
 export async function labStatus(options: LabOptions): Promise<LabStatus> {
   const layout = labLayout(options.root)
   const [state, operator] = await Promise.all([readState(layout), operatorAtWork(layout)])
-  const common = { directory: layout.root, operator: operator && { command: operator.command, pid: operator.pid, since: operator.since } }
+  const common = {
+    directory: layout.root,
+    operator: operator && { command: operator.command, pid: operator.pid, since: operator.since },
+  }
   if (state?.phase !== 'up') {
-    return { ...common, phase: state?.phase ?? 'absent', servers: [], service: null, configuration: null, broken: [], commands: [] }
+    return {
+      ...common,
+      phase: state?.phase ?? 'absent',
+      servers: [],
+      service: null,
+      configuration: null,
+      broken: [],
+      commands: [],
+    }
   }
   const lab = await openLab(options)
   // one may be missing where the broker was being exchanged by a command that was killed
@@ -45,10 +56,19 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
     ...common,
     phase: 'up',
     servers: shown,
-    service: { url: serviceUrl(lab), state: service.state, detail: service.detail, log: unitIn(layout.service).logFile },
+    service: {
+      url: serviceUrl(lab),
+      state: service.state,
+      detail: service.detail,
+      log: unitIn(layout.service).logFile,
+    },
     configuration: layout.configuration,
     broken: state.faults.map(({ name, since, state: how }) => ({ name, since, state: how })),
-    commands: ['testops-admin doctor -d lab', ...(servers ? serverCommands(lab, servers) : []), ...serviceCommands(lab)],
+    commands: [
+      'testops-admin doctor -d lab',
+      ...(servers ? serverCommands(lab, servers) : []),
+      ...serviceCommands(lab),
+    ],
   }
 }
 
@@ -60,12 +80,17 @@ function serverCommands({ layout, state }: Lab, servers: LabServers): ShellComma
   return [
     command`PGPASSWORD=${secret('database')} psql -h ${postgres.host} -p ${postgres.port} -U ${role} ${database}`,
     command`${nested(redis.password ? command`REDISCLI_AUTH=${secret('sessions')} ` : '')}redis-cli -h ${redis.host} -p ${redis.port} -n ${redis.database}`,
-    ...(rabbitmq.managementUrl ? [command`${nested(login)} | curl -K - ${`${rabbitmq.managementUrl}/api/overview`}`] : []),
+    ...(rabbitmq.managementUrl
+      ? [command`${nested(login)} | curl -K - ${`${rabbitmq.managementUrl}/api/overview`}`]
+      : []),
   ]
 }
 
 function serviceCommands(lab: Lab): ShellCommand[] {
-  return [command`curl ${`${serviceUrl(lab)}/api/management/health`}`, command`tail -f ${unitIn(lab.layout.service).logFile}`]
+  return [
+    command`curl ${`${serviceUrl(lab)}/api/management/health`}`,
+    command`tail -f ${unitIn(lab.layout.service).logFile}`,
+  ]
 }
 
 function ifUnavailable(error: unknown): null {

@@ -35,39 +35,47 @@ export interface Up {
 }
 
 /**
- * Brings the lab up, or what is missing of it, and waits until it is healthy. A first start that fails or is interrupted
- * leaves nothing behind. Throws UNAVAILABLE, REFUSED where the lab has another broker, BUSY, FAILED, INTERRUPTED.
+ * Brings the lab up, or what is missing of it, and waits until it is healthy. A first start that fails or is
+ * interrupted leaves nothing behind. Throws UNAVAILABLE, REFUSED where the lab has another broker, BUSY, FAILED,
+ * INTERRUPTED.
  */
 export async function bringLabUp(options: LabOptions, request: UpRequest): Promise<Up> {
   const layout = labLayout(options.root)
-  return asOperator(layout, 'lab up', async () => {
-    const found = await readState(layout)
-    const before = found?.phase === 'stopping' ? null : found
-    if (!before && (await holdsLab(layout))) {
-      options.progress('finishing a `lab down` that was cut short')
-      await removeLab(layout, options)
-    }
-    if (!before) await assertOnlyOurs(layout)
-    assertSame(before, request)
-    const state = before ?? (await newState(layout, request))
-    try {
-      return await complete({ ...options, layout, state }, state.phase === 'up')
-    } catch (error) {
-      // what was up before stays; what never was leaves nothing
-      if (state.phase === 'up') throw error
-      await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
-        options.progress(`what was begun is not all gone (testops-admin lab down): ${messageOf(second)}`),
-      )
-      throw withoutLab(error, layout)
-    }
-  }, options)
+  return asOperator(
+    layout,
+    'lab up',
+    async () => {
+      const found = await readState(layout)
+      const before = found?.phase === 'stopping' ? null : found
+      if (!before && (await holdsLab(layout))) {
+        options.progress('finishing a `lab down` that was cut short')
+        await removeLab(layout, options)
+      }
+      if (!before) await assertOnlyOurs(layout)
+      assertSame(before, request)
+      const state = before ?? (await newState(layout, request))
+      try {
+        return await complete({ ...options, layout, state }, state.phase === 'up')
+      } catch (error) {
+        // what was up before stays; what never was leaves nothing
+        if (state.phase === 'up') throw error
+        await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
+          options.progress(`what was begun is not all gone (testops-admin lab down): ${messageOf(second)}`),
+        )
+        throw withoutLab(error, layout)
+      }
+    },
+    options,
+  )
 }
 
 /** What had to be taken away again cannot be looked at or mended: what was suggested for that is left out. */
 function withoutLab(error: unknown, { root }: LabLayout): unknown {
   if (!(error instanceof AdminError)) return error
   const { code, message, suggestions } = error
-  const others = suggestions.filter((text) => !/^testops-admin (doctor -d lab|lab (status|mend|down))$/.test(text) && !text.includes(root))
+  const others = suggestions.filter(
+    (text) => !/^testops-admin (doctor -d lab|lab (status|mend|down))$/.test(text) && !text.includes(root),
+  )
   if (others.length === suggestions.length) return error
   return new AdminError(code, message, others.length > 0 ? others : ['testops-admin lab up'], { cause: error })
 }
@@ -115,7 +123,10 @@ async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest):
   return state
 }
 
-/** A folder that somebody uses for other things is none for a lab, whose end would be the end of what bears the same names. */
+/**
+ * A folder that somebody uses for other things is none for a lab, whose end would be the end of what bears the same
+ * names.
+ */
 async function assertOnlyOurs(layout: LabLayout): Promise<void> {
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
   if (others.length === 0) return
@@ -127,8 +138,15 @@ async function assertOnlyOurs(layout: LabLayout): Promise<void> {
 
 function assertSame(state: LabState | null, { broker, port }: UpRequest): void {
   if (!state) return
-  const again = typed(['testops-admin', 'lab', 'up', ...(broker ? ['--broker', broker] : []), ...(port ? ['--port', String(port)] : [])])
-  const other = (what: string): AdminError => new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', again])
+  const again = typed([
+    'testops-admin',
+    'lab',
+    'up',
+    ...(broker ? ['--broker', broker] : []),
+    ...(port ? ['--port', String(port)] : []),
+  ])
+  const other = (what: string): AdminError =>
+    new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', again])
   if (broker !== undefined && broker !== state.brokerLine) throw other(`with RabbitMQ of the line ${state.brokerLine}`)
   if (port !== undefined && port !== state.servicePort) throw other(`at port ${state.servicePort}`)
 }

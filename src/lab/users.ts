@@ -10,7 +10,10 @@ export async function signInUsers(lab: Lab, count: number): Promise<void> {
 }
 
 /** The same of one user, at the address of the service. Throws FAILED. */
-export async function signInAt(url: string, { username, password }: { username: string; password: string }): Promise<void> {
+export async function signInAt(
+  url: string,
+  { username, password }: { username: string; password: string },
+): Promise<void> {
   const page = await fetch(`${url}${webSession.loginPage}`, { headers: { connection: 'close' } })
   await page.body?.cancel()
   const cookies = page.headers.getSetCookie().map((cookie) => cookie.split(';')[0]!)
@@ -21,5 +24,6 @@ export async function signInAt(url: string, { username, password }: { username: 
     body: new URLSearchParams({ username, password }),
   })
   await answer.body?.cancel()
-  if (!answer.ok) throw new AdminError('FAILED', `${username} cannot sign in at the practice service: it answers ${answer.status}`)
+  if (!answer.ok)
+    throw new AdminError('FAILED', `${username} cannot sign in at the practice service: it answers ${answer.status}`)
 }

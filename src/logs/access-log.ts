@@ -4,7 +4,9 @@ import { apiUse } from '../knowledge/api-use.ts'
 /** Longer lines are not looked at as a whole. */
 const longest = 16_000
 
-/** Up to the status as the common and the combined format have it; what a proxy puts before the address stays with it. */
+/**
+ * Up to the status as the common and the combined format have it; what a proxy puts before the address stays with it.
+ */
 const common = /^([^[]{1,400})\[([^\]]{20,40})\] "((?:[^"\\]|\\.)*)" (\d{3}) \S+(?!\S)(.*)$/
 const quoted = /"((?:[^"\\]|\\[^])*)(?:"|\\?$)/g
 const clockTime = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2}) ([+-])(\d{2})(\d{2})$/
@@ -37,7 +39,10 @@ function fromText(line: string): LoggedRequest | null {
   }
 }
 
-/** Names of the same thing in the formats of nginx (which the operator names), Traefik and Caddy (which has `request` as an object). */
+/**
+ * Names of the same thing in the formats of nginx (which the operator names), Traefik and Caddy (which has `request` as
+ * an object).
+ */
 const keys = {
   time: ['time_iso8601', 'time_local', '@timestamp', 'timestamp', 'time', 'StartUTC', 'ts', 'msec'],
   client: ['remote_addr', 'client_ip', 'remote_ip', 'ClientHost', 'client', 'clientip'],
@@ -56,7 +61,9 @@ function fromJson(line: string): LoggedRequest | null {
   const status = text(keys.status)
   const asked = requestLine(text(['request']) ?? `${text(keys.method) ?? ''} ${text(keys.path) ?? ''}`)
   if (!fields || status === null || !/^\d{3}$/.test(status) || !asked) return null
-  const authorization = Object.entries(fields).flatMap(([name, value]) => (/auth/i.test(name) && typeof value === 'string' ? value : []))
+  const authorization = Object.entries(fields).flatMap(([name, value]) =>
+    /auth/i.test(name) && typeof value === 'string' ? value : [],
+  )
   return {
     at: timeOf(text(keys.time) ?? ''),
     client: clientIn(text(keys.client) ?? ''),
@@ -83,10 +90,15 @@ function requestLine(text: string): { method: string; path: string } | null {
   return method === undefined ? null : { method, path: shownPath(target!) }
 }
 
-/** Without origin and query, where passwords and tokens may stand, and without what looks like a token in the path itself. */
+/**
+ * Without origin and query, where passwords and tokens may stand, and without what looks like a token in the path
+ * itself.
+ */
 function shownPath(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#;]/)
-  const segments = printable(path).split('/').map((segment) => (isSecret(segment) ? '…' : segment))
+  const segments = printable(path)
+    .split('/')
+    .map((segment) => (isSecret(segment) ? '…' : segment))
   return (segments.join('/') || '/').slice(0, 200)
 }
 
@@ -116,7 +128,14 @@ function timeOf(text: string): Date | null {
   const parts = clockTime.exec(text.trim())
   if (parts) {
     const [, day, month, year, hour, minute, second, sign, hours, minutes] = parts
-    const local = Date.UTC(Number(year), months.indexOf(month!), Number(day), Number(hour), Number(minute), Number(second))
+    const local = Date.UTC(
+      Number(year),
+      months.indexOf(month!),
+      Number(day),
+      Number(hour),
+      Number(minute),
+      Number(second),
+    )
     const offset = (Number(hours) * 60 + Number(minutes)) * 60_000
     return months.includes(month!) ? dated(local - (sign === '-' ? -offset : offset)) : null
   }

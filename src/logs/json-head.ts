@@ -1,8 +1,9 @@
 import type { RecordHead } from './head.ts'
 
 /**
- * Keys under which encoders write the time of a record: Logback's own, logstash-logback-encoder and Spring Boot (`ecs`, `gelf`,
- * `logstash`); Log4j (`instant` holds `epochSecond`; `timeMillis`, GcpLayout); collectors (`ts`, `date`); `journalctl -o json`.
+ * Keys under which encoders write the time of a record: Logback's own, logstash-logback-encoder and Spring Boot (`ecs`,
+ * `gelf`, `logstash`); Log4j (`instant` holds `epochSecond`; `timeMillis`, GcpLayout); collectors (`ts`, `date`);
+ * `journalctl -o json`.
  */
 const time =
   /(?<!\\)"(@timestamp|timestamp|time|timeMillis|epochSecond|timestampSeconds|ts|date|__REALTIME_TIMESTAMP)"\s*:\s*(?:"([^"]{1,60})"|(\d[\d.E]{9,24})(?=\s*[,}]))/g
@@ -14,7 +15,10 @@ const zone = /\[[^[\]]*\]$/
 
 /** Reads the time of an object of JSON, perhaps cut; null: it shows none. `headOf` reads dates. */
 export function jsonHead(text: string, headOf: (line: string) => RecordHead | null): RecordHead | null {
-  const found = [...text.matchAll(time)].map(([, key, written, number]) => ({ key, at: momentOf(written ?? number!, headOf) }))
+  const found = [...text.matchAll(time)].map(([, key, written, number]) => ({
+    key,
+    at: momentOf(written ?? number!, headOf),
+  }))
   const known = found.filter(({ at }) => at !== undefined)
   const [first] = [...known.filter(({ key }) => key === '@timestamp'), ...known]
   if (first) return { at: first.at ?? null, length: 1 }
@@ -24,6 +28,7 @@ export function jsonHead(text: string, headOf: (line: string) => RecordHead | nu
 /** Undefined: it is no time; null: one whose zone is not known. */
 function momentOf(written: string, headOf: (line: string) => RecordHead | null): Date | null | undefined {
   if (seconds.test(written)) return new Date(Math.floor(Number(written) * 1000))
-  if (fine.test(written)) return new Date(Math.floor(Number(written) / 10 ** (Math.floor(Number(written)).toString().length - 13)))
+  if (fine.test(written))
+    return new Date(Math.floor(Number(written) / 10 ** (Math.floor(Number(written)).toString().length - 13)))
   return headOf(written.replace(zone, ''))?.at
 }

@@ -10,8 +10,9 @@ const longestHead = 4096
 const jsonLevel = /"(?:level|log\.level|_level_name|severity)"\s*:\s*"(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)/
 
 /**
- * Splits a Spring Boot log into records; an object of JSON with a time is one. A line without a date continues the record before it;
- * what comes before the first record makes one of its own. Times without an offset are read in `timeZone`; null: they stay unknown.
+ * Splits a Spring Boot log into records; an object of JSON with a time is one. A line without a date continues the
+ * record before it; what comes before the first record makes one of its own. Times without an offset are read in
+ * `timeZone`; null: they stay unknown.
  */
 export function splitRecords(text: string, timeZone: string | null): LogRecord[] {
   const headOf = headReader(timeZone)

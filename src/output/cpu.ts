@@ -33,10 +33,19 @@ export function cpuExitCode({ machines }: CpuDocument): number {
 /** A line for each machine, and what there is to be done about those without x86-64-v3. */
 export function cpuText({ machines }: CpuDocument, screen: Screen): string {
   const paint = paintFor(screen)
-  const signs = { 'has-v3': paint.good('✔'), 'lacks-v3': paint.bad('✖'), 'other-architecture': paint.doubt('?'), unknown: paint.doubt('?') }
+  const signs = {
+    'has-v3': paint.good('✔'),
+    'lacks-v3': paint.bad('✖'),
+    'other-architecture': paint.doubt('?'),
+    unknown: paint.doubt('?'),
+  }
   const lines = machines.flatMap((it) => {
     const [first = '', ...more] = hang('  ', `${printable(it.name)}: ${said(it)}`, screen.columns)
-    return [`${signs[it.verdict]} ${first.slice(2)}`, ...more, ...reasonsOf(it).flatMap((reason) => hang('    - ', printable(reason), screen.columns))]
+    return [
+      `${signs[it.verdict]} ${first.slice(2)}`,
+      ...more,
+      ...reasonsOf(it).flatMap((reason) => hang('    - ', printable(reason), screen.columns)),
+    ]
   })
   const lacking = machines.filter(({ verdict }) => verdict === 'lacks-v3')
   const advice = lacking.length === 0 ? [] : adviceOn(lacking).flatMap((it) => ['', ...wrap(it, screen.columns)])
@@ -44,7 +53,8 @@ export function cpuText({ machines }: CpuDocument, screen: Screen): string {
 }
 
 function said({ level, missing, hypervisor, verdict }: JudgedMachine): string {
-  const virtual = hypervisor === null ? '' : `; a virtual machine${hypervisor === 'unnamed' ? '' : ` (${printable(hypervisor)})`}`
+  const virtual =
+    hypervisor === null ? '' : `; a virtual machine${hypervisor === 'unnamed' ? '' : ` (${printable(hypervisor)})`}`
   switch (verdict) {
     case 'has-v3':
       return level

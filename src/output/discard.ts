@@ -11,7 +11,8 @@ export interface DiscardDocument {
 }
 
 export function discardText({ outcome, run, saved }: DiscardDocument): string {
-  if (outcome === 'nothing-to-do') return `No record ${printable(run)} in this deployment: there is nothing to remove.\n`
+  if (outcome === 'nothing-to-do')
+    return `No record ${printable(run)} in this deployment: there is nothing to remove.\n`
   if (outcome === 'planned') return 'Nothing changed: this only shows the record.\n'
   return `Removed the record ${printable(run)}, and nothing else. It is saved in ${printable(saved ?? '')}\n`
 }

@@ -16,7 +16,10 @@ export function errorText({ error }: ErrorDocument, screen: Screen): string {
   if (error.message === cancelledMessage) return `${error.message}\n`
   const paint = paintFor(screen)
   const [what = '', ...items] = error.message.split(/\n(?=- )/)
-  const [first = '', ...rest] = [...hang('Error: ', printable(what), screen.columns), ...items.flatMap((item) => hang('  - ', printable(item.slice(2)), screen.columns))]
+  const [first = '', ...rest] = [
+    ...hang('Error: ', printable(what), screen.columns),
+    ...items.flatMap((item) => hang('  - ', printable(item.slice(2)), screen.columns)),
+  ]
   const lines = [first.replace('Error:', paint.bad('Error:')), ...rest]
   if (error.suggestions.length > 0) {
     lines.push('', 'Try:')

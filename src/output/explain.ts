@@ -6,7 +6,10 @@ import { paintFor } from './paint.ts'
 import type { Screen } from './screen.ts'
 import { clip, hang, pad, printable, widthOf, wrap } from './text.ts'
 
-type ShownEntry = Pick<ExplainEntry, 'id' | 'kind' | 'title' | 'meaning' | 'causes' | 'verify' | 'remedies' | 'source'> & {
+type ShownEntry = Pick<
+  ExplainEntry,
+  'id' | 'kind' | 'title' | 'meaning' | 'causes' | 'verify' | 'remedies' | 'source'
+> & {
   /** entries that say more */
   see: readonly string[]
   score: number
@@ -26,18 +29,20 @@ const longestQuery = 200
 
 /** `query` null: all that is known is shown. */
 export function explainDocument(query: string | null, { found, nearest }: SearchAnswer): ExplainDocument {
-  const entries = found.map(({ entry: { id, kind, title, meaning, causes, verify, remedies, source, see = [] }, score }) => ({
-    id,
-    kind,
-    title,
-    meaning,
-    causes,
-    verify,
-    remedies,
-    source,
-    see,
-    score,
-  }))
+  const entries = found.map(
+    ({ entry: { id, kind, title, meaning, causes, verify, remedies, source, see = [] }, score }) => ({
+      id,
+      kind,
+      title,
+      meaning,
+      causes,
+      verify,
+      remedies,
+      source,
+      see,
+      score,
+    }),
+  )
   return { schemaVersion: 1, query: shownQuery(query ?? ''), entries, ...(found.length === 0 ? { nearest } : {}) }
 }
 
@@ -58,7 +63,12 @@ export function explainText(document: ExplainDocument, screen: Screen): string {
 
 const how = '\nOne of them in full: testops-admin explain ID\n'
 
-const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = { check: 'Healthy: ', fault: 'Fault: ', signature: 'In a log: ', term: '' }
+const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = {
+  check: 'Healthy: ',
+  fault: 'Fault: ',
+  signature: 'In a log: ',
+  term: '',
+}
 
 function inFull(entry: ShownEntry, others: readonly ShownEntry[], screen: Screen): string {
   const paint = paintFor(screen)

@@ -11,15 +11,24 @@ import { command, nested } from '../core/shell-command.ts'
 export interface HistoryDocument {
   schemaVersion: 1
   deployment: string
-  /** `copyGone`: the deployment kept a copy of what is not finished here, and has it no longer; `misfit`: why it is no record of this program's */
+  /**
+   * `copyGone`: the deployment kept a copy of what is not finished here, and has it no longer; `misfit`: why it is no
+   * record of this program's
+   */
   runs: readonly (RunState & { where: 'here' | 'deployment'; copyGone?: true; misfit?: string })[]
   /** journals that are there and cannot be read, and why */
   unreadable: readonly { run: string; reason: string }[]
 }
 
-export function historyText({ deployment, runs, unreadable }: HistoryDocument, screen: Screen, config?: string, file?: NamedFile): string {
+export function historyText(
+  { deployment, runs, unreadable }: HistoryDocument,
+  screen: Screen,
+  config?: string,
+  file?: NamedFile,
+): string {
   const paint = paintFor(screen)
-  if (runs.length + unreadable.length === 0) return `${hang('', `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.`, screen.columns).join('\n')}\n`
+  if (runs.length + unreadable.length === 0)
+    return `${hang('', `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.`, screen.columns).join('\n')}\n`
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
   const lines = runs.flatMap(({ run, state, by, done, steps, within, where, copyGone, misfit, unhealthy }) => {
     const row = (word: string, more: string, painted: (word: string) => string): string[] => {
@@ -30,17 +39,35 @@ export function historyText({ deployment, runs, unreadable }: HistoryDocument, s
     if (misfit !== undefined) return row('fits no repair', printable(misfit), paint.warn)
     const at = within === null ? '' : `, within: ${printable(within)}`
     const left = unhealthy ? `, left: ${unhealthy.map(printable).join(', ')}` : ''
-    const place = where === 'deployment' ? ', begun on another machine' : copyGone ? ', most likely finished on another machine' : ''
-    const painted = unhealthy ? paint.warn : state === 'done' ? paint.good : state === 'unfinished' ? paint.bad : paint.warn
-    return row(unhealthy ? 'done, not healthy' : state, `${done} of ${steps} steps by ${printable(by)}${at}${left}${place}`, painted)
+    const place =
+      where === 'deployment'
+        ? ', begun on another machine'
+        : copyGone
+          ? ', most likely finished on another machine'
+          : ''
+    const painted = unhealthy
+      ? paint.warn
+      : state === 'done'
+        ? paint.good
+        : state === 'unfinished'
+          ? paint.bad
+          : paint.warn
+    return row(
+      unhealthy ? 'done, not healthy' : state,
+      `${done} of ${steps} steps by ${printable(by)}${at}${left}${place}`,
+      painted,
+    )
   })
-  for (const { run, reason } of unreadable) lines.push(...hang(`${printable(run)}  `, `cannot be read: ${printable(reason)}`, screen.columns))
+  for (const { run, reason } of unreadable)
+    lines.push(...hang(`${printable(run)}  `, `cannot be read: ${printable(reason)}`, screen.columns))
   const next = runs.filter(({ state }) => state === 'unfinished')
   if (next.length > 0) lines.push('')
   const flags = onDeployment(deployment, config, file)
   for (const it of next) {
-    if (it.misfit !== undefined) lines.push(command`Remove this record: testops-admin discard ${it.run} ${nested(flags)}`)
-    else if (it.where === 'deployment') lines.push(command`Read it: testops-admin resume --adopt ${it.run} ${nested(flags)} --dry-run`)
+    if (it.misfit !== undefined)
+      lines.push(command`Remove this record: testops-admin discard ${it.run} ${nested(flags)}`)
+    else if (it.where === 'deployment')
+      lines.push(command`Read it: testops-admin resume --adopt ${it.run} ${nested(flags)} --dry-run`)
     else {
       lines.push(command`Resume: testops-admin resume ${it.run} ${nested(flags)}`)
       lines.push(`${it.onlyCloses ? 'Close' : 'Undo'}: ${undoCommand(it, flags)}`)

@@ -30,7 +30,11 @@ export function initText({ file, deployment, connections }: InitDocument, screen
   const rows = connections.flatMap((it) => {
     const word = pad(words[it.status], 9)
     const shown = it.status === 'ok' ? paint.good(word) : it.status === 'failed' ? paint.bad(word) : word
-    const [first = '', ...rest] = hang(`${word}  ${pad(it.part, 8)}  `, printable(it.status === 'ok' ? it.target : it.error.message), screen.columns)
+    const [first = '', ...rest] = hang(
+      `${word}  ${pad(it.part, 8)}  `,
+      printable(it.status === 'ok' ? it.target : it.error.message),
+      screen.columns,
+    )
     return [first.replace(word, shown), ...rest]
   })
   return `${[...rows, '', ...hang('', `Written: ${printable(file)}`, screen.columns), command`Next: testops-admin doctor ${nested(onDeployment(deployment))}`].join('\n')}\n`

@@ -35,32 +35,62 @@ export function integrationExitCode({ integrations }: IntegrationDocument): numb
 
 /** The gravest of the steps, and what they come to. */
 export function checked(it: Omit<CheckedIntegration, 'verdict' | 'causes'>): CheckedIntegration {
-  const verdict = (['problem', 'unknown', 'warning'] as const).find((status) => it.steps.some((step) => step.status === status)) ?? 'ok'
-  const grave = it.steps.filter(({ status }) => status === 'problem').concat(it.steps.filter(({ status }) => status === 'warning'))
+  const verdict =
+    (['problem', 'unknown', 'warning'] as const).find((status) => it.steps.some((step) => step.status === status)) ??
+    'ok'
+  const grave = it.steps
+    .filter(({ status }) => status === 'problem')
+    .concat(it.steps.filter(({ status }) => status === 'warning'))
   return { ...it, verdict, causes: [...new Set(grave.flatMap(({ cause }) => cause ?? []))] }
 }
 
 const advice: Readonly<Record<IntegrationCause, { text: string; explain: string }>> = {
-  credentials: { text: "Credentials: enter them anew in the integration's settings, without anything unseen at their ends.", explain: 'integrations/credentials' },
-  connectivity: { text: 'Connectivity: what stands in the way is name, network, proxy or certificate, not the credentials.', explain: 'integrations/reachable' },
-  api: { text: "API: the system is there and answers otherwise than an integration expects: see to the address first, then to what an update has changed.", explain: 'integrations/answers' },
+  credentials: {
+    text: "Credentials: enter them anew in the integration's settings, without anything unseen at their ends.",
+    explain: 'integrations/credentials',
+  },
+  connectivity: {
+    text: 'Connectivity: what stands in the way is name, network, proxy or certificate, not the credentials.',
+    explain: 'integrations/reachable',
+  },
+  api: {
+    text: 'API: the system is there and answers otherwise than an integration expects: see to the address first, then to what an update has changed.',
+    explain: 'integrations/answers',
+  },
 }
 
 /** Each external system with a line to each step, and what follows. */
 export function integrationText({ integrations }: IntegrationDocument, screen: Screen): string {
-  if (integrations.length === 0) return 'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n'
+  if (integrations.length === 0)
+    return 'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n'
   return `${integrations.map((it) => textOf(it, screen).join('\n')).join('\n\n')}\n`
 }
 
 function textOf({ name, url, from, steps, causes }: CheckedIntegration, screen: Screen): string[] {
   const paint = paintFor(screen)
-  const signs = { ok: paint.good('✔'), problem: paint.bad('✖'), warning: paint.warn('!'), unknown: paint.doubt('?'), skipped: paint.faint('-') }
+  const signs = {
+    ok: paint.good('✔'),
+    problem: paint.bad('✖'),
+    warning: paint.warn('!'),
+    unknown: paint.doubt('?'),
+    skipped: paint.faint('-'),
+  }
   const width = Math.max(...steps.map(({ step }) => step.length))
   const source = { flag: '', configuration: ' (from the configuration)', log: ' (from the log)' }[from]
   const lines = steps.flatMap(({ step, status, message, next = [] }) => {
     const [first = '', ...more] = hang(`  ${pad(step, width)}  `, printable(message), screen.columns)
-    return [`${signs[status]} ${first.slice(2)}`, ...more, ...(status === 'ok' ? [] : next.map((command) => `      ${printable(command)}`))]
+    return [
+      `${signs[status]} ${first.slice(2)}`,
+      ...more,
+      ...(status === 'ok' ? [] : next.map((command) => `      ${printable(command)}`)),
+    ]
   })
-  const told = causes.map((cause) => advice[cause]).flatMap(({ text, explain }) => [...hang('', text, screen.columns), command`    testops-admin explain ${explain}`])
-  return [paint.strong(printable(`${name === null ? '' : `${name}: `}${url}${source}`)), ...lines, ...(told.length > 0 ? ['', ...told] : [])]
+  const told = causes
+    .map((cause) => advice[cause])
+    .flatMap(({ text, explain }) => [...hang('', text, screen.columns), command`    testops-admin explain ${explain}`])
+  return [
+    paint.strong(printable(`${name === null ? '' : `${name}: `}${url}${source}`)),
+    ...lines,
+    ...(told.length > 0 ? ['', ...told] : []),
+  ]
 }

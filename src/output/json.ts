@@ -2,8 +2,9 @@ import { jsonWithoutBuildCommands } from '../core/build-server-lines.ts'
 import { harmlessJson } from '../core/harmless.ts'
 
 /**
- * One JSON document as `JSON.stringify(value, null, 2)` has it, but for what `harmlessJson` escapes, in pieces: a large one is never there as one text. What lies deeper than
- * `depth` lists and objects is one piece each. Plain data alone. A build server finds no command in it.
+ * One JSON document as `JSON.stringify(value, null, 2)` has it, but for what `harmlessJson` escapes, in pieces: a large
+ * one is never there as one text. What lies deeper than `depth` lists and objects is one piece each. Plain data alone.
+ * A build server finds no command in it.
  */
 export function* jsonPieces(value: unknown, depth: number, indent = ''): Generator<string> {
   if (depth === 0 || typeof value !== 'object' || value === null) {

@@ -72,7 +72,8 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
   const { phase, directory, servers, service, broken, operator, commands, configuration } = harmlessIn(document)
   const paint = paintFor(screen)
   const atWork = operator ? [`${operator.command} is at work (process ${operator.pid}) since ${operator.since}`] : []
-  if (phase === 'absent') return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
+  if (phase === 'absent')
+    return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
   if (phase !== 'up') {
     const next = operator ? [] : ['', 'Go on: testops-admin lab up, or take it away: testops-admin lab down']
     return lines([`The lab in ${directory} is ${phase}.`, ...atWork, ...next])
@@ -83,10 +84,19 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
     `${paint.strong('Lab')} in ${directory}`,
     ...atWork,
     '',
-    ...servers.map(({ kind, version, way, address, running }) => `  ${pad(kind, width)}  ${state(running)}  ${address}  ${version} (${way})`),
-    ...(service ? [`  ${pad('service', width)}  ${service.state === 'running' ? paint.good('running') : paint.bad(service.state)}  ${service.url}`] : []),
+    ...servers.map(
+      ({ kind, version, way, address, running }) =>
+        `  ${pad(kind, width)}  ${state(running)}  ${address}  ${version} (${way})`,
+    ),
+    ...(service
+      ? [
+          `  ${pad('service', width)}  ${service.state === 'running' ? paint.good('running') : paint.bad(service.state)}  ${service.url}`,
+        ]
+      : []),
     '',
-    ...broken.map(({ name, since, state: how }) => paint.bad(`Broken${how === 'half' ? ' half way' : ''}: ${name}, since ${since}`)),
+    ...broken.map(({ name, since, state: how }) =>
+      paint.bad(`Broken${how === 'half' ? ' half way' : ''}: ${name}, since ${since}`),
+    ),
     whatNext(document),
     '',
     `Configuration: ${configuration}`,
@@ -124,19 +134,36 @@ export function labDownText(document: LabDownDocument, { columns }: Screen): str
 
 export function labBreakText(document: LabBreakDocument, screen: Screen): string {
   const { made, already, expectedExitCode } = harmlessIn(document)
-  const told = made.flatMap(({ name, made: how, repair }) => [...hang(`${name}: `, `${how}.`, screen.columns), ...hang('  repair: ', repair, screen.columns)])
+  const told = made.flatMap(({ name, made: how, repair }) => [
+    ...hang(`${name}: `, `${how}.`, screen.columns),
+    ...hang('  repair: ', repair, screen.columns),
+  ])
   // what a repair has put right stays on record until it is mended
   const before = already.flatMap((name) =>
-    hang(`${name}: `, command`made already. Where a repair has put it right since, it can be made again after: testops-admin lab mend ${name}`, screen.columns),
+    hang(
+      `${name}: `,
+      command`made already. Where a repair has put it right since, it can be made again after: testops-admin lab mend ${name}`,
+      screen.columns,
+    ),
   )
   const ends = expectedExitCode === null ? '' : command` (ends with ${expectedExitCode})`
-  return lines([...told, ...before, '', command`Look: testops-admin doctor -d lab${nested(ends)}`, 'Mend: testops-admin lab mend'])
+  return lines([
+    ...told,
+    ...before,
+    '',
+    command`Look: testops-admin doctor -d lab${nested(ends)}`,
+    'Mend: testops-admin lab mend',
+  ])
 }
 
 export function labMendText(document: LabMendDocument): string {
   const { mended, remaining, healthy } = harmlessIn(document)
   const done = mended.length === 0 ? 'Nothing to mend' : `Mended: ${mended.join(', ')}`
-  const state = healthy ? 'doctor finds nothing' : remaining.length > 0 ? `still broken: ${remaining.join(', ')}` : 'the lab is not broken by that'
+  const state = healthy
+    ? 'doctor finds nothing'
+    : remaining.length > 0
+      ? `still broken: ${remaining.join(', ')}`
+      : 'the lab is not broken by that'
   return `${done}; ${state}.\n`
 }
 
@@ -144,7 +171,8 @@ export function labFaultsText(document: LabFaultsDocument, screen: Screen): stri
   const { faults } = harmlessIn(document)
   const paint = paintFor(screen)
   const shown = faults.flatMap(({ name, made, repair, expected: { exitCode, problems } }) => {
-    const said = problems.length === 0 ? 'nothing' : problems.map(({ check, severity }) => `${severity} ${check}`).join(', ')
+    const said =
+      problems.length === 0 ? 'nothing' : problems.map(({ check, severity }) => `${severity} ${check}`).join(', ')
     return [
       paint.strong(name),
       ...hang('  made:   ', made, screen.columns),

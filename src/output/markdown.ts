@@ -22,11 +22,17 @@ function linkedPage(page: string): string {
   return `[${name}${part === undefined ? '' : `: ${part.replaceAll('-', ' ')}`}](../${path}.md${part === undefined ? '' : `#${part}`})`
 }
 
-/** The document with what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` replaced. Throws on a name without text. */
+/**
+ * The document with what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` replaced. Throws on a name
+ * without text.
+ */
 export function withGenerated(document: string, texts: Readonly<Record<string, string>>): string {
-  return document.replace(/(<!-- generated: ([\w-]+) -->\n)(?:(?!<!-- generated: )[\s\S])*?(<!-- \/generated -->)/g, (_, begin: string, name: string, end: string) => {
-    const text = texts[name]
-    if (text === undefined) throw new Error(`nothing generates \`${name}\``)
-    return `${begin}${text}\n${end}`
-  })
+  return document.replace(
+    /(<!-- generated: ([\w-]+) -->\n)(?:(?!<!-- generated: )[\s\S])*?(<!-- \/generated -->)/g,
+    (_, begin: string, name: string, end: string) => {
+      const text = texts[name]
+      if (text === undefined) throw new Error(`nothing generates \`${name}\``)
+      return `${begin}${text}\n${end}`
+    },
+  )
 }

@@ -11,7 +11,10 @@ export interface Paint {
   faint: (text: string) => string
 }
 
-/** Colours for a screen; on one without them, every function gives the text alone. What is foreign in it is made harmless. */
+/**
+ * Colours for a screen; on one without them, every function gives the text alone. What is foreign in it is made
+ * harmless.
+ */
 export function paintFor(screen: Screen): Paint {
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 })
   return {

@@ -20,9 +20,11 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   settingsChanged: (count) => `changes ${countOf(count, 'setting')} of the service`,
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
-  usersAtMost: (count) => `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may be of nobody, or several of one`,
+  usersAtMost: (count) =>
+    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may be of nobody, or several of one`,
   projects: (count) => `concerns ${countOf(count, 'project')}`,
-  trees: (count) => `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and loads ${count === 1 ? 'it' : 'them'} anew`,
+  trees: (count) =>
+    `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and loads ${count === 1 ? 'it' : 'them'} anew`,
   calls: (count) => `calls the service ${count === 1 ? 'once' : `${grouped(count)} times`}`,
   serviceStops: () => 'stops the service: users are cut off until it is started again',
   serviceStarts: () => 'starts the service',
@@ -34,11 +36,16 @@ export function planText(plan: Plan, screen: Screen): string {
   const paint = paintFor(screen)
   const { columns } = screen
   const file = fileOf(plan)
-  const lines = [paint.strong(`Plan: ${printable(commandOf(plan.repair))} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`)]
+  const lines = [
+    paint.strong(
+      `Plan: ${printable(commandOf(plan.repair))} on ${file ? `file ${printable(file.path)}` : `deployment ${printable(plan.deployment)}`}`,
+    ),
+  ]
   const targets = Object.entries(plan.target).map(([part, where]) => [printable(part), where] as const)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(...hang(`  ${pad(part, width)}  `, printable(where), columns))
-  if (plan.evidence.length > 0) lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(line)}`))
+  if (plan.evidence.length > 0)
+    lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(line)}`))
   for (const note of plan.notes) lines.push(...hang('  - ', printable(note), columns))
   if (plan.steps.length === 0) return `${[...lines, '', 'There is nothing to do.'].join('\n')}\n`
   lines.push('', 'Steps:')
@@ -47,7 +54,11 @@ export function planText(plan: Plan, screen: Screen): string {
     lines.push(...hang(`  ${index + 1}. `, printable(title) + mark, columns))
     if (loses !== undefined) lines.push(...hang('     loses: ', printable(loses), columns))
   })
-  lines.push('', 'It:', ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impactIn(name, count), columns)))
+  lines.push(
+    '',
+    'It:',
+    ...Object.entries(plan.impact).flatMap(([name, count]) => hang('  - ', impactIn(name, count), columns)),
+  )
   const duration = durationOf(plan)
   if (duration !== null) lines.push(...hang('  - ', duration, columns))
   for (const { name, message, proof } of plan.risks) {
@@ -61,7 +72,9 @@ export function planText(plan: Plan, screen: Screen): string {
 
 /** By what such steps took before (DESIGN.md 6.1); null: none takes any time to speak of. */
 function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null {
-  const lasting = all.flatMap((step, index) => (step.action.kind === 'edit-values' ? [] : [{ place: index + 1, ms: taken[index] ?? null }]))
+  const lasting = all.flatMap((step, index) =>
+    step.action.kind === 'edit-values' ? [] : [{ place: index + 1, ms: taken[index] ?? null }],
+  )
   if (lasting.length === 0) return null
   const known = lasting.flatMap(({ ms }) => ms ?? [])
   const unknown = lasting.flatMap(({ ms, place }) => (ms === null ? [place] : []))

@@ -23,7 +23,13 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     ...(stopsOnUndo ? ['undo stops it again'] : []),
     ...(keeps.length === 0 ? [] : [`undo holds ${keeps.join(', ')} open first`]),
   ],
-  'edit-values': ({ file, edits }) => [`edit ${file}`, ...edits.flatMap(({ path, from, to, was, is }) => [`${path.join('.')}: from ${value(from)} to ${value(to)}`, `replaces ${JSON.stringify(was)} by ${JSON.stringify(is)}`])],
+  'edit-values': ({ file, edits }) => [
+    `edit ${file}`,
+    ...edits.flatMap(({ path, from, to, was, is }) => [
+      `${path.join('.')}: from ${value(from)} to ${value(to)}`,
+      `replaces ${JSON.stringify(was)} by ${JSON.stringify(is)}`,
+    ]),
+  ],
   'upgrade-release': ({ release, chart, chartVersion, files, values }) => [
     `upgrade ${release} with chart ${chart} ${chartVersion}`,
     ...files.map((file) => `values from ${file}`),
@@ -31,31 +37,54 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
   ],
   'fetch-image': ({ image, platform }) => [`fetch image ${image}`, ...(platform === null ? [] : [`for ${platform}`])],
   'await-rollout': () => ['wait until all pods are new and ready'],
-  'set-setting': ({ name, from, to }) => [to === null ? `remove the setting ${name}` : `set ${name}=${to}`, `undo sets it back to ${value(from)}`],
+  'set-setting': ({ name, from, to }) => [
+    to === null ? `remove the setting ${name}` : `set ${name}=${to}`,
+    `undo sets it back to ${value(from)}`,
+  ],
   'set-secret': ({ name, file }) => [`set ${name}, a secret`, file === null ? 'from standard input' : `from ${file}`],
   'release-lock': ({ database, schema, table, row, accepts, lacks }) => [
     `release the change-log lock in ${schema}${table === undefined ? '' : `.${table}`} at ${database}`,
     `locked ${row.locked}, since ${value(row.lockGranted)}, by ${value(row.lockedBy)}; undo writes this row again`,
-    ...(accepts === null ? [] : [`passes over the risk ${accepts}${lacks === undefined ? '' : `, for ${lacks.join(', ')}`}`]),
+    ...(accepts === null
+      ? []
+      : [`passes over the risk ${accepts}${lacks === undefined ? '' : `, for ${lacks.join(', ')}`}`]),
   ],
-  'insert-lock-row': ({ database, schema, table = 'databasechangeloglock' }) => [`insert the free row 1 into ${schema}.${table} at ${database}`],
+  'insert-lock-row': ({ database, schema, table = 'databasechangeloglock' }) => [
+    `insert the free row 1 into ${schema}.${table} at ${database}`,
+  ],
   'remove-lock-rows': ({ database, schema, table = 'databasechangeloglock', rows }) => [
     `remove ${countOf(rows.length, 'row')} from ${schema}.${table} at ${database}`,
-    ...rows.map(({ id, locked, lockGranted, lockedBy }) => `id ${id}, locked ${locked}, since ${value(lockGranted)}, by ${value(lockedBy)}; undo inserts it again`),
+    ...rows.map(
+      ({ id, locked, lockGranted, lockedBy }) =>
+        `id ${id}, locked ${locked}, since ${value(lockGranted)}, by ${value(lockedBy)}; undo inserts it again`,
+    ),
   ],
   'remove-sessions': ({ store, namespace, which, flush, counts: { sessions } }) => [
     `remove ${which === 'all' ? 'all sessions' : which === 'stale' ? 'stale sessions' : `the sessions of ${which.user}`} below ${namespace} at ${store}`,
     `${countOf(sessions, 'session')} in the record`,
     ...(flush ? ['empties the whole database where it holds nothing else'] : []),
   ],
-  'hold-queues': ({ moves, vanishing = [] }) => ['declare the queues in which messages wait', ...moves.map(({ queue, holding }) => `${holding} for ${queue}`), ...vanishing.map(keptText)],
-  'keep-queues': ({ queues, bindings }) => ['hold queues open that would vanish', ...queues.map(({ queue }) => queueText(queue)), ...bindings.map(bindingText)],
-  'drain-queues': ({ queues, seconds }) => [`let the service empty its queues for ${seconds} s at most`, queues.join(', ')],
+  'hold-queues': ({ moves, vanishing = [] }) => [
+    'declare the queues in which messages wait',
+    ...moves.map(({ queue, holding }) => `${holding} for ${queue}`),
+    ...vanishing.map(keptText),
+  ],
+  'keep-queues': ({ queues, bindings }) => [
+    'hold queues open that would vanish',
+    ...queues.map(({ queue }) => queueText(queue)),
+    ...bindings.map(bindingText),
+  ],
+  'drain-queues': ({ queues, seconds }) => [
+    `let the service empty its queues for ${seconds} s at most`,
+    queues.join(', '),
+  ],
   'await-quiet': ({ queues, user }) => [`wait until user ${user} is not connected to the broker`, queues.join(', ')],
   'move-messages': ({ direction, moves, counts: { messages } }) => [
     direction === 'aside' ? 'move messages aside' : 'move messages back',
     `${countOf(messages, 'message')} in the record`,
-    ...moves.map(({ queue, holding }) => (direction === 'aside' ? `from ${queue} to ${holding}` : `from ${holding} to ${queue}`)),
+    ...moves.map(({ queue, holding }) =>
+      direction === 'aside' ? `from ${queue} to ${holding}` : `from ${holding} to ${queue}`,
+    ),
   ],
   'delete-queues': ({ queues, bindings, discards, counts: { messages } }) => [
     discards ? `delete queues and ${countOf(messages, 'message')} in them` : 'delete queues, once they are empty',
@@ -67,8 +96,16 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     ...exchanges.flatMap(({ from, to }) => [`from ${exchangeText(from)}`, `to ${exchangeText(to)}`]),
     ...bindings.map(bindingText),
   ],
-  'redeclare-queues': ({ queues, bindings }) => ['declare queues', ...queues.map(({ queue }) => queueText(queue)), ...bindings.map(bindingText)],
-  'delete-held': ({ holding, vanishing = [] }) => ['delete the queues in which messages waited, once they are empty', ...holding, ...vanishing.map((it) => `undo will ${keptText(it)}`)],
+  'redeclare-queues': ({ queues, bindings }) => [
+    'declare queues',
+    ...queues.map(({ queue }) => queueText(queue)),
+    ...bindings.map(bindingText),
+  ],
+  'delete-held': ({ holding, vanishing = [] }) => [
+    'delete the queues in which messages waited, once they are empty',
+    ...holding,
+    ...vanishing.map((it) => `undo will ${keptText(it)}`),
+  ],
   'migrate-trees': ({ api, items, concurrency }) => [
     `ask ${api} to migrate trees, ${countOf(concurrency, 'call')} at a time`,
     ...treesText(items),
@@ -77,8 +114,8 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
 }
 
 /**
- * A plan as a record of another machine holds it: its steps in the words of this program, and without what the record says of
- * itself, since whoever may write to the deployment may have written it.
+ * A plan as a record of another machine holds it: its steps in the words of this program, and without what the record
+ * says of itself, since whoever may write to the deployment may have written it.
  */
 export function planOfRecord(plan: Plan): Plan {
   const { expectedMs: _, ...rest } = plan
@@ -86,7 +123,9 @@ export function planOfRecord(plan: Plan): Plan {
     ...rest,
     impact: {},
     evidence: [],
-    notes: ['this plan is a record in the deployment, where others may write: compare every value below before you adopt it'],
+    notes: [
+      'this plan is a record in the deployment, where others may write: compare every value below before you adopt it',
+    ],
     steps: plan.steps.map((step) => ({ ...step, title: described(step.action)[0] })),
   }
 }
@@ -95,25 +134,38 @@ export function planOfRecord(plan: Plan): Plan {
 export function recordText(history: RunHistory, screen: Screen): string {
   const { record, events } = history
   const { done, begun } = progressOf(events)
-  const lines = [`Run ${printable(record.run)}: begun by ${printable(record.by)} at ${printable(record.startedAt)}, with testops-admin ${printable(record.program)}`, '']
+  const lines = [
+    `Run ${printable(record.run)}: begun by ${printable(record.by)} at ${printable(record.startedAt)}, with testops-admin ${printable(record.program)}`,
+    '',
+  ]
   const full = record.plan.steps.flatMap(({ action }, index) => {
     const [title, ...details] = described(action)
     details.push(...notesOfStep(events, index).flatMap((note) => noteText(action.kind, note)))
     const state = done.has(index) ? 'done' : begun === index ? 'begun' : 'not done'
-    return [...hang(`  ${index + 1}. `, `${printable(title)} (${state} in the record)`, screen.columns), ...details.flatMap((line) => hang('       ', printable(line), screen.columns))]
+    return [
+      ...hang(`  ${index + 1}. `, `${printable(title)} (${state} in the record)`, screen.columns),
+      ...details.flatMap((line) => hang('       ', printable(line), screen.columns)),
+    ]
   })
   return `${lines.join('\n')}${planText(planOfRecord(record.plan), screen)}\nIn full:\n${full.join('\n')}\n`
 }
 
 /** What a note of a step has a later one write; empty: nothing. */
 function noteText(kind: ActionKind, note: string): string[] {
-  if (kind === 'switch-exchanges' || kind === 'delete-queues') return bindingsNoted([note]).map((it) => `a note of it binds ${bindingText(it)}`)
+  if (kind === 'switch-exchanges' || kind === 'delete-queues')
+    return bindingsNoted([note]).map((it) => `a note of it binds ${bindingText(it)}`)
   const replicas = /^replicas (\S+) (\d+)$/.exec(note)
-  return kind === 'stop-service' && replicas ? [`a note of it has the start scale ${replicas[1]} to ${replicas[2]}`] : []
+  return kind === 'stop-service' && replicas
+    ? [`a note of it has the start scale ${replicas[1]} to ${replicas[2]}`]
+    : []
 }
 
 /** What is typed to adopt a run, once its record was read. */
-export function adoptCommand(run: string, deployment: { name: string; config?: string }, risks: readonly string[]): ShellCommand {
+export function adoptCommand(
+  run: string,
+  deployment: { name: string; config?: string },
+  risks: readonly string[],
+): ShellCommand {
   const accepted = typed(risks.flatMap((risk) => ['--accept-risk', risk]))
   return command`testops-admin resume --adopt ${run} ${nested(onDeployment(deployment.name, deployment.config))} ${nested(accepted)} --confirm ${deployment.name}`
 }
@@ -132,7 +184,12 @@ function treesText(items: ActionOf<'migrate-trees'>['items']): string[] {
     if (own) own.push(tree)
     else named.set(project, [tree])
   }
-  return [...whole, ...[...named].map(([project, trees]) => `project ${project}, ${trees.length === 1 ? 'tree' : 'trees'} ${trees.join(', ')}`)]
+  return [
+    ...whole,
+    ...[...named].map(
+      ([project, trees]) => `project ${project}, ${trees.length === 1 ? 'tree' : 'trees'} ${trees.join(', ')}`,
+    ),
+  ]
 }
 
 function value(text: string | null): string {
@@ -151,7 +208,14 @@ function exchangeText({ name, type, durable, autoDelete, internal, arguments: va
   return `exchange ${JSON.stringify(name)}, ${type}, ${durable ? 'durable' : 'transient'}${autoDelete ? ', auto-delete' : ''}${internal ? ', internal' : ''}${argumentsText(values)}`
 }
 
-function bindingText({ source, destination, destinationKind, routingKey, arguments: values, typed: types }: Binding): string {
+function bindingText({
+  source,
+  destination,
+  destinationKind,
+  routingKey,
+  arguments: values,
+  typed: types,
+}: Binding): string {
   const typed = types && Object.keys(types).length > 0 ? `, typed ${JSON.stringify(types)}` : ''
   return `${JSON.stringify(source)} to ${destinationKind} ${JSON.stringify(destination)} by key ${JSON.stringify(routingKey)}${argumentsText(values)}${typed}`
 }

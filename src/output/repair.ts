@@ -23,16 +23,24 @@ const outcomes = {
   interrupted: 'Half done.',
 } as const
 
-/** How a repair ended. The plan is shown where it was not carried out; steps were told as they went. `config`: the file that a flag named. */
+/**
+ * How a repair ended. The plan is shown where it was not carried out; steps were told as they went. `config`: the file
+ * that a flag named.
+ */
 export function repairText(document: RepairDocument, screen: Screen, config?: string): string {
   const { plan, outcome, error, run, verification, reasons = {} } = document
   const paint = paintFor(screen)
   const here = onDeployment(plan.deployment, config, fileOf(plan))
-  if (outcome === 'planned') return `${planText(plan, screen)}\n${hang('', outcomes.planned, screen.columns).join('\n')}\n`
+  if (outcome === 'planned')
+    return `${planText(plan, screen)}\n${hang('', outcomes.planned, screen.columns).join('\n')}\n`
   if (error?.message === cancelledMessage) return errorText({ error }, screen)
   if (outcome === 'nothing-to-do') return planText(plan, screen)
   const results = new Set(document.applied.flatMap((it) => it.results ?? []))
-  const lines = [headline(document, paint), ...(run === null ? [] : accountLines(document, screen)), ...[...results].map((it) => `  ${printable(it)}`)]
+  const lines = [
+    headline(document, paint),
+    ...(run === null ? [] : accountLines(document, screen)),
+    ...[...results].map((it) => `  ${printable(it)}`),
+  ]
   const checks = Object.entries(verification)
   const width = Math.max(0, ...checks.map(([id]) => widthOf(id)))
   for (const [id, status] of checks) {
@@ -40,7 +48,8 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
     const why = own(reasons, id)
     if (why !== undefined) lines.push(...hang('    ', printable(why), screen.columns))
   }
-  if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document)) lines.push('', command`To take it back: testops-admin undo ${run} ${nested(here)}`)
+  if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document))
+    lines.push('', command`To take it back: testops-admin undo ${run} ${nested(here)}`)
   const told = error ? `\n${isUnhealthy(document) ? nextText(error.suggestions[0]) : errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }
@@ -52,7 +61,10 @@ function isUnhealthy({ outcome, verification }: RepairDocument): boolean {
 
 /** A run that had touched nothing is taken back without a step. */
 function isTakenBack({ applied, verification }: RepairDocument): boolean {
-  return applied.some(({ status }) => status === 'undone') || (applied.length === 0 && Object.keys(verification).length === 0)
+  return (
+    applied.some(({ status }) => status === 'undone') ||
+    (applied.length === 0 && Object.keys(verification).length === 0)
+  )
 }
 
 /** Before it touched anything: there is no way on from there. */
@@ -70,7 +82,8 @@ function headline(document: RepairDocument, paint: Paint): string {
 function wordFor(document: RepairDocument): string {
   const { outcome, plan, applied, error } = document
   if (isUnhealthy(document)) return 'Done, but not healthy.'
-  if (outcome === 'done' && isTakenBack(document)) return plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.'
+  if (outcome === 'done' && isTakenBack(document))
+    return plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.'
   if (outcome === 'interrupted' && isOver(document)) return 'Interrupted: nothing was changed.'
   if (outcome === 'failed' && error && applied.length === 0 && isOver(document)) return 'Failed: nothing was changed.'
   return outcomes[outcome]

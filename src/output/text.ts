@@ -1,7 +1,10 @@
 import { withoutBuildCommands } from '../core/build-server-lines.ts'
 import { harmless } from '../core/harmless.ts'
 
-/** Text from outside (names of queues, log lines, messages of servers) on one line of an output: harmless to a terminal and to a build server. */
+/**
+ * Text from outside (names of queues, log lines, messages of servers) on one line of an output: harmless to a terminal
+ * and to a build server.
+ */
 export function printable(text: string): string {
   return withoutBuildCommands(harmless(text))
 }
@@ -28,7 +31,10 @@ function isWide(code: number): boolean {
   )
 }
 
-/** Fills a text with blanks up to a width; what is foreign in it is made harmless, as in all functions here that lay out a text. */
+/**
+ * Fills a text with blanks up to a width; what is foreign in it is made harmless, as in all functions here that lay out
+ * a text.
+ */
 export function pad(text: string, width: number): string {
   const shown = harmless(text)
   return shown + ' '.repeat(Math.max(0, width - widthOf(shown)))
@@ -75,11 +81,15 @@ export function wrap(text: string, width: number): string[] {
 const leastWidth = 20
 const narrowMargin = 4
 
-/** A wrapped text whose first line begins with `first` and whose others begin with as many blanks; on a narrow screen it stands below `first`. */
+/**
+ * A wrapped text whose first line begins with `first` and whose others begin with as many blanks; on a narrow screen it
+ * stands below `first`.
+ */
 export function hang(first: string, text: string, columns: number): string[] {
   const width = widthOf(first)
   // a word that fits the screen is not broken at its edge for the sake of the margin
-  const below = (line: string, margin: number): string => ' '.repeat(Math.max(0, Math.min(margin, columns - widthOf(line)))) + line
+  const below = (line: string, margin: number): string =>
+    ' '.repeat(Math.max(0, Math.min(margin, columns - widthOf(line)))) + line
   if (columns - width < leastWidth) {
     const head = first.trimEnd() === '' ? [] : [first.trimEnd()]
     const margin = (head.length === 0 ? 0 : first.search(/\S/)) + narrowMargin

@@ -12,12 +12,18 @@ export interface TokenDocument {
 
 /** The one document that shows a token: whoever asks for it asks for nothing else. */
 export function tokenDocument({ token, expiresAt, expiresInSeconds }: BearerToken): TokenDocument {
-  return { schemaVersion: 1, accessToken: token.reveal(), expiresAt: expiresAt?.toISOString() ?? null, expiresInSeconds }
+  return {
+    schemaVersion: 1,
+    accessToken: token.reveal(),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    expiresInSeconds,
+  }
 }
 
 /** How long it lives, for who reads along. */
 export function lifeText({ expiresAt, expiresInSeconds }: Omit<BearerToken, 'token'>): string {
   if (expiresInSeconds === null || expiresAt === null) return 'The service does not say how long this token lives.'
-  if (expiresInSeconds === 0) return 'This token has ended already, by what the service says of it: most likely it is refused.'
+  if (expiresInSeconds === 0)
+    return 'This token has ended already, by what the service says of it: most likely it is refused.'
   return `This token expires in ${grouped(expiresInSeconds)} s, at ${expiresAt.toISOString().replace(/\.\d+Z$/, 'Z')}.`
 }

@@ -10,7 +10,14 @@ export function xmlText(text: string): string {
 }
 
 /** An element with its content, which is XML already; without one it is closed at once. */
-export function xmlElement(name: string, attributes: Readonly<Record<string, string | number>>, content: readonly string[] = []): string {
-  const head = [name, ...Object.entries(attributes).map(([key, value]) => `${key}="${xmlText(String(value)).replaceAll('\n', '&#10;')}"`)].join(' ')
+export function xmlElement(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  content: readonly string[] = [],
+): string {
+  const head = [
+    name,
+    ...Object.entries(attributes).map(([key, value]) => `${key}="${xmlText(String(value)).replaceAll('\n', '&#10;')}"`),
+  ].join(' ')
   return content.length === 0 ? `<${head}/>` : `<${head}>${content.join('')}</${name}>`
 }

@@ -5,15 +5,25 @@ import { isSecretSetting } from '../knowledge/settings.ts'
 type Settings = ReadonlyMap<string, string | Secret | null>
 
 /** The settings of `names` that are not the same in both; one that may not be read is not compared. */
-export function differing(names: Iterable<string>, declared: Settings, runs: Settings, isSame: (one: string, other: string) => boolean = (one, other) => one === other): DriftingSetting[] {
+export function differing(
+  names: Iterable<string>,
+  declared: Settings,
+  runs: Settings,
+  isSame: (one: string, other: string) => boolean = (one, other) => one === other,
+): DriftingSetting[] {
   return [...new Set(names)].flatMap((name) => {
     const [wanted, is] = [declared.get(name) ?? null, runs.get(name) ?? null]
     if (wanted instanceof UnreadableSecret || is instanceof UnreadableSecret) return []
     const [one, other] = [clear(wanted), clear(is)]
     if (one === other || (one !== null && other !== null && isSame(one, other))) return []
     // one that is secret in either is so in both
-    const isSecret = wanted instanceof Secret || is instanceof Secret || isSecretSetting(name, one ?? '') || isSecretSetting(name, other ?? '')
-    const kept = (value: string | null): string | Secret | null => (value !== null && isSecret ? new Secret(value) : value)
+    const isSecret =
+      wanted instanceof Secret ||
+      is instanceof Secret ||
+      isSecretSetting(name, one ?? '') ||
+      isSecretSetting(name, other ?? '')
+    const kept = (value: string | null): string | Secret | null =>
+      value !== null && isSecret ? new Secret(value) : value
     return [{ name, declared: kept(one), runs: kept(other) }]
   })
 }

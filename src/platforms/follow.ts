@@ -48,10 +48,22 @@ interface Follower {
 /** How often containers are looked for, and what broke is opened again. */
 const pollMs = 1000
 /** what does not pass by itself */
-const lasting: ReadonlySet<ErrorCode> = new Set(['CONFIGURATION', 'FORBIDDEN', 'INTERRUPTED', 'SECRET_MISSING', 'UNAUTHENTICATED'])
+const lasting: ReadonlySet<ErrorCode> = new Set([
+  'CONFIGURATION',
+  'FORBIDDEN',
+  'INTERRUPTED',
+  'SECRET_MISSING',
+  'UNAUTHENTICATED',
+])
 
-/** The lines of all containers of a service as they are printed, whichever there are. Throws what the first look throws, and what does not pass by itself. */
-export async function* followPlaces<P extends Place>(places: Places<P>, options: FollowOptions): AsyncGenerator<FollowedLine> {
+/**
+ * The lines of all containers of a service as they are printed, whichever there are. Throws what the first look throws,
+ * and what does not pass by itself.
+ */
+export async function* followPlaces<P extends Place>(
+  places: Places<P>,
+  options: FollowOptions,
+): AsyncGenerator<FollowedLine> {
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const lines = handover<FollowedLine>(signal)
@@ -64,7 +76,11 @@ export async function* followPlaces<P extends Place>(places: Places<P>, options:
   }
 }
 
-async function keepUp<P extends Place>(places: Places<P>, { signal, since, tell = () => undefined }: FollowOptions, { put, fail }: ReturnType<typeof handover<FollowedLine>>): Promise<void> {
+async function keepUp<P extends Place>(
+  places: Places<P>,
+  { signal, since, tell = () => undefined }: FollowOptions,
+  { put, fail }: ReturnType<typeof handover<FollowedLine>>,
+): Promise<void> {
   const followers = new Map<string, Follower>()
 
   const begin = (place: P, isFirst: boolean): Follower => ({
@@ -80,7 +96,8 @@ async function keepUp<P extends Place>(places: Places<P>, { signal, since, tell 
   const follow = async (place: P, follower: Follower, isNew: boolean): Promise<void> => {
     const { position, newSince, trouble } = follower
     const mayMiss = isNew ? newSince === null : follower.isBroken && follower.run !== place.run
-    const agoSeconds = position.at !== null || newSince === null ? null : isNew ? 0 : Math.ceil((performance.now() - newSince) / 1000)
+    const agoSeconds =
+      position.at !== null || newSince === null ? null : isNew ? 0 : Math.ceil((performance.now() - newSince) / 1000)
     const isFresh = position.fresh()
     let said: string | null = null
     Object.assign(follower, { run: place.run, isBroken: false })

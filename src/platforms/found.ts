@@ -36,5 +36,8 @@ export interface FinderOptions extends PlatformOptions {
   isKept?: boolean
 }
 
-/** Looks for deployments on one platform. A tool that is not installed is no error: `looked` says so. Throws what asking it throws. */
+/**
+ * Looks for deployments on one platform. A tool that is not installed is no error: `looked` says so. Throws what asking
+ * it throws.
+ */
 export type Finder = (options: FinderOptions) => Promise<Search>

@@ -40,10 +40,13 @@ export async function openPlatform(settings: PlatformSettings, options: Platform
 }
 
 /**
- * Which cluster, and which namespace of it, or which engine a deployment is in, for people; null: in none that is known, or the usual one
- * of this machine. Asks it nothing.
+ * Which cluster, and which namespace of it, or which engine a deployment is in, for people; null: in none that is
+ * known, or the usual one of this machine. Asks it nothing.
  */
-export async function clusterOf(settings: PlatformSettings, options: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
+export async function clusterOf(
+  settings: PlatformSettings,
+  options: Pick<PlatformOptions, 'environment'>,
+): Promise<string | null> {
   switch (settings.platform) {
     case 'host':
       return null
@@ -54,13 +57,27 @@ export async function clusterOf(settings: PlatformSettings, options: Pick<Platfo
   }
 }
 
-/** The compose files that declare the service; null: it is on another platform, or they are not on this machine. Throws as `composeFiles` of the platform does. */
-export async function composeFilesOf(settings: PlatformSettings, options: PlatformOptions): Promise<{ paths: readonly string[]; service: string } | null> {
-  return settings.platform === 'compose' ? (await import('./compose/index.ts')).composeFiles(settings.compose, options) : null
+/**
+ * The compose files that declare the service; null: it is on another platform, or they are not on this machine. Throws
+ * as `composeFiles` of the platform does.
+ */
+export async function composeFilesOf(
+  settings: PlatformSettings,
+  options: PlatformOptions,
+): Promise<{ paths: readonly string[]; service: string } | null> {
+  return settings.platform === 'compose'
+    ? (await import('./compose/index.ts')).composeFiles(settings.compose, options)
+    : null
 }
 
-/** One key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as `readClusterSecret` of the platform does. */
-export async function readClusterSecret(reference: string, settings: KubernetesSettings, options: PlatformOptions): Promise<Secret> {
+/**
+ * One key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as `readClusterSecret` of the platform does.
+ */
+export async function readClusterSecret(
+  reference: string,
+  settings: KubernetesSettings,
+  options: PlatformOptions,
+): Promise<Secret> {
   const kubernetes = await import('./kubernetes/index.ts')
   return kubernetes.readClusterSecret(reference, settings, options)
 }

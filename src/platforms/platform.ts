@@ -21,24 +21,36 @@ export interface Platform {
   /** the release of Helm that the service is part of; absent: there are none on this platform */
   release?: () => Promise<ReleaseSource & ReleaseControl>
   /**
-   * A way from this machine to an address as the service writes it, kept open until it is closed; null: the address is to be used
-   * as it is. Throws UNAVAILABLE, FORBIDDEN where there is none
+   * A way from this machine to an address as the service writes it, kept open until it is closed; null: the address is
+   * to be used as it is. Throws UNAVAILABLE, FORBIDDEN where there is none
    */
   reach(address: HostPort): Promise<Opened<Way> | null>
   /**
-   * Whether this machine gets no connection to an address that the service may well reach, since it is in another network; left out: it
-   * is in the same. Never throws
+   * Whether this machine gets no connection to an address that the service may well reach, since it is in another
+   * network; left out: it is in the same. Never throws
    */
   isBeyond?(address: HostPort): Promise<boolean>
-  /** how `rabbitmqctl` is run beside the broker at an address, where that is a part of the platform; null: it is not. Throws where it cannot be run */
+  /**
+   * how `rabbitmqctl` is run beside the broker at an address, where that is a part of the platform; null: it is not.
+   * Throws where it cannot be run
+   */
   brokerProgram?(address: HostPort): Promise<CtlCommand | null>
-  /** what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its `take` does */
+  /**
+   * what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its
+   * `take` does
+   */
   lock(own: LockOwner): Promise<RepairLock | null>
   /** what runs the service there, by name; left out: the platform has no such names. Throws as `service` */
   workload?(): Promise<WorkloadIdentity>
-  /** where journals are kept on the platform itself, should the broker not take them; `isNeeded`: it does not, so that a missing right is told. Left out: nowhere */
+  /**
+   * where journals are kept on the platform itself, should the broker not take them; `isNeeded`: it does not, so that a
+   * missing right is told. Left out: nowhere
+   */
   journals?(of: { isNeeded: boolean }): Promise<RunStore>
-  /** reads the processors of machines of which `machines` cannot tell them; left out: it always can. Throws as the service's source */
+  /**
+   * reads the processors of machines of which `machines` cannot tell them; left out: it always can. Throws as the
+   * service's source
+   */
   prove?(machines: readonly Machine[], proof: Proof): Promise<readonly Machine[]>
   /** lets go of every connection; never throws */
   close(): Promise<void>
@@ -69,7 +81,9 @@ export type Seen = object
 /** For each question that is asked of a platform. */
 export interface PlatformOptions {
   timeoutMs: number
-  /** of the programs that are run, and where their configuration is looked for; this process's own where it is left out */
+  /**
+   * of the programs that are run, and where their configuration is looked for; this process's own where it is left out
+   */
   environment?: Readonly<Record<string, string | undefined>>
   signal?: AbortSignal
   relay?: RelayWish | undefined

@@ -18,7 +18,10 @@ export function nanoseconds(at: number): bigint {
   return BigInt(Math.floor(at)) * 1_000_000n
 }
 
-/** The whole second of it: more than that the API server of Kubernetes does not hand on (metav1.Time), and Podman leaves out what is just of that time. */
+/**
+ * The whole second of it: more than that the API server of Kubernetes does not hand on (metav1.Time), and Podman leaves
+ * out what is just of that time.
+ */
 export function wholeSecond(at: bigint): string {
   return `${new Date(Number(at / 1_000_000_000n) * 1000).toISOString().slice(0, 19)}Z`
 }
@@ -35,7 +38,9 @@ export class Position {
     this.at = at
   }
 
-  /** Tells of each line of a new stream, in their order, whether it was not had before; several may bear the same time. */
+  /**
+   * Tells of each line of a new stream, in their order, whether it was not had before; several may bear the same time.
+   */
   fresh(): (at: bigint) => boolean {
     const had = this.at
     let left = this.#same

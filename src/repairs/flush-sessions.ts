@@ -47,7 +47,11 @@ export const flushSessions = defineRepair({
 
 /** Throws USAGE where two were named. */
 function whichOf({ all, stale, user }: FlushOptions): SessionSelection['which'] {
-  const named: Suggestion[] = [...(all ? ['--all'] : []), ...(stale ? ['--stale'] : []), ...(user === null ? [] : ['--user'])]
+  const named: Suggestion[] = [
+    ...(all ? ['--all'] : []),
+    ...(stale ? ['--stale'] : []),
+    ...(user === null ? [] : ['--user']),
+  ]
   if (named.length > 1) throw new AdminError('USAGE', `${named.join(' and ')} exclude each other`, named)
   if (user === '') throw new AdminError('USAGE', '--user names nobody', ['--user NAME'])
   return stale ? 'stale' : user === null ? 'all' : { user }
@@ -59,7 +63,12 @@ function stepOf(
   which: SessionSelection['which'],
   flush: boolean,
 ): Step {
-  const whose = which === 'all' ? 'all sessions' : which === 'stale' ? 'the sessions that are not valid now' : `the sessions of ${which.user}`
+  const whose =
+    which === 'all'
+      ? 'all sessions'
+      : which === 'stale'
+        ? 'the sessions that are not valid now'
+        : `the sessions of ${which.user}`
   const how = flush ? ', the whole database at once where it holds nothing else' : ''
   return {
     title: `remove ${whose} in key space ${namespace} at ${target}${how}`,
@@ -75,11 +84,23 @@ function impactOf({ sessions, users }: SessionCensus, which: SessionSelection['w
   return { sessionsRemoved: sessions, ...(users === null ? { usersAtMost: sessions } : { usersSignedOut: users }) }
 }
 
-function evidenceOf({ client }: SessionsSource, { namespace, sessions, present, foreign }: SessionCensus, which: SessionSelection['which']): string[] {
+function evidenceOf(
+  { client }: SessionsSource,
+  { namespace, sessions, present, foreign }: SessionCensus,
+  which: SessionSelection['which'],
+): string[] {
   const scan = command`${nested(client)} --scan --pattern ${`${literally(namespace!)}:sessions:*`} --type hash | wc -l`
-  const own = typeof which === 'string' ? [] : [command`${nested(client)} SCARD ${sessionKeys.userIndex(namespace!, which.user)}`, grouped(sessions)]
+  const own =
+    typeof which === 'string'
+      ? []
+      : [command`${nested(client)} SCARD ${sessionKeys.userIndex(namespace!, which.user)}`, grouped(sessions)]
   const all = `${grouped(present)}${which === 'stale' ? `, of which ${grouped(sessions)} are not valid by the clock of the store` : ''}`
-  return [...own, scan, all, command`${nested(client)} DBSIZE   # beside the sessions and their index: ${grouped(foreign)}`]
+  return [
+    ...own,
+    scan,
+    all,
+    command`${nested(client)} DBSIZE   # beside the sessions and their index: ${grouped(foreign)}`,
+  ]
 }
 
 function notesOf({ all, stale }: FlushOptions): string[] {
@@ -96,22 +117,35 @@ function notesOf({ all, stale }: FlushOptions): string[] {
 function stay(foreign: number, namespace: string | null): string[] {
   if (foreign === 0) return []
   const which = namespace === null ? 'are no sessions' : `belong to no session of key space ${namespace}`
-  return [foreign === 1 ? `1 key of this database ${which.replace('are', 'is').replace('sessions', 'session').replace('belong', 'belongs')}, and stays` : `${counted(foreign, 'key')} of this database ${which}, and stay`]
+  return [
+    foreign === 1
+      ? `1 key of this database ${which.replace('are', 'is').replace('sessions', 'session').replace('belong', 'belongs')}, and stays`
+      : `${counted(foreign, 'key')} of this database ${which}, and stay`,
+  ]
 }
 
 function refuseWithoutIndex({ namespace }: SessionCensus, user: string): never {
   throw new AdminError(
     'UNAVAILABLE',
     `the sessions of ${user} cannot be told: the service keeps no index of users in key space ${namespace}`,
-    ['testops-admin flush-sessions -d {deployment}   # all sessions', 'testops-admin flush-sessions --stale -d {deployment}'],
+    [
+      'testops-admin flush-sessions -d {deployment}   # all sessions',
+      'testops-admin flush-sessions --stale -d {deployment}',
+    ],
   )
 }
 
 function rivals({ target }: SessionsSource, { rivals: several }: SessionCensus): AdminError {
   const shown = several.slice(0, 5).map(({ namespace, sessions }) => `${namespace} (${counted(sessions, 'session')})`)
-  return new AdminError('CONFIGURATION', `several key spaces at ${target} hold sessions: ${shown.join(', ')}: which is the service's has to be named`, [
-    ...several.slice(0, 5).map(({ namespace }) => sentence`in the configuration: sessions: {namespace: ${namespace}}`),
-  ])
+  return new AdminError(
+    'CONFIGURATION',
+    `several key spaces at ${target} hold sessions: ${shown.join(', ')}: which is the service's has to be named`,
+    [
+      ...several
+        .slice(0, 5)
+        .map(({ namespace }) => sentence`in the configuration: sessions: {namespace: ${namespace}}`),
+    ],
+  )
 }
 
 function loading({ target, client }: SessionsSource): AdminError {
@@ -122,8 +156,12 @@ function loading({ target, client }: SessionsSource): AdminError {
 }
 
 function replica({ target, client }: SessionsSource, role: string): AdminError {
-  return new AdminError('REFUSED', `Redis at ${target} is a replica (role ${role}) and takes no writes: its master has to be named`, [
-    command`${nested(client)} INFO replication   # master_host`,
-    'name the master in the configuration: sessions.url, or sessions.sentinel',
-  ])
+  return new AdminError(
+    'REFUSED',
+    `Redis at ${target} is a replica (role ${role}) and takes no writes: its master has to be named`,
+    [
+      command`${nested(client)} INFO replication   # master_host`,
+      'name the master in the configuration: sessions.url, or sessions.sentinel',
+    ],
+  )
 }

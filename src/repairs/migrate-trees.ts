@@ -28,9 +28,15 @@ export const migrateTrees = defineRepair({
       target: { service: `${api.target}, ${declared === null ? 'build not known' : `build ${declared}`}` },
       impact: items.length === 0 ? {} : impactOf(items, names),
       evidence: names.lines,
-      notes: [...versionNotes(declared), ...chosen.notes, ...names.notes, ...(options.wait && items.length > 0 && newestJob === null ? [noJobs] : [])],
+      notes: [
+        ...versionNotes(declared),
+        ...chosen.notes,
+        ...names.notes,
+        ...(options.wait && items.length > 0 && newestJob === null ? [noJobs] : []),
+      ],
       risks: [],
-      steps: items.length === 0 ? [] : [askStep(api, chosen, options), ...(newestJob === null ? [] : [waitStep(newestJob)])],
+      steps:
+        items.length === 0 ? [] : [askStep(api, chosen, options), ...(newestJob === null ? [] : [waitStep(newestJob)])],
       // without a build it has nothing to judge
       verifiedBy: declared === null ? [] : ['trees/migrated'],
     }
@@ -54,7 +60,11 @@ function askStep({ target }: ApiSource, { items }: Chosen, { concurrency }: Migr
 }
 
 function waitStep(newestJob: number): Step {
-  return { title: 'wait until the service has done its migration jobs', action: { kind: 'await-migration', counts: { newestJob } }, interrupts: false }
+  return {
+    title: 'wait until the service has done its migration jobs',
+    action: { kind: 'await-migration', counts: { newestJob } },
+    interrupts: false,
+  }
 }
 
 function impactOf(items: readonly MigrationItem[], { trees }: Names): Record<string, number> {
@@ -72,18 +82,28 @@ async function declaredBuild(service: Wanted<ServiceSource>): Promise<string | n
 function versionNotes(declared: string | null): string[] {
   const { first, last } = treeMigration
   const build = declared === null ? null : parseBuild(declared)
-  if (!build) return [`WARNING: the build is not known; versions ${first} to ${last} move their trees to the new structure`]
-  return migratesTrees(build) ? [] : [`WARNING: build ${build.label} is outside of ${first} to ${last}, the versions that move their trees to the new structure`]
+  if (!build)
+    return [`WARNING: the build is not known; versions ${first} to ${last} move their trees to the new structure`]
+  return migratesTrees(build)
+    ? []
+    : [
+        `WARNING: build ${build.label} is outside of ${first} to ${last}, the versions that move their trees to the new structure`,
+      ]
 }
 
 /** Null: the service does not list its jobs. Throws FORBIDDEN where it does not show them to this user. */
 async function newestJobOf(api: ApiSource): Promise<number | null> {
   const newest = await api.migrationJobs({ status: null, atMost: 1 }).catch((error: unknown) => {
     if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error
-    throw new AdminError('FORBIDDEN', `--wait has to see the service's migration jobs, and nothing was asked for yet: ${error.message}`, [
-      'the same command without --wait   # asks for the migration, and leaves the jobs to the service',
-      ...error.suggestions,
-    ], { cause: error })
+    throw new AdminError(
+      'FORBIDDEN',
+      `--wait has to see the service's migration jobs, and nothing was asked for yet: ${error.message}`,
+      [
+        'the same command without --wait   # asks for the migration, and leaves the jobs to the service',
+        ...error.suggestions,
+      ],
+      { cause: error },
+    )
   })
   return newest && (newest.jobs[0]?.id ?? 0)
 }

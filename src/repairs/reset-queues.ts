@@ -39,7 +39,11 @@ export const resetQueues = defineRepair({
   title: 'declare the queues anew as durable, with their messages',
   reads: ['service'],
   wants: ['broker', 'logs', 'api'],
-  async plan({ broker: opening, service, logs, api }, deployment, { drainSeconds, discard, queues: patterns }: ResetOptions) {
+  async plan(
+    { broker: opening, service, logs, api },
+    deployment,
+    { drainSeconds, discard, queues: patterns }: ResetOptions,
+  ) {
     const broker = opened(opening)
     const situation = await queueSituation(broker, service, logs, deployment)
     const [settings, status, records, exchanges, bindings, policies, consumers, tags] = await Promise.all([
@@ -56,52 +60,116 @@ export const resetQueues = defineRepair({
     const { setting, version } = situation
     const user = settings.value(springSettings.rabbitUsername) ?? broker.user
     const theirs = consumers.filter((it) => it.user !== user && it.vhost === broker.vhost)
-    const readByOthers = new Map(theirs.map(({ queue }) => [queue, [...new Set(theirs.filter((it) => it.queue === queue).map((it) => it.user))]]))
-    const chosen = choose(situation, { exchanges, bindings, policies: policies ?? [], records, readByOthers }, broker.vhost, patterns)
+    const readByOthers = new Map(
+      theirs.map(({ queue }) => [queue, [...new Set(theirs.filter((it) => it.queue === queue).map((it) => it.user))]]),
+    )
+    const chosen = choose(
+      situation,
+      { exchanges, bindings, policies: policies ?? [], records, readByOthers },
+      broker.vhost,
+      patterns,
+    )
     const written = settings.value(setting.name)
     const change = setting.durable ? null : { name: setting.name, from: written, to: 'true' }
     if (change) {
-      vendorToWrite([{ known: 'rabbitDurable', to: change.to }], { given: undefined, deployment, names: (await service.environment()).keys(), lookedIn: "the service's settings", next: () => ['testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # then the same command again', 'vendor: {prefix: PREFIX}   # in the configuration'] })
+      vendorToWrite([{ known: 'rabbitDurable', to: change.to }], {
+        given: undefined,
+        deployment,
+        names: (await service.environment()).keys(),
+        lookedIn: "the service's settings",
+        next: () => [
+          'testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # then the same command again',
+          'vendor: {prefix: PREFIX}   # in the configuration',
+        ],
+      })
       refuseToLeave(chosen.leftOut, setting.name)
     }
     const isTouched = chosen.queues.length + chosen.exchanges.length > 0
     const names = chosen.queues.map(({ queue }) => queue.name)
-    if (!discard && names.length > 0) await refuseUnlessHeldSafely(broker, names.map(holdingOf).flatMap((holding) => [holding, aheadOf(holding)]), { policies: policies ?? [], there: situation.all })
-    const risks = isTouched ? [await foreignClients(broker, user, names), ...(policies === null && !discard ? [unseenPolicies(broker)] : [])].filter((risk) => risk !== null) : []
+    if (!discard && names.length > 0)
+      await refuseUnlessHeldSafely(
+        broker,
+        names.map(holdingOf).flatMap((holding) => [holding, aheadOf(holding)]),
+        { policies: policies ?? [], there: situation.all },
+      )
+    const risks = isTouched
+      ? [
+          await foreignClients(broker, user, names),
+          ...(policies === null && !discard ? [unseenPolicies(broker)] : []),
+        ].filter((risk) => risk !== null)
+      : []
     const messages = messagesIn(chosen.queues, await broker.counts(names))
     const total = [...messages.values()].reduce((sum, count) => sum + count, 0)
     const saved: Definitions = {
       queues: chosen.queues.map(({ queue }) => declarationOf(queue)),
       exchanges: chosen.exchanges.map(exchangeOf),
-      bindings: bindings.filter((it) => names.includes(it.destination) || chosen.exchanges.some(({ name }) => name === it.source || name === it.destination)),
+      bindings: bindings.filter(
+        (it) =>
+          names.includes(it.destination) ||
+          chosen.exchanges.some(({ name }) => name === it.source || name === it.destination),
+      ),
       policies: [...(policies ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
     }
     // what could not be declared or bound again as it is
-    refuseUntold(chosen.queues.map(({ queue }) => queue), chosen.exchanges)
+    refuseUntold(
+      chosen.queues.map(({ queue }) => queue),
+      chosen.exchanges,
+    )
     exactlyListed(saved.bindings)
     const readers = new Set(consumers.filter((it) => it.user === user).map(({ queue }) => queue))
-    const exclusive = (await broker.queues()).filter((it) => it.exclusive && readers.has(it.name)).map(({ name }) => name)
+    const exclusive = (await broker.queues())
+      .filter((it) => it.exclusive && readers.has(it.name))
+      .map(({ name }) => name)
     const steps =
       !isTouched && change === null
         ? []
-        : stepsOf({ ...chosen, version, user, saved, keepsUserIds, setting: change, drainSeconds, discards: discard, messages: total, exclusive, stop: stopStep(status), start: startStep() })
+        : stepsOf({
+            ...chosen,
+            version,
+            user,
+            saved,
+            keepsUserIds,
+            setting: change,
+            drainSeconds,
+            discards: discard,
+            messages: total,
+            exclusive,
+            stop: stopStep(status),
+            start: startStep(),
+          })
     return {
       target: { broker: `${broker.target}, RabbitMQ ${version}`, service: settings.names.rabbitDurable },
       impact: steps.length === 0 ? {} : impactOf(chosen, messages, discard, change !== null),
       evidence: [...evidenceOf(broker, chosen.queues, messages), ...settingLines(service, setting.name, setting.shown)],
-      notes: [...(steps.length === 0 ? [] : unaskedNotes(api)), ...notesOf(situation, chosen, total, discard), ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : []), ...(change === null ? [] : settingNotes(deployment, change))],
-      risks: [...risks, ...(steps.length === 0 ? [] : [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))])],
+      notes: [
+        ...(steps.length === 0 ? [] : unaskedNotes(api)),
+        ...notesOf(situation, chosen, total, discard),
+        ...(total > 0 && !discard && !keepsUserIds ? [howToKeepUserIds(broker, tags)] : []),
+        ...(change === null ? [] : settingNotes(deployment, change)),
+      ],
+      risks: [
+        ...risks,
+        ...(steps.length === 0
+          ? []
+          : [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))]),
+      ],
       steps,
       verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],
     }
   },
 })
 
-/** A broker that does not boot because of such queues is told of elsewhere: nothing can be asked of it. Throws what opening it gave. */
+/**
+ * A broker that does not boot because of such queues is told of elsewhere: nothing can be asked of it. Throws what
+ * opening it gave.
+ */
 function opened(broker: Wanted<BrokerSource>): BrokerSource {
   if (!(broker instanceof AdminError)) return broker
   if (broker.code === 'NOT_CONFIGURED') throw broker
-  const suggestions: Suggestion[] = [...broker.suggestions, 'testops-admin explain broker/reachable   # where it does not boot']
+  const suggestions: Suggestion[] = [
+    ...broker.suggestions,
+    'testops-admin explain broker/reachable   # where it does not boot',
+  ]
   throw new AdminError(broker.code, broker.message, suggestions, { cause: broker, obstacle: broker.obstacle })
 }
 
@@ -118,7 +186,8 @@ async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
 function unseenPolicies(broker: BrokerSource): Risk {
   return {
     name: 'unseen-policies',
-    message: 'policies cannot be seen by this user: one that lets waiting messages expire, or bounds their number, would lose them',
+    message:
+      'policies cannot be seen by this user: one that lets waiting messages expire, or bounds their number, would lose them',
     proof: [rabbitmqctl(broker, 'list_policies'), rabbitmqctl(broker, 'list_operator_policies')],
   }
 }
@@ -130,11 +199,21 @@ function howToKeepUserIds({ user }: BrokerSource, tags: readonly string[] | null
 }
 
 /** What is ready now, or what was counted with what readers hold, whichever is more: lists lag (FIELD-NOTES.md 3). */
-function messagesIn(queues: readonly ChosenQueue[], counts: ReadonlyMap<string, QueueCounts | null>): Map<string, number> {
-  return new Map(queues.map(({ queue: { name, messages } }) => [name, Math.max(messages ?? 0, counts.get(name)?.ready ?? 0)]))
+function messagesIn(
+  queues: readonly ChosenQueue[],
+  counts: ReadonlyMap<string, QueueCounts | null>,
+): Map<string, number> {
+  return new Map(
+    queues.map(({ queue: { name, messages } }) => [name, Math.max(messages ?? 0, counts.get(name)?.ready ?? 0)]),
+  )
 }
 
-function impactOf(chosen: Chosen, messages: ReadonlyMap<string, number>, discard: boolean, setsSetting: boolean): Record<string, number> {
+function impactOf(
+  chosen: Chosen,
+  messages: ReadonlyMap<string, number>,
+  discard: boolean,
+  setsSetting: boolean,
+): Record<string, number> {
   const total = [...messages.values()].reduce((sum, count) => sum + count, 0)
   const full = [...messages.values()].filter((count) => count > 0).length
   const all = {
@@ -148,31 +227,60 @@ function impactOf(chosen: Chosen, messages: ReadonlyMap<string, number>, discard
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0))
 }
 
-function evidenceOf(broker: BrokerSource, queues: readonly ChosenQueue[], messages: ReadonlyMap<string, number>): string[] {
+function evidenceOf(
+  broker: BrokerSource,
+  queues: readonly ChosenQueue[],
+  messages: ReadonlyMap<string, number>,
+): string[] {
   if (queues.length === 0) return []
   return [
     rabbitmqctl(broker, 'list_queues name durable messages'),
-    ...queues.slice(0, 8).map(({ queue: { name, durable }, proof }) => `${name} ${String(durable)} ${messages.get(name) ?? 0} (${proof})`),
+    ...queues
+      .slice(0, 8)
+      .map(({ queue: { name, durable }, proof }) => `${name} ${String(durable)} ${messages.get(name) ?? 0} (${proof})`),
     ...(queues.length > 8 ? [`and ${queues.length - 8} more`] : []),
   ]
 }
 
-function notesOf({ version, queues: own, all, missing }: QueueSituation, { queues, shared, leftOut, others }: Chosen, total: number, discard: boolean): string[] {
+function notesOf(
+  { version, queues: own, all, missing }: QueueSituation,
+  { queues, shared, leftOut, others }: Chosen,
+  total: number,
+  discard: boolean,
+): string[] {
   const dropped = queues.flatMap(({ queue }) =>
     Object.entries(queue.arguments).flatMap(([name, value]) =>
-      name !== 'x-queue-type' && isDroppedArgument(version, name, value) ? [`${queue.name}: ${name}=${String(value)}`] : [],
+      name !== 'x-queue-type' && isDroppedArgument(version, name, value)
+        ? [`${queue.name}: ${name}=${String(value)}`]
+        : [],
     ),
   )
   const durable = own.filter(({ queue }) => queue.durable)
   const lasting = all.filter(({ type }) => alwaysDurable.includes(type))
   return [
-    ...(durable.length > 0 ? [`${counted(durable.length, 'queue')} of the service ${durable.length === 1 ? 'is' : 'are'} durable already, and left alone`] : []),
-    ...(lasting.length > 0 ? [`quorum queues and streams are always durable, and left alone: ${listed(lasting.map(({ name }) => name))}`] : []),
+    ...(durable.length > 0
+      ? [
+          `${counted(durable.length, 'queue')} of the service ${durable.length === 1 ? 'is' : 'are'} durable already, and left alone`,
+        ]
+      : []),
+    ...(lasting.length > 0
+      ? [`quorum queues and streams are always durable, and left alone: ${listed(lasting.map(({ name }) => name))}`]
+      : []),
     ...(missing.length > 0 ? [`not there now, and declared by the service when it starts: ${listed(missing)}`] : []),
-    ...(dropped.length > 0 ? [`RabbitMQ ${version} no longer takes these arguments, so they are left out: ${listed(dropped)}`] : []),
-    ...(shared.length > 0 ? [`transient, and not known to be the service's own, since others' queues are bound to them as well: ${listed(shared)}`] : []),
+    ...(dropped.length > 0
+      ? [`RabbitMQ ${version} no longer takes these arguments, so they are left out: ${listed(dropped)}`]
+      : []),
+    ...(shared.length > 0
+      ? [
+          `transient, and not known to be the service's own, since others' queues are bound to them as well: ${listed(shared)}`,
+        ]
+      : []),
     ...(leftOut.length > 0 ? [`left out by --queue, and transient: ${listed(leftOut)}`] : []),
-    ...(others.length > 0 ? [`transient, and left as ${others.length === 1 ? 'it is' : 'they are'}: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`] : []),
+    ...(others.length > 0
+      ? [
+          `transient, and left as ${others.length === 1 ? 'it is' : 'they are'}: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`,
+        ]
+      : []),
     ...(total > 0 && !discard ? ['a message comes back persistent, and otherwise as it was'] : []),
   ]
 }

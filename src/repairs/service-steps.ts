@@ -7,8 +7,8 @@ import type { ApiSource, ServiceSource, ServiceStatus } from '../core/sources.ts
 import { valuesKey } from '../knowledge/helm.ts'
 
 /**
- * That something may start the service while a plan has it stopped. One that is paused is none. Throws REFUSED where it owns instances of
- * the service, and as the source does.
+ * That something may start the service while a plan has it stopped. One that is paused is none. Throws REFUSED where it
+ * owns instances of the service, and as the source does.
  */
 export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
   refuseOwnedByOthers(await service.status())
@@ -26,26 +26,40 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
 /** What is to be known of a start where nobody may ask the service itself whether it is through. */
 export function unaskedNotes(api: Wanted<ApiSource>): string[] {
   if (!(api instanceof AdminError) || !isForbidden(api)) return []
-  return [`whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: ${api.message}`]
+  return [
+    `whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: ${api.message}`,
+  ]
 }
 
 /** What is to be known of a setting that is written where the service runs, and not where it is declared. */
 export function settingNotes({ platform }: Deployment, { name, to }: { name: string; to: string | null }): string[] {
   if (platform !== 'kubernetes') return []
-  if (to === null) return [`${name} is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it`]
-  return [`${name} is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`]
+  if (to === null)
+    return [
+      `${name} is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it`,
+    ]
+  return [
+    `${name} is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`,
+  ]
 }
 
 /** The step that stops the service. `status`: as it is now; null: not known. */
 export function stopStep(status: ServiceStatus | null): Step {
   const runs = status?.state === 'running'
   // one that is started again and again is left so, should the stop be taken back
-  return { title: 'stop the service', action: { kind: 'stop-service', wasRunning: runs || status?.startsAgain === true }, interrupts: runs }
+  return {
+    title: 'stop the service',
+    action: { kind: 'stop-service', wasRunning: runs || status?.startsAgain === true },
+    interrupts: runs,
+  }
 }
 
 /** The step that starts it again. `locks`: those of the change log that have to be free in the end, too. */
 export function startStep(locks: readonly { database: string; schema: string }[] = []): Step {
-  const until = locks.length === 0 ? 'it answers' : `it answers and the change-log ${locks.length === 1 ? 'lock is' : 'locks are'} free`
+  const until =
+    locks.length === 0
+      ? 'it answers'
+      : `it answers and the change-log ${locks.length === 1 ? 'lock is' : 'locks are'} free`
   return {
     title: `start the service and wait until ${until}`,
     action: { kind: 'start-service', ...(locks.length > 0 && { locks }) },

@@ -17,7 +17,8 @@ export const stopTheService = defineRepair({
   ...looksAt,
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment, { toStart: false })
-    if (seen.status.state === 'stopped' && seen.status.startsAgain !== true) return nothingToDo(seen, `the service is stopped: ${seen.status.detail}`)
+    if (seen.status.state === 'stopped' && seen.status.startsAgain !== true)
+      return nothingToDo(seen, `the service is stopped: ${seen.status.detail}`)
     return {
       ...drafted(seen, [stopStep(seen.status)]),
       impact: { serviceStops: 1 },
@@ -48,8 +49,18 @@ export const restartTheService = defineRepair({
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment)
     const isStopped = seen.status.state === 'stopped' && seen.status.startsAgain !== true
-    if (isStopped) return { ...drafted(seen, [startStep()]), impact: { serviceStarts: 1 }, notes: ['the service is stopped: it is started', ...seen.notes] }
-    return { ...drafted(seen, [stopStep(seen.status), startStep()]), impact: { serviceRestarts: 1 }, notes: seen.notes, risks: seen.risks }
+    if (isStopped)
+      return {
+        ...drafted(seen, [startStep()]),
+        impact: { serviceStarts: 1 },
+        notes: ['the service is stopped: it is started', ...seen.notes],
+      }
+    return {
+      ...drafted(seen, [stopStep(seen.status), startStep()]),
+      impact: { serviceRestarts: 1 },
+      notes: seen.notes,
+      risks: seen.risks,
+    }
   },
 })
 

@@ -38,29 +38,75 @@ export interface ValuesOptions {
   vendor?: GivenVendor
 }
 
-/** Sets or removes settings in a chart's values, where Helm hands them to the service; no deployment is needed for it. */
+/**
+ * Sets or removes settings in a chart's values, where Helm hands them to the service; no deployment is needed for it.
+ */
 export const setEnvInValues = defineRepair({
   id: 'set-env-values',
   title: "set or remove the service's settings in the chart's values",
   reads: ['files'],
   wants: applyReads,
-  async plan({ files, ...sources }, deployment, { settings, values, path, apply, chart: named, vendor: given }: ValuesOptions) {
+  async plan(
+    { files, ...sources },
+    deployment,
+    { settings, values, path, apply, chart: named, vendor: given }: ValuesOptions,
+  ) {
     const chart = (apply && (await installedChart(apply, { sources, deployment }))) ?? named ?? null
     const again = (...more: string[]): ShellCommand => {
-      const before = [...(apply ? [['-d', deployment.name], ['--apply']] : []), ...chartWords(apply ?? named), ...values.map((file) => ['--values', file]), ...(path.length > 0 ? [['--path', path.join('.')]] : [])]
-      return typed(['testops-admin', 'set-env', ...before.filter(([flag]) => !more.includes(flag!)).flat(), ...more, ...settings.flatMap(wordsOf), ...vendorWords(given)])
+      const before = [
+        ...(apply ? [['-d', deployment.name], ['--apply']] : []),
+        ...chartWords(apply ?? named),
+        ...values.map((file) => ['--values', file]),
+        ...(path.length > 0 ? [['--path', path.join('.')]] : []),
+      ]
+      return typed([
+        'testops-admin',
+        'set-env',
+        ...before.filter(([flag]) => !more.includes(flag!)).flat(),
+        ...more,
+        ...settings.flatMap(wordsOf),
+        ...vendorWords(given),
+      ])
     }
-    const place = await placeOfValues(files, { files: values, path, keys: [chartKeys.openSettings], applies: apply !== undefined, again: (it) => again('--path', it) })
+    const place = await placeOfValues(files, {
+      files: values,
+      path,
+      keys: [chartKeys.openSettings],
+      applies: apply !== undefined,
+      again: (it) => again('--path', it),
+    })
     const known = { files: values, place }
     const open = [...place.own, ...chartKeys.openSettings]
     const present = (await Promise.all(values.map(async (file) => files.keys(file, open)))).flat()
     const rendered = chart && containersOf(await files.rendered(chart, valuesWith(known, [])))
-    const names = [...(await Promise.all(values.map(async (file) => files.names(file)))).flat(), ...(rendered ?? []).flatMap(({ environment }) => [...environment.keys()]), ...(apply ? (await needed(sources.service).environment()).keys() : [])]
-    const isOfOwnKey = (wish: SettingWish): boolean => 'known' in wish && wish.known === 'tokenValiditySeconds' && !present.some((name) => name.endsWith('_JWT_ACCESS_TOKEN_VALIDITY_SECONDS'))
-    const lookedIn = [...values, ...(chart ? [`chart ${chart.chart}`] : []), ...(apply ? [`the settings of ${deployment.name}`] : [])].join(', ')
-    const next = (part: keyof GivenVendor): Suggestion[] => [vendorFlag[part], ...(chart ? [] : [again('--chart', 'CHART')]), ...(apply ? [] : ['-d NAME   # a deployment that has such settings'])]
-    const { vendor, names: own } = vendorToWrite(settings.filter((wish) => !isOfOwnKey(wish)), { given, deployment, names, lookedIn, next })
-    const wishes = settings.map(({ to, secret, ...wish }) => ({ to, secret, name: 'name' in wish ? wish.name : own[wish.known] }))
+    const names = [
+      ...(await Promise.all(values.map(async (file) => files.names(file)))).flat(),
+      ...(rendered ?? []).flatMap(({ environment }) => [...environment.keys()]),
+      ...(apply ? (await needed(sources.service).environment()).keys() : []),
+    ]
+    const isOfOwnKey = (wish: SettingWish): boolean =>
+      'known' in wish &&
+      wish.known === 'tokenValiditySeconds' &&
+      !present.some((name) => name.endsWith('_JWT_ACCESS_TOKEN_VALIDITY_SECONDS'))
+    const lookedIn = [
+      ...values,
+      ...(chart ? [`chart ${chart.chart}`] : []),
+      ...(apply ? [`the settings of ${deployment.name}`] : []),
+    ].join(', ')
+    const next = (part: keyof GivenVendor): Suggestion[] => [
+      vendorFlag[part],
+      ...(chart ? [] : [again('--chart', 'CHART')]),
+      ...(apply ? [] : ['-d NAME   # a deployment that has such settings']),
+    ]
+    const { vendor, names: own } = vendorToWrite(
+      settings.filter((wish) => !isOfOwnKey(wish)),
+      { given, deployment, names, lookedIn, next },
+    )
+    const wishes = settings.map(({ to, secret, ...wish }) => ({
+      to,
+      secret,
+      name: 'name' in wish ? wish.name : own[wish.known],
+    }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
     if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
 
@@ -79,23 +125,61 @@ export const setEnvInValues = defineRepair({
     const wanted = chosen.filter(({ look, to }) => look.text !== to).map(({ file, path, to }) => ({ file, path, to }))
     const steps = await editSteps(files, wanted)
     const effect = chart && (await effectOfSteps(files, chart, known, steps))
-    if (chart && effect) refuseOtherSettings(effect, chosen.filter(({ look, to }) => look.text !== to), chart)
-    const keyOf = (it: readonly string[]): readonly string[] => (it.length > open.length ? chartKeys.openSettings : it.slice(place.own.length))
+    if (chart && effect)
+      refuseOtherSettings(
+        effect,
+        chosen.filter(({ look, to }) => look.text !== to),
+        chart,
+      )
+    const keyOf = (it: readonly string[]): readonly string[] =>
+      it.length > open.length ? chartKeys.openSettings : it.slice(place.own.length)
     const added = chosen.filter(({ look, to }) => to !== null && look.text !== to).map((it) => keyOf(it.path))
-    const chartRisk = chart === null ? await unknownChart(files, known, added, again) : effect && otherChanges(chart, effect.others)
-    const isDurable = ({ name, to }: { name: string; to: string | null }): boolean => name === own.rabbitDurable && to !== null
+    const chartRisk =
+      chart === null ? await unknownChart(files, known, added, again) : effect && otherChanges(chart, effect.others)
+    const isDurable = ({ name, to }: { name: string; to: string | null }): boolean =>
+      name === own.rabbitDurable && to !== null
     const durable = wishes.find(isDurable)
-    const queues = durable && apply ? await queuesWouldDiffer({ ...sources, service: needed(sources.service) }, deployment, parseBoolean(durable.to!) ?? settingDefaults.rabbitDurable) : {}
+    const queues =
+      durable && apply
+        ? await queuesWouldDiffer(
+            { ...sources, service: needed(sources.service) },
+            deployment,
+            parseBoolean(durable.to!) ?? settingDefaults.rabbitDurable,
+          )
+        : {}
     const draft = {
-      target: Object.fromEntries([...new Set(chosen.map(({ file }) => file))].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
+      target: Object.fromEntries(
+        [...new Set(chosen.map(({ file }) => file))].map((file, index) => [
+          index === 0 ? 'values' : `values ${index + 1}`,
+          file,
+        ]),
+      ),
       impact: editImpact(wanted),
-      evidence: chosen.map(({ file, path: at, look }) => `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ${at.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`),
+      evidence: chosen.map(
+        ({ file, path: at, look }) =>
+          `${file}${look.text === null || look.line === null ? '' : ` line ${look.line}`}: ${at.join('.')}${look.text === null ? ' is not set' : `: ${look.text}`}`,
+      ),
       notes: [
         ...wishes.flatMap(({ name, to }) => (to === null ? [] : (typoNote(name, vendor, present) ?? []))),
-        ...chosen.filter(({ look, to, path: at }) => look.text === to && to !== null && !look.isText && at.length > open.length).map(({ path: at }) => `${at.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`),
+        ...chosen
+          .filter(
+            ({ look, to, path: at }) => look.text === to && to !== null && !look.isText && at.length > open.length,
+          )
+          .map(
+            ({ path: at }) =>
+              `${at.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`,
+          ),
         ...(queues.note === undefined ? [] : [queues.note]),
-        ...(!apply && wanted.some(({ path: at }) => at.at(-1) === own.rabbitDurable) ? ['the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them'] : []),
-        ...(wanted.length === 0 ? [`all is set so already${apply ? ' in the files' : ''}`] : apply ? [] : [effectNote(values, place)]),
+        ...(!apply && wanted.some(({ path: at }) => at.at(-1) === own.rabbitDurable)
+          ? [
+              'the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them',
+            ]
+          : []),
+        ...(wanted.length === 0
+          ? [`all is set so already${apply ? ' in the files' : ''}`]
+          : apply
+            ? []
+            : [effectNote(values, place)]),
       ],
       risks: [queues.risk ?? null, chartRisk].filter((risk) => risk !== null),
       steps,
@@ -106,7 +190,10 @@ export const setEnvInValues = defineRepair({
 })
 
 function vendorWords(given: GivenVendor | undefined): string[] {
-  return [...(given?.prefix === undefined ? [] : ['--vendor-prefix', given.prefix]), ...(given?.package === undefined ? [] : ['--vendor-package', given.package])]
+  return [
+    ...(given?.prefix === undefined ? [] : ['--vendor-prefix', given.prefix]),
+    ...(given?.package === undefined ? [] : ['--vendor-package', given.package]),
+  ]
 }
 
 function inValues(name: string, { file }: Chosen): AdminError {

@@ -33,7 +33,13 @@ export const setEnv = defineRepair({
   async plan(sources, deployment, { settings, restart, salt, vendor: given }: SetEnvOptions) {
     const { service } = sources
     const [environment, seen] = await Promise.all([service.environment(), lookAtService(sources, deployment)])
-    const { names, vendor } = vendorToWrite(settings, { given, deployment, names: environment.keys(), lookedIn: "the service's settings", next: (part) => [vendorFlag[part], service.commands.settings] })
+    const { names, vendor } = vendorToWrite(settings, {
+      given,
+      deployment,
+      names: environment.keys(),
+      lookedIn: "the service's settings",
+      next: (part) => [vendorFlag[part], service.commands.settings],
+    })
     const wishes = settings.map((wish) => ({ ...wish, name: 'name' in wish ? wish.name : names[wish.known] }))
     const twice = wishes.find(({ name }, index) => wishes.findIndex((it) => it.name === name) !== index)
     if (twice) throw new AdminError('USAGE', `${twice.name} is named twice: once is enough`)
@@ -44,49 +50,97 @@ export const setEnv = defineRepair({
       if (secret || value instanceof Secret || isSecretSetting(name, '')) {
         if (to !== null) throw deployment.platform === 'kubernetes' ? inTemplate(name) : heldSecret(name)
         const [from, next] = [fingerprint(current, salt), secret?.fingerprint ?? null]
-        return from === next ? [] : [{ title: next === null ? `take ${name} away` : `set ${name}, a secret`, action: { kind: 'set-secret', name, salt, from, to: next, file: secret?.file ?? null }, interrupts: false }]
+        return from === next
+          ? []
+          : [
+              {
+                title: next === null ? `take ${name} away` : `set ${name}, a secret`,
+                action: { kind: 'set-secret', name, salt, from, to: next, file: secret?.file ?? null },
+                interrupts: false,
+              },
+            ]
       }
-      return current === to ? [] : [{ title: to === null ? `take ${name} away` : `set ${name}=${to}`, action: { kind: 'set-setting', name, from: current, to }, interrupts: false }]
+      return current === to
+        ? []
+        : [
+            {
+              title: to === null ? `take ${name} away` : `set ${name}=${to}`,
+              action: { kind: 'set-setting', name, from: current, to },
+              interrupts: false,
+            },
+          ]
     })
     const runs = seen.status.state === 'running' || seen.status.startsAgain === true
     const restarts = restart && runs && changes.length > 0
     if (deployment.platform === 'kubernetes') assertForCluster(changes, { rollsOut: !restart && runs })
-    const durable = changes.flatMap(({ action }) => (action.kind === 'set-setting' && action.name === names.rabbitDurable ? [action] : [])).at(0)
-    const queues = durable ? await queuesWouldDiffer(sources, deployment, (durable.to === null ? null : parseBoolean(durable.to)) ?? settingDefaults.rabbitDurable) : {}
+    const durable = changes
+      .flatMap(({ action }) => (action.kind === 'set-setting' && action.name === names.rabbitDurable ? [action] : []))
+      .at(0)
+    const queues = durable
+      ? await queuesWouldDiffer(
+          sources,
+          deployment,
+          (durable.to === null ? null : parseBoolean(durable.to)) ?? settingDefaults.rabbitDurable,
+        )
+      : {}
     const start: Step = { ...startStep(), action: { kind: 'start-service', stopsOnUndo: true } }
-    const isSet = (name: string): boolean => changes.some(({ action }) => action.kind === 'set-setting' && action.name === name)
+    const isSet = (name: string): boolean =>
+      changes.some(({ action }) => action.kind === 'set-setting' && action.name === name)
     return {
       target: { service: seen.target },
       impact: changes.length === 0 ? {} : { settingsChanged: changes.length, ...(restarts && { serviceRestarts: 1 }) },
       evidence: wishes.flatMap(({ name }) => settingLines(service, name, shown(name, environment.get(name)))),
       notes: [
-        ...wishes.flatMap(({ name, to, secret }) => (to === null && !secret ? [] : (typoNote(name, vendor, environment.keys()) ?? []))),
+        ...wishes.flatMap(({ name, to, secret }) =>
+          to === null && !secret ? [] : (typoNote(name, vendor, environment.keys()) ?? []),
+        ),
         ...(queues.note === undefined ? [] : [queues.note]),
         ...changes.flatMap(({ action }) => (action.kind === 'set-setting' ? settingNotes(deployment, action) : [])),
-        ...(changes.some(({ action }) => action.kind === 'set-secret' && action.from !== null) ? ["the former value of a secret is kept for `undo`, in a file of this user's alone beside the journal"] : []),
-        ...(changes.length === 0 ? ['all is set so already; a service that was not restarted since may run with other settings'] : restarts ? seen.notes : [runs ? 'the service is not restarted: it takes effect at the next start' : 'the service is stopped, and stays so: it takes effect at the next start']),
+        ...(changes.some(({ action }) => action.kind === 'set-secret' && action.from !== null)
+          ? ["the former value of a secret is kept for `undo`, in a file of this user's alone beside the journal"]
+          : []),
+        ...(changes.length === 0
+          ? ['all is set so already; a service that was not restarted since may run with other settings']
+          : restarts
+            ? seen.notes
+            : [
+                runs
+                  ? 'the service is not restarted: it takes effect at the next start'
+                  : 'the service is stopped, and stays so: it takes effect at the next start',
+              ]),
       ],
       risks: [...(restarts ? seen.risks : []), ...(queues.risk ? [queues.risk] : [])],
       steps: restarts ? [stopStep(seen.status), ...changes, start] : changes,
-      verifiedBy: restarts ? ['service/running', 'api/reachable', ...(isSet(names.tokenValiditySeconds) ? ['api/token-lifetime'] : [])] : [],
+      verifiedBy: restarts
+        ? ['service/running', 'api/reachable', ...(isSet(names.tokenValiditySeconds) ? ['api/token-lifetime'] : [])]
+        : [],
     }
   },
 })
 
-/** A pod template is read by everyone who may read Deployments, and a changed one takes effect at once. Throws REFUSED, USAGE. */
+/**
+ * A pod template is read by everyone who may read Deployments, and a changed one takes effect at once. Throws REFUSED,
+ * USAGE.
+ */
 function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: boolean }): void {
   const secret = changes.flatMap(({ action }) => (action.kind === 'set-secret' ? [action.name] : [])).at(0)
   if (secret !== undefined) throw inTemplate(secret)
   if (rollsOut && changes.length > 0) {
-    throw new AdminError('USAGE', 'on Kubernetes a setting that is written starts new pods at once: --no-restart is for a service that is stopped', [
-      'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
-      'testops-admin service stop -d {deployment}',
-    ])
+    throw new AdminError(
+      'USAGE',
+      'on Kubernetes a setting that is written starts new pods at once: --no-restart is for a service that is stopped',
+      [
+        'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
+        'testops-admin service stop -d {deployment}',
+      ],
+    )
   }
 }
 
 function inTemplate(name: string): AdminError {
-  return new AdminError('REFUSED', `${name} is a secret, and a pod template is no place for one: nothing was changed`, ['set it in the Secret of the release, then: testops-admin service restart -d {deployment}'])
+  return new AdminError('REFUSED', `${name} is a secret, and a pod template is no place for one: nothing was changed`, [
+    'set it in the Secret of the release, then: testops-admin service restart -d {deployment}',
+  ])
 }
 
 function shown(name: string, value: string | Secret | undefined): string {
@@ -95,5 +149,7 @@ function shown(name: string, value: string | Secret | undefined): string {
 }
 
 function heldSecret(name: string): AdminError {
-  return new AdminError('USAGE', `${name} holds a secret now: its value is given by a file`, [command`testops-admin set-env ${name}=@FILE -d {deployment}`])
+  return new AdminError('USAGE', `${name} holds a secret now: its value is given by a file`, [
+    command`testops-admin set-env ${name}=@FILE -d {deployment}`,
+  ])
 }

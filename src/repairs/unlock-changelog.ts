@@ -50,9 +50,18 @@ export const unlockChangelog = defineRepair({
       const [first, ...others] = schema === null || tables.some((table) => table.schema === schema) ? tables : []
       const where = schema === null ? '' : ` in schema ${schema}`
       if (error) left.push({ target: database.target, error })
-      else if (identity === null || !first) parts.push(leftAlone(`${noTable(database, aroundOf(around, index === 0))}${where}`))
+      else if (identity === null || !first)
+        parts.push(leftAlone(`${noTable(database, aroundOf(around, index === 0))}${where}`))
       else {
-        const part = partOf({ database, identity, tables: [first, ...others], schema, around: aroundOf(around, index === 0), service: had(service), isMain: index === 0 })
+        const part = partOf({
+          database,
+          identity,
+          tables: [first, ...others],
+          schema,
+          around: aroundOf(around, index === 0),
+          service: had(service),
+          isMain: index === 0,
+        })
         parts.push(await (index === 0 ? part : part.catch((thrown: unknown) => leave(left, database, thrown))))
       }
     }
@@ -61,7 +70,10 @@ export const unlockChangelog = defineRepair({
     if (changes.length + removals.length === 0 && left[0]) throw nothingElse(left[0].error)
     if (restart && changes.length > 0 && service instanceof AdminError) throw withoutService(service)
     const isStopped = restart && changes.length > 0
-    const ofStop = isStopped && !(service instanceof AdminError) ? [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))] : []
+    const ofStop =
+      isStopped && !(service instanceof AdminError)
+        ? [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))]
+        : []
     return {
       target,
       impact: {
@@ -70,9 +82,16 @@ export const unlockChangelog = defineRepair({
         ...(isStopped && { serviceRestarts: 1 }),
       },
       evidence: parts.flatMap(({ evidence }) => evidence),
-      notes: [...parts.flatMap(({ notes }) => notes), ...(isStopped ? unaskedNotes(api) : []), ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`)],
+      notes: [
+        ...parts.flatMap(({ notes }) => notes),
+        ...(isStopped ? unaskedNotes(api) : []),
+        ...left.map(({ target: where, error }) => `${where} is left as it is: ${error.message}`),
+      ],
       risks: [...merged(parts.flatMap(({ risks }) => risks)), ...ofStop],
-      steps: [...(isStopped ? [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))] : changes), ...removals],
+      steps: [
+        ...(isStopped ? [stopStep(around.status), ...changes, startStep(changes.flatMap(placeOf))] : changes),
+        ...removals,
+      ],
       verifiedBy: ['database/changelog-lock', ...(isStopped ? ['service/running', 'api/reachable'] : [])],
     }
   },
@@ -87,7 +106,9 @@ interface Looked {
 }
 
 async function lookAtAll(databases: readonly DatabaseSource[], around: Surroundings): Promise<Looked[]> {
-  return Promise.all(databases.map(async (database, index) => lookAt(database, aroundOf(around, index === 0), index === 0)))
+  return Promise.all(
+    databases.map(async (database, index) => lookAt(database, aroundOf(around, index === 0), index === 0)),
+  )
 }
 
 /** The service's Liquibase looks into the main database. */
@@ -125,7 +146,12 @@ function leave(left: Left[], { target }: DatabaseSource, thrown: unknown): Part 
 
 /** That there is nothing to do cannot be said of a deployment of which a part was not seen. */
 function nothingElse(error: AdminError): AdminError {
-  return new AdminError(error.code, `${error.message}; in the other databases there is nothing to do`, error.suggestions, { cause: error })
+  return new AdminError(
+    error.code,
+    `${error.message}; in the other databases there is nothing to do`,
+    error.suggestions,
+    { cause: error },
+  )
 }
 
 /** Throws USAGE where a schema was named in which no database has a table. */
@@ -133,27 +159,52 @@ function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
   if (schema === null || schemas.includes(schema)) return
   const where = schemas.length === 0 ? 'nor has any other' : `there is one in ${listed(schemas)}`
-  throw new AdminError('USAGE', `schema ${schema} has no table ${changelogLock.table}; ${where}`, schemas.map((name) => command`--schema ${name}`))
+  throw new AdminError(
+    'USAGE',
+    `schema ${schema} has no table ${changelogLock.table}; ${where}`,
+    schemas.map((name) => command`--schema ${name}`),
+  )
 }
 
-/** Throws UNEXPECTED_ANSWER where no database has the table: an operator whose address is wrong must not read that there is nothing to do. */
+/**
+ * Throws UNEXPECTED_ANSWER where no database has the table: an operator whose address is wrong must not read that there
+ * is nothing to do.
+ */
 function assertAnyTable(looked: readonly Looked[], { liquibase }: Surroundings): void {
   const named = liquibase?.table ?? null
-  const isNamed = ({ table = changelogLock.table }: ChangelogLockTable): boolean => named === null || table.toLowerCase() === named.toLowerCase()
-  if (looked.some(({ tables, error }, index) => (index === 0 ? tables.filter(isNamed) : tables).length > 0 || error !== undefined)) return
+  const isNamed = ({ table = changelogLock.table }: ChangelogLockTable): boolean =>
+    named === null || table.toLowerCase() === named.toLowerCase()
+  if (
+    looked.some(
+      ({ tables, error }, index) => (index === 0 ? tables.filter(isNamed) : tables).length > 0 || error !== undefined,
+    )
+  )
+    return
   const targets = listed(looked.map(({ database }) => database.target))
   const message = `no table ${named ?? changelogLock.table} is in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: no Liquibase has run there yet, or the service uses another database`
-  throw new AdminError('UNEXPECTED_ANSWER', message, ["see whether the configuration's database is the one that the service is set to", 'testops-admin doctor -d {deployment}'])
+  throw new AdminError('UNEXPECTED_ANSWER', message, [
+    "see whether the configuration's database is the one that the service is set to",
+    'testops-admin doctor -d {deployment}',
+  ])
 }
 
 function placeOf({ action }: Step): { database: string; schema: string; table?: string }[] {
   if (action.kind !== 'release-lock' && action.kind !== 'insert-lock-row') return []
-  return [{ database: action.database, schema: action.schema, ...(action.table !== undefined && { table: action.table }) }]
+  return [
+    { database: action.database, schema: action.schema, ...(action.table !== undefined && { table: action.table }) },
+  ]
 }
 
 function withoutService(error: AdminError): AdminError {
-  const commands: Suggestion[] = ['stop the service yourself, then: testops-admin unlock-changelog -d {deployment} --no-restart']
-  return new AdminError(error.code, `the service cannot be stopped and started: ${error.message}`, [...error.suggestions, ...commands], { cause: error })
+  const commands: Suggestion[] = [
+    'stop the service yourself, then: testops-admin unlock-changelog -d {deployment} --no-restart',
+  ]
+  return new AdminError(
+    error.code,
+    `the service cannot be stopped and started: ${error.message}`,
+    [...error.suggestions, ...commands],
+    { cause: error },
+  )
 }
 
 function rowsOf({ action }: Step): readonly ChangelogLockRow[] {

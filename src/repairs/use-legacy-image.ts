@@ -42,10 +42,19 @@ export const useLegacyImage = defineRepair({
     const around = { sources, deployment }
     if (compose === undefined) {
       const applying = typeof apply === 'object' ? { chart: apply, around } : null
-      return planForValues(files, values, path, asked, applying === null ? (options.chart ?? null) : await installedChart(applying.chart, around), applying)
+      return planForValues(
+        files,
+        values,
+        path,
+        asked,
+        applying === null ? (options.chart ?? null) : await installedChart(applying.chart, around),
+        applying,
+      )
     }
     const { draft, service: edited } = await planForCompose(files, compose, service, asked)
-    return apply === undefined ? draft : withRestart(draft, { file: compose, service: edited, name: wantedName(asked) }, files, around)
+    return apply === undefined
+      ? draft
+      : withRestart(draft, { file: compose, service: edited, name: wantedName(asked) }, files, around)
   },
 })
 
@@ -56,7 +65,10 @@ export function chartWords(chart: ChartOptions | undefined): string[][] {
 }
 
 /** `more` stands above what was given. */
-function again({ values = [], path = [], compose, service, build, revert, apply, chart, deployment }: LegacyOptions, more: readonly string[]): ShellCommand {
+function again(
+  { values = [], path = [], compose, service, build, revert, apply, chart, deployment }: LegacyOptions,
+  more: readonly string[],
+): ShellCommand {
   const given = [
     ...values.map((file) => ['--values', file]),
     ...(path.length > 0 ? [['--path', path.join('.')]] : []),

@@ -2,7 +2,10 @@ import { closeSync, fstatSync, readFileSync } from 'node:fs'
 import { openInside } from './read/inside.ts'
 import { pathOf } from './read/file-name.ts'
 
-/** What the environment files of a results directory say, each by its name; what is not there, or is no text, is left out. */
+/**
+ * What the environment files of a results directory say, each by its name; what is not there, or is no text, is left
+ * out.
+ */
 export type Environment = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** what is larger is none that was written for people to read */
@@ -94,5 +97,8 @@ function elementIn(xml: string, name: string): string | null {
 function plain(xml: string): string {
   return xml
     .replace(/^\s*<!\[CDATA\[([^]*)\]\]>\s*$/, '$1')
-    .replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })[name]!)
+    .replace(
+      /&(lt|gt|quot|apos|amp);/g,
+      (_, name: string) => ({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })[name]!,
+    )
 }

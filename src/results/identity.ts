@@ -1,8 +1,8 @@
 import type { ParameterContent, ResultContent } from './result-file.ts'
 
 /**
- * By what the service takes several results for reruns of one: the full name and the parameters in any order (SPEC.md 2), but for
- * those that are excluded (FIELD-NOTES.md 6). Null: there is no full name.
+ * By what the service takes several results for reruns of one: the full name and the parameters in any order (SPEC.md
+ * 2), but for those that are excluded (FIELD-NOTES.md 6). Null: there is no full name.
  */
 export function identityOf({ fullName, parameters }: ResultContent): string | null {
   if (typeof fullName !== 'string' || fullName.trim() === '') return null

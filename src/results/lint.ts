@@ -36,8 +36,8 @@ export interface LintParts {
 }
 
 /**
- * Judges results directories. Throws FORBIDDEN and UNREACHABLE where one cannot be listed, USAGE where that of the earlier run is
- * not there, and the signal's reason.
+ * Judges results directories. Throws FORBIDDEN and UNREACHABLE where one cannot be listed, USAGE where that of the
+ * earlier run is not there, and the signal's reason.
  */
 export async function lintResults(options: LintOptions, parts: LintParts = {}): Promise<LintReport> {
   const { signal } = options
@@ -57,7 +57,11 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
   const earlier = options.previous === null ? null : await listEarlier(options.previous, hash, findings, signal)
   if (earlier) earlierFiles.add(earlier.directory, earlier.results, earlier.resultCount)
 
-  const wish = { off: ruleIds.filter((it) => !findings.isOn(it)), changing: options.changing, isCompared: earlier !== null }
+  const wish = {
+    off: ruleIds.filter((it) => !findings.isOn(it)),
+    changing: options.changing,
+    isCompared: earlier !== null,
+  }
   const [current, previous] = [runParameters(), runParameters()]
   const identities = await firstLook({ all, earlier, files, current, previous, wish, findings, options }, parts)
 
@@ -68,7 +72,14 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
   }
   await judgeGroups(identities, parts.groupRules ?? rules.groupRules, findings, again)
   if (findings.isOn('volatile-parameter')) {
-    if (earlier) await judgeVolatile({ parameters: previous, again: secondReading(earlierFiles, signal), isEarlier: true }, { parameters: current, again, isEarlier: false }, changing, findings, hash)
+    if (earlier)
+      await judgeVolatile(
+        { parameters: previous, again: secondReading(earlierFiles, signal), isEarlier: true },
+        { parameters: current, again, isEarlier: false },
+        changing,
+        findings,
+        hash,
+      )
     judgeEnvironments(all, earlier, changing, findings)
   }
   return { directories: all.map(sizesOf), ...findings.result() }
@@ -85,23 +96,39 @@ async function judgeLogs({ agentLogs, signal }: LintOptions, findings: Findings)
   }
 }
 
-function judgeEnvironments(all: readonly Gathered[], earlier: Listing | null, changing: ReadonlySet<string>, findings: Findings): void {
+function judgeEnvironments(
+  all: readonly Gathered[],
+  earlier: Listing | null,
+  changing: ReadonlySet<string>,
+  findings: Findings,
+): void {
   const before: Environment = earlier ? environmentOf(earlier.directory) : new Map()
-  for (const { listing: { directory } } of all) {
+  for (const {
+    listing: { directory },
+  } of all) {
     for (const [file, entries] of environmentOf(directory)) {
-      for (const found of rules.judgeEnvironment(entries, before.get(file) ?? null, changing)) findings.add('volatile-parameter', directory, file, found)
+      for (const found of rules.judgeEnvironment(entries, before.get(file) ?? null, changing))
+        findings.add('volatile-parameter', directory, file, found)
     }
   }
 }
 
-async function listEarlier(directory: string, hash: Hash, findings: Findings, signal: AbortSignal | undefined): Promise<Listing> {
+async function listEarlier(
+  directory: string,
+  hash: Hash,
+  findings: Findings,
+  signal: AbortSignal | undefined,
+): Promise<Listing> {
   const listing = await listDirectory(directory, hash, signal)
   if (listing.state === 'there') {
     const isRead = (file: string): boolean => entryKind(file) === 'result' || environmentFiles.includes(file)
-    for (const { file, message } of listing.special) if (message === leadsOut && isRead(file)) findings.undetermined({ directory, file, message })
+    for (const { file, message } of listing.special)
+      if (message === leadsOut && isRead(file)) findings.undetermined({ directory, file, message })
     return listing
   }
-  throw new AdminError('USAGE', `there is no directory ${directory} to compare with`, ['testops-admin lint-results DIR --previous PREVIOUS   # the results directory of an earlier run'])
+  throw new AdminError('USAGE', `there is no directory ${directory} to compare with`, [
+    'testops-admin lint-results DIR --previous PREVIOUS   # the results directory of an earlier run',
+  ])
 }
 
 /** What is judged by itself is no child directory of this one; as paths below it. All as they really are. */
@@ -112,5 +139,10 @@ function othersIn(directory: string, all: readonly string[]): ReadonlySet<string
 
 function sizesOf({ listing, bytes }: Gathered): LintReport['directories'][number] {
   const { directory, resultCount, containerCount, attachmentHashes, known } = listing
-  return { directory, files: resultCount + containerCount + attachmentHashes.length + known.length, results: resultCount, bytes }
+  return {
+    directory,
+    files: resultCount + containerCount + attachmentHashes.length + known.length,
+    results: resultCount,
+    bytes,
+  }
 }

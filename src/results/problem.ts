@@ -24,7 +24,10 @@ export interface Found {
   message: string
   /** the place in the file: `labels[3].value`, `steps[0].attachments[1].source`, `line 4, column 7 (byte 120)` */
   place?: string
-  /** where the rule's own words are not precise enough: what the service will do with it, and how it is mended in the test's code */
+  /**
+   * where the rule's own words are not precise enough: what the service will do with it, and how it is mended in the
+   * test's code
+   */
   effect?: string
   remedy?: string
   /** results that will be shown as one, the earliest first; bounded */

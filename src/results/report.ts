@@ -3,7 +3,9 @@ import type { RuleId } from '../knowledge/result-rules.ts'
 import type { Problem, ProblemSeverity } from './problem.ts'
 
 export interface LintOptions {
-  /** as they were given, each once (`distinctDirectories`); results of all are judged together, attachments within each */
+  /**
+   * as they were given, each once (`distinctDirectories`); results of all are judged together, attachments within each
+   */
   directories: readonly string[]
   /** the directory of an earlier run; null: there is none */
   previous: string | null
@@ -28,7 +30,9 @@ export interface LintReport {
   directories: readonly { directory: string; files: number; results: number; bytes: number }[]
   /** exact, also where `problems` leaves some out */
   counts: ReadonlyMap<RuleId, Record<ProblemSeverity, number>>
-  /** worst first, then by rule in the catalogue's order, then by directory and file; at most `mostOfRule` of each rule */
+  /**
+   * worst first, then by rule in the catalogue's order, then by directory and file; at most `mostOfRule` of each rule
+   */
   problems: readonly Problem[]
   undetermined: readonly Undetermined[]
   /** how many there are, also where the list is cut */

@@ -1,4 +1,6 @@
-/** What adapters write of a test; see FIELD-NOTES.md part 6. Everything is optional, and null stands for what is absent. */
+/**
+ * What adapters write of a test; see FIELD-NOTES.md part 6. Everything is optional, and null stands for what is absent.
+ */
 export interface ResultContent extends StepContent {
   uuid?: string | null
   historyId?: string | null

@@ -4,11 +4,16 @@ import { once } from '../core/once.ts'
 import { readable, settingOf } from './endpoints/context.ts'
 import type { ServiceEnvironment } from './endpoints/context.ts'
 
-/** The service's settings as they are now, as far as this process has changed them, or was told that others may have. */
+/**
+ * The service's settings as they are now, as far as this process has changed them, or was told that others may have.
+ */
 export interface CurrentSettings {
   /** asked once for all, and anew after a change */
   environment: () => Promise<ServiceEnvironment>
-  /** tells one state of what addresses are made of from another; what cannot be read is as it was. `known`: those that were read at first */
+  /**
+   * tells one state of what addresses are made of from another; what cannot be read is as it was. `known`: those that
+   * were read at first
+   */
   addresses: (known: ServiceEnvironment) => Promise<string>
   /** others may have changed them: they are asked for anew by whoever wants them next */
   renew: () => void
@@ -50,7 +55,8 @@ export function currentSettings(ask: () => Promise<ServiceEnvironment>): Current
           const value: unknown = Reflect.get(target, property, target)
           if (typeof value !== 'function' || !changing.has(String(property))) return value
           // one that fails may have been carried out
-          return async (...input: unknown[]): Promise<unknown> => (Reflect.apply(value, target, input) as Promise<unknown>).finally(changed)
+          return async (...input: unknown[]): Promise<unknown> =>
+            (Reflect.apply(value, target, input) as Promise<unknown>).finally(changed)
         },
       }),
   }

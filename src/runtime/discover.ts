@@ -44,8 +44,14 @@ export interface DiscoveryRequest {
   isKept?: boolean
 }
 
-/** Looks for deployments on every platform. What a platform cannot tell is said, and keeps nothing else from being found. Throws INTERRUPTED. */
-export async function discover({ environment, workingDirectory: folder, signal, isKept = false }: DiscoveryRequest, all: readonly Finder[] = finders): Promise<Discovery> {
+/**
+ * Looks for deployments on every platform. What a platform cannot tell is said, and keeps nothing else from being
+ * found. Throws INTERRUPTED.
+ */
+export async function discover(
+  { environment, workingDirectory: folder, signal, isKept = false }: DiscoveryRequest,
+  all: readonly Finder[] = finders,
+): Promise<Discovery> {
   const searches = await Promise.all(
     all.map(async (find) => {
       try {

@@ -15,7 +15,10 @@ export interface ConfiguredIntegration {
 }
 
 /** The external systems of a deployment's configuration. Reading a password throws SECRET_MISSING, INTERRUPTED. */
-export function configuredIntegrations(selected: SelectedDeployment, options: Omit<SecretOptions, 'cluster'>): ConfiguredIntegration[] {
+export function configuredIntegrations(
+  selected: SelectedDeployment,
+  options: Omit<SecretOptions, 'cluster'>,
+): ConfiguredIntegration[] {
   const read = secretReader({ ...options, cluster: kubernetesSettingsOf(selected) })
   return (selected.settings.integrations ?? []).map(({ name, url, user = null, password }) => ({
     name,

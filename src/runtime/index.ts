@@ -1,7 +1,18 @@
 export { assertOwnFolder } from '../adapters/trust/folder.ts'
 export type { Discovered } from './discover.ts'
 export { discover } from './discover.ts'
-export { assertNew, assertSecret, draftOf, findProcesses, judge, keptAnswers, probe, problemOfName, selectedOf, writeNew } from './init/index.ts'
+export {
+  assertNew,
+  assertSecret,
+  draftOf,
+  findProcesses,
+  judge,
+  keptAnswers,
+  probe,
+  problemOfName,
+  selectedOf,
+  writeNew,
+} from './init/index.ts'
 export type { Draft, DraftValue, KeptAnswers, Path, Probe, ProbedPart } from './init/index.ts'
 export { initScript } from '../platforms/index.ts'
 export { together } from './configuration/validate.ts'

@@ -52,5 +52,11 @@ export function machineIn(text: string, name: string): Machine {
       'cat /proc/cpuinfo   # on the machine in question: the whole of it',
     ])
   }
-  return { name, architecture, processors: parseCpuinfo(text), hypervisor: null, ...(isCut && { unproven: 'the file is cut short: it does not show the flags of every processor' }) }
+  return {
+    name,
+    architecture,
+    processors: parseCpuinfo(text),
+    hypervisor: null,
+    ...(isCut && { unproven: 'the file is cut short: it does not show the flags of every processor' }),
+  }
 }

@@ -67,7 +67,9 @@ export interface OpenedDeployment {
   login: () => Promise<ApiLogin>
   /** what keeps a second operator out, in the order in which they are taken; what cannot be reached is left out */
   locks: (own: LockOwner) => Promise<readonly RepairLock[]>
-  /** the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them */
+  /**
+   * the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them
+   */
   journals: { here: RunStore; there: () => Promise<RunStore> }
   /** what runs the service, by name; null: its platform has no such names. Throws as `open.service` */
   workload?: () => Promise<WorkloadIdentity | null>
@@ -79,9 +81,9 @@ export interface OpenedDeployment {
 }
 
 /**
- * Makes a deployment observable: what its configuration says, completed from the service's own settings. Fetches its secrets,
- * and connects to nothing yet. Throws SECRET_MISSING for the first that cannot be had, CONFIGURATION; UNAVAILABLE where nothing
- * at all is known of how it is reached.
+ * Makes a deployment observable: what its configuration says, completed from the service's own settings. Fetches its
+ * secrets, and connects to nothing yet. Throws SECRET_MISSING for the first that cannot be had, CONFIGURATION;
+ * UNAVAILABLE where nothing at all is known of how it is reached.
  */
 export async function openDeployment(selected: SelectedDeployment, options: OpenOptions): Promise<OpenedDeployment> {
   const { name, settings } = selected
@@ -94,9 +96,18 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
 
   const settingsOfPlatform = platformSettingsOf(selected)
   if (options.relay && settingsOfPlatform.platform !== 'kubernetes') {
-    throw new AdminError('USAGE', `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`)
+    throw new AdminError(
+      'USAGE',
+      `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`,
+    )
   }
-  const platform = await openPlatform(settingsOfPlatform, { timeoutMs, environment, relay: options.relay, seen: selected.seen, ...(signal && { signal }) })
+  const platform = await openPlatform(settingsOfPlatform, {
+    timeoutMs,
+    environment,
+    relay: options.relay,
+    seen: selected.seen,
+    ...(signal && { signal }),
+  })
   const current = currentSettings(async () => platform.environment())
   const context: EndpointContext = { name, settings, secrets, environment: current.environment }
   const known = await environmentFor(context)
@@ -120,12 +131,14 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     const byAddresses = new Map<string, () => Promise<T>>()
     return async () => {
       const addresses = await current.addresses(known)
-      const shared = byAddresses.get(addresses) ?? share(async () => ways.told(async (reach) => open({ ...context, reach })))
+      const shared =
+        byAddresses.get(addresses) ?? share(async () => ways.told(async (reach) => open({ ...context, reach })))
       byAddresses.set(addresses, shared)
       return shared()
     }
   }
-  const place = cluster ?? (selected.file === labConfigurationFile(environment) ? placeOfLab(labDirectory(environment)) : null)
+  const place =
+    cluster ?? (selected.file === labConfigurationFile(environment) ? placeOfLab(labDirectory(environment)) : null)
   const { runs, lockFile } = recordsOf(environment, { name, ...(place !== null && { cluster: place }) })
   const counted = once(async () => (await import('../adapters/redis/index.ts')).lastCount())
   const tokens = once(async () => (await import('../adapters/api/index.ts')).tokenKeeper())
@@ -141,8 +154,14 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
     return !!own && mayBeOf(own, deployment.cluster, history)
   }
   const journals = {
-    here: platform.workload ? runFolders(runs, { folders: async () => recordsBeside(environment, deployment), isOwn }) : runFolder(runs),
-    there: platform.journals ? share(async () => unheld(await eitherRunStore({ first: inBroker, second: async (of) => platform.journals!(of) }))) : inBroker,
+    here: platform.workload
+      ? runFolders(runs, { folders: async () => recordsBeside(environment, deployment), isOwn })
+      : runFolder(runs),
+    there: platform.journals
+      ? share(async () =>
+          unheld(await eitherRunStore({ first: inBroker, second: async (of) => platform.journals!(of) })),
+        )
+      : inBroker,
   }
   return {
     deployment,
@@ -187,7 +206,11 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       const ofBroker = through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openBrokerLock } = await import('../adapters/rabbitmq/repair-lock.ts')
-        return openBrokerLock(endpoint, own, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform), isOnlyShared: shared.length === 0 })
+        return openBrokerLock(endpoint, own, {
+          timeoutMs,
+          rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform),
+          isOnlyShared: shared.length === 0,
+        })
       })
       // who works on this machine is known best by its own lock
       return [...shared, localLock(lockFile, own), ...(await ifReached(ofBroker()))]
@@ -205,7 +228,10 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       broker: through(async (context) => {
         const endpoint = await brokerEndpoint(context)
         const { openBroker } = await import('../adapters/rabbitmq/index.ts')
-        return toldByLogin(endpoint.login, openBroker(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) }))
+        return toldByLogin(
+          endpoint.login,
+          openBroker(endpoint, { timeoutMs, rabbitmqctl: rabbitmqctlFor(endpoint, selected, options, platform) }),
+        )
       }),
       sessions: through(async (context) => {
         const endpoint = await sessionsEndpoint(context)
@@ -233,17 +259,23 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   }
 }
 
-/** The service's own settings, empty where they cannot be had. Throws that reason where the configuration names no part at all. */
+/**
+ * The service's own settings, empty where they cannot be had. Throws that reason where the configuration names no part
+ * at all.
+ */
 async function environmentFor(context: EndpointContext): Promise<ServiceEnvironment> {
   try {
     return readable(await context.environment())
   } catch (error) {
     const { url, database, broker, sessions, platform, kubernetes, compose } = context.settings
-    if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError)) return new Map()
+    if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError))
+      return new Map()
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
     const message = `nothing is known of how deployment \`${context.name}\` is reached: ${error.message}`
     const isHost = platform === undefined ? !kubernetes && !compose : platform === 'host'
-    const parts: Suggestion = isHost ? 'in the configuration: url, database, broker, sessions, or host.environmentFile' : 'in the configuration: url, database, broker or sessions'
+    const parts: Suggestion = isHost
+      ? 'in the configuration: url, database, broker, sessions, or host.environmentFile'
+      : 'in the configuration: url, database, broker or sessions'
     throw new AdminError(code, message, [...error.suggestions, parts], { cause: error })
   }
 }
@@ -263,16 +295,30 @@ async function ifReached<T>(opening: Promise<T>): Promise<T[]> {
   }
 }
 
-function vendorOf({ vendor = {} }: DeploymentSettings, environment: ServiceEnvironment): Pick<Deployment, 'vendor' | 'assumedVendor'> {
+function vendorOf(
+  { vendor = {} }: DeploymentSettings,
+  environment: ServiceEnvironment,
+): Pick<Deployment, 'vendor' | 'assumedVendor'> {
   const { prefixes, packages } = vendorSigns(environment.keys())
-  const assumed: NonNullable<Deployment['assumedVendor']> = [...(vendor.prefix === undefined && prefixes.length !== 1 ? (['prefix'] as const) : []), ...(vendor.package === undefined && packages.length !== 1 ? (['package'] as const) : [])]
-  return { vendor: { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor }, ...(assumed.length > 0 && { assumedVendor: assumed }) }
+  const assumed: NonNullable<Deployment['assumedVendor']> = [
+    ...(vendor.prefix === undefined && prefixes.length !== 1 ? (['prefix'] as const) : []),
+    ...(vendor.package === undefined && packages.length !== 1 ? (['package'] as const) : []),
+  ]
+  return {
+    vendor: { ...vendorIn(environment.keys(), { ...defaultVendor, ...vendor }), ...vendor },
+    ...(assumed.length > 0 && { assumedVendor: assumed }),
+  }
 }
 
-function timeZoneOf({ timeZone }: DeploymentSettings, environment: ServiceEnvironment): Pick<Deployment, 'timeZone' | 'isTimeZoneAssumed'> {
+function timeZoneOf(
+  { timeZone }: DeploymentSettings,
+  environment: ServiceEnvironment,
+): Pick<Deployment, 'timeZone' | 'isTimeZoneAssumed'> {
   if (timeZone !== undefined) return { timeZone }
   const named = namedTimeZone((name) => settingOf(environment, name))
-  return named !== null && isTimeZone(named.zone) ? { timeZone: named.zone, isTimeZoneAssumed: true } : { timeZone: null }
+  return named !== null && isTimeZone(named.zone)
+    ? { timeZone: named.zone, isTimeZoneAssumed: true }
+    : { timeZone: null }
 }
 
 function accessLogFile({ name, settings: { accessLog } }: EndpointContext): string {
@@ -280,7 +326,11 @@ function accessLogFile({ name, settings: { accessLog } }: EndpointContext): stri
   throw new AdminError('NOT_CONFIGURED', `no access log is configured for \`${name}\`: set \`accessLog.file\``)
 }
 
-function runsSource(folder: string, lockFile: string, { here, there }: { here: RunStore; there: () => Promise<RunStore> }): RunsSource {
+function runsSource(
+  folder: string,
+  lockFile: string,
+  { here, there }: { here: RunStore; there: () => Promise<RunStore> },
+): RunsSource {
   return {
     target: folder,
     async list() {

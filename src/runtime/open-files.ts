@@ -23,21 +23,36 @@ export async function placeOfFile(named: string, workingDirectory: string): Prom
   return realpath(path).catch(() => path)
 }
 
-/** The same of what may be a file, and may as well be a name in a repository of charts; as it is written where there is no such file. */
+/**
+ * The same of what may be a file, and may as well be a name in a repository of charts; as it is written where there is
+ * no such file.
+ */
 export async function placeIfThere(named: string, workingDirectory: string): Promise<string> {
   return realpath(resolve(workingDirectory, named)).catch(() => named)
 }
 
-/** The compose files that declare the service of a deployment, as its containers know them; null: there are none here. Throws as its platform does. */
-export async function composeFilesOf(selected: SelectedDeployment, options: PlatformOptions): Promise<{ paths: readonly string[]; service: string } | null> {
+/**
+ * The compose files that declare the service of a deployment, as its containers know them; null: there are none here.
+ * Throws as its platform does.
+ */
+export async function composeFilesOf(
+  selected: SelectedDeployment,
+  options: PlatformOptions,
+): Promise<{ paths: readonly string[]; service: string } | null> {
   return filesOfPlatform(platformSettingsOf(selected), options)
 }
 
 /**
- * A file of settings, opened as if it were a deployment of its base name: with journals and a lock of its own on this machine, no
- * configuration, and nothing else. `others`: files that are worked on along with it, whose locks are taken too.
+ * A file of settings, opened as if it were a deployment of its base name: with journals and a lock of its own on this
+ * machine, no configuration, and nothing else. `others`: files that are worked on along with it, whose locks are taken
+ * too.
  */
-export function openFile(file: NamedFile, others: readonly string[], environment: Environment, options: { timeoutMs?: number } = {}): OpenedDeployment {
+export function openFile(
+  file: NamedFile,
+  others: readonly string[],
+  environment: Environment,
+  options: { timeoutMs?: number } = {},
+): OpenedDeployment {
   const deployment: Deployment = {
     name: basename(file.path),
     file,
@@ -50,11 +65,25 @@ export function openFile(file: NamedFile, others: readonly string[], environment
     throw new AdminError('NOT_CONFIGURED', `${file.path} is worked on by itself, without the deployment that it is for`)
   }
   const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
-    database: none, broker: none, sessions: none, service: none, api: none, logs: none, accessLog: none, network: none, runs: none, release: none,
+    database: none,
+    broker: none,
+    sessions: none,
+    service: none,
+    api: none,
+    logs: none,
+    accessLog: none,
+    network: none,
+    runs: none,
+    release: none,
     files: async () => filesSource({ ...options, environment }),
   }
   const control: { readonly [K in ControlName]: () => Promise<Controls[K]> } = {
-    database: none, broker: none, service: none, sessions: none, api: none, release: none,
+    database: none,
+    broker: none,
+    service: none,
+    sessions: none,
+    api: none,
+    release: none,
     files: async () => filesControl(options),
   }
   const folderOf = (path: string): string => recordsOfFile(environment, path)
@@ -64,7 +93,8 @@ export function openFile(file: NamedFile, others: readonly string[], environment
     control,
     login: none,
     // in one order, so that two who name the same files in another do not wait for each other
-    locks: async (own) => [...new Set([file.path, ...others])].sort().map((path) => localLock(join(folderOf(path), 'repair.lock'), own)),
+    locks: async (own) =>
+      [...new Set([file.path, ...others])].sort().map((path) => localLock(join(folderOf(path), 'repair.lock'), own)),
     journals: {
       here: runFolder(join(folderOf(file.path), 'runs')),
       there: async () => {

@@ -19,10 +19,13 @@ export function stateHome(environment: Environment): string {
 }
 
 /**
- * Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators. Several clusters,
- * or engines, may have a deployment of one name, each with records of its own.
+ * Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators.
+ * Several clusters, or engines, may have a deployment of one name, each with records of its own.
  */
-export function recordsOf(environment: Environment, { name, cluster }: { name: string; cluster?: string }): { runs: string; lockFile: string } {
+export function recordsOf(
+  environment: Environment,
+  { name, cluster }: { name: string; cluster?: string },
+): { runs: string; lockFile: string } {
   // a name may hold what a path must not, and no `@` then
   const place = cluster === undefined ? '' : suffixOf(cluster)
   const folder = join(stateHome(environment), `${folderNamed(name)}${place}`)
@@ -41,14 +44,23 @@ export async function recordsOfLab(environment: Environment, root: string): Prom
   return all.filter((it) => it.endsWith(place)).map((it) => join(stateHome(environment), it))
 }
 
-/** Folders with the journals of other deployments in the same place: of one workload that was called otherwise, among others. */
-export async function recordsBeside(environment: Environment, { name, cluster }: { name: string; cluster?: string }): Promise<string[]> {
+/**
+ * Folders with the journals of other deployments in the same place: of one workload that was called otherwise, among
+ * others.
+ */
+export async function recordsBeside(
+  environment: Environment,
+  { name, cluster }: { name: string; cluster?: string },
+): Promise<string[]> {
   const { runs } = recordsOf(environment, { name, ...(cluster !== undefined && { cluster }) })
   const own = basename(dirname(runs))
   const place = /@[0-9a-f]{16}$/.exec(own)?.[0]
   if (place === undefined) return []
   const all = await readdir(stateHome(environment)).catch(() => [])
-  return all.filter((it) => it !== own && it.endsWith(place)).sort().map((it) => join(stateHome(environment), it, 'runs'))
+  return all
+    .filter((it) => it !== own && it.endsWith(place))
+    .sort()
+    .map((it) => join(stateHome(environment), it, 'runs'))
 }
 
 function suffixOf(place: string): string {
@@ -63,7 +75,9 @@ export function wellFormed(text: string): string {
 /** One part of a path, whatever the name is: no empty one, none that leads up, and none too long for a file system. */
 function folderNamed(name: string): string {
   const encoded = encodeURIComponent(wellFormed(name)).replace(/^\./, '%2E') || '%'
-  return encoded.length <= longestFolder ? encoded : `${encoded.slice(0, 100)}%${createHash('sha256').update(name).digest('hex')}`
+  return encoded.length <= longestFolder
+    ? encoded
+    : `${encoded.slice(0, 100)}%${createHash('sha256').update(name).digest('hex')}`
 }
 
 /** Folder of the practice deployment, absolute: TESTOPS_ADMIN_LAB_DIR, else `lab` in the state folder. */

@@ -7,7 +7,10 @@ import { possiblePlatforms } from './configuration/platform-keys.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 import { sentence } from '../core/shell-command.ts'
 
-/** The platform that is named, else the one whose section is there, else this machine. Throws CONFIGURATION where that is unclear. */
+/**
+ * The platform that is named, else the one whose section is there, else this machine. Throws CONFIGURATION where that
+ * is unclear.
+ */
 export function platformOf({ name, settings, file }: SelectedDeployment): PlatformName {
   const described = possiblePlatforms(settings)
   if (described.length < 2) return described[0]
@@ -44,9 +47,17 @@ function composeSettingsOf({ settings, file }: SelectedDeployment): ComposeSetti
 }
 
 /** Where the cluster is and what is looked for in it, as far as the configuration says. */
-export function kubernetesSettingsOf({ settings: { kubernetes } }: Pick<SelectedDeployment, 'settings'>): KubernetesSettings {
+export function kubernetesSettingsOf({
+  settings: { kubernetes },
+}: Pick<SelectedDeployment, 'settings'>): KubernetesSettings {
   const { context = null, namespace = null, release = null, workload, values, valuesPath = '' } = kubernetes ?? {}
-  return { context, namespace, release, ...(workload !== undefined && { workload }), ...(values && { values: { file: values.path, path: valuesPath.split('.').filter(Boolean) } }) }
+  return {
+    context,
+    namespace,
+    release,
+    ...(workload !== undefined && { workload }),
+    ...(values && { values: { file: values.path, path: valuesPath.split('.').filter(Boolean) } }),
+  }
 }
 
 function hostSettingsOf({ settings, file, found }: SelectedDeployment): HostSettings {

@@ -8,7 +8,10 @@ import type { SelectedDeployment } from './configuration/select.ts'
 import type { Environment } from './paths.ts'
 import { platformOf } from './platform-of.ts'
 
-/** How `rabbitmqctl` is run where the management API cannot be had: as configured, else on this machine or in the pod or container where the broker is. */
+/**
+ * How `rabbitmqctl` is run where the management API cannot be had: as configured, else on this machine or in the pod or
+ * container where the broker is.
+ */
 export function rabbitmqctlFor(
   { host, port }: Pick<BrokerEndpoint, 'host' | 'port'>,
   selected: SelectedDeployment,
@@ -21,6 +24,8 @@ export function rabbitmqctlFor(
     const beside = await platform.brokerProgram?.({ host, port })
     if (beside) return beside
     const isHere = platformOf(selected) === 'host' && (await isThisMachine(host, { timeoutMs }))
-    return isHere && (await isOnPath('rabbitmqctl', environment['PATH'] ?? '')) ? { command: ['rabbitmqctl'], environment } : null
+    return isHere && (await isOnPath('rabbitmqctl', environment['PATH'] ?? ''))
+      ? { command: ['rabbitmqctl'], environment }
+      : null
   }
 }

@@ -10,23 +10,41 @@ export interface InputOptions {
   next: readonly Suggestion[]
 }
 
-/** A file that the operator named, - for standard input, in UTF-8 or UTF-16. Throws USAGE where it cannot be read or is too large. */
-export async function readInput(file: string, options: InputOptions, input: AsyncIterable<Buffer | string> = process.stdin): Promise<string> {
+/**
+ * A file that the operator named, - for standard input, in UTF-8 or UTF-16. Throws USAGE where it cannot be read or is
+ * too large.
+ */
+export async function readInput(
+  file: string,
+  options: InputOptions,
+  input: AsyncIterable<Buffer | string> = process.stdin,
+): Promise<string> {
   try {
     if (file === '-') return await bounded(input, file, options)
     return await bounded(streamOf(file), file, options)
   } catch (error) {
     if (error instanceof AdminError) throw error
-    throw new AdminError('USAGE', `${inputName(file)} cannot be read: ${messageOf(error)}`, options.next, { cause: error })
+    throw new AdminError('USAGE', `${inputName(file)} cannot be read: ${messageOf(error)}`, options.next, {
+      cause: error,
+    })
   }
 }
 
-async function bounded(stream: AsyncIterable<Buffer | string>, file: string, { mostBytes, next }: InputOptions): Promise<string> {
+async function bounded(
+  stream: AsyncIterable<Buffer | string>,
+  file: string,
+  { mostBytes, next }: InputOptions,
+): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of stream) {
     length += chunk.length
-    if (length > mostBytes) throw new AdminError('USAGE', `${inputName(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`, next)
+    if (length > mostBytes)
+      throw new AdminError(
+        'USAGE',
+        `${inputName(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`,
+        next,
+      )
     chunks.push(Buffer.from(chunk))
   }
   const bytes = Buffer.concat(chunks)

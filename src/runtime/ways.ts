@@ -6,13 +6,19 @@ import type { Suggestion } from '../core/shell-command.ts'
 
 interface Ways {
   reach: Reach
-  /** What opening something gives; an error of it, or of what is asked of it later, names first how an operator opens the ways that it took. */
+  /**
+   * What opening something gives; an error of it, or of what is asked of it later, names first how an operator opens
+   * the ways that it took.
+   */
   told: <T extends object>(opening: (reach: Reach) => Promise<Opened<T>>) => Promise<Opened<T>>
   /** never throws */
   close: () => Promise<void>
 }
 
-/** The ways to the addresses of a deployment, each opened once; one that cannot be is tried again when it is asked for again. */
+/**
+ * The ways to the addresses of a deployment, each opened once; one that cannot be is tried again when it is asked for
+ * again.
+ */
 export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Ways {
   const open = new Map<string, Promise<Opened<Way> | null>>()
   const reach: Reach = async ({ host, port }) => {
@@ -31,7 +37,9 @@ export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Way
       const direct: HostPort[] = []
       const told = async <T>(work: Promise<T>, since: number, isOpening = false): Promise<T> =>
         work.catch(async (error: unknown) => {
-          throw error instanceof AdminError && error.code !== 'INTERRUPTED' ? await toldOf(error, { taken, direct, since, platform, isOpening }) : error
+          throw error instanceof AdminError && error.code !== 'INTERRUPTED'
+            ? await toldOf(error, { taken, direct, since, platform, isOpening })
+            : error
         })
       const opened = await told(
         opening(async (address) => {
@@ -69,13 +77,29 @@ async function toldOf(error: AdminError, { taken, direct, since, platform, isOpe
   const { code, message, suggestions, cause, obstacle } = error
   const commands = [...taken].flatMap(({ command }) => command ?? [])
   const broken = maybeBroken.includes(code) ? await brokenOf(taken, since) : null
-  if (broken) return new AdminError(isOfWay.includes(code) ? code : broken.code, broken.message, distinct([...commands, ...broken.suggestions]), { cause: error, obstacle: broken.obstacle })
+  if (broken)
+    return new AdminError(
+      isOfWay.includes(code) ? code : broken.code,
+      broken.message,
+      distinct([...commands, ...broken.suggestions]),
+      { cause: error, obstacle: broken.obstacle },
+    )
   if (isOfWay.includes(code) && (await isBeyond(platform, direct))) {
     const what = `${message}; from this machine, that is: whether the service reaches it is not known`
-    return new AdminError(code, what, ['testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too', ...suggestions], { cause, obstacle: { kind: 'beyond' } })
+    return new AdminError(
+      code,
+      what,
+      [
+        'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too',
+        ...suggestions,
+      ],
+      { cause, obstacle: { kind: 'beyond' } },
+    )
   }
   // what the other side says once it is reached is not of its way
-  return commands.length === 0 || !(isOpening || isOfWay.includes(code)) ? error : new AdminError(code, message, distinct([...commands, ...suggestions]), { cause, obstacle })
+  return commands.length === 0 || !(isOpening || isOfWay.includes(code))
+    ? error
+    : new AdminError(code, message, distinct([...commands, ...suggestions]), { cause, obstacle })
 }
 
 /** How something fails whose way ends before it. */

@@ -10,7 +10,10 @@ const action: Action = { kind: 'await-quiet', queues: ['upload'], user: 'testops
 const of = { name: '10.0.0.5:41000 -> 10.0.0.2:5672', user: 'testops', clientName: null }
 
 async function quiet(connections: readonly TrackedConnection[]): Promise<string | null> {
-  const deployment = fakeDeployment({ service: 'stopped', broker: brokerWorld({ queues: [{ name: 'upload' }], answers: { connectionsOf: connections } }) })
+  const deployment = fakeDeployment({
+    service: 'stopped',
+    broker: brokerWorld({ queues: [{ name: 'upload' }], answers: { connectionsOf: connections } }),
+  })
   return failureOf(handlerOf(action).perform(action, workshopOf(deployment)))
 }
 
@@ -26,5 +29,7 @@ test.each<[what: string, connection: TrackedConnection, who: string]>([
   ['one without a name', { ...of, isListed: true }, '10.0.0.5:41000 -> 10.0.0.2:5672'],
   ['one with a name', { ...of, clientName: 'rabbitConnectionFactory#1', isListed: true }, 'rabbitConnectionFactory#1'],
 ])('is kept by %s', async (_, connection, who) => {
-  expect(await quiet([connection])).toBe(`REFUSED with the service stopped, user testops is still connected from ${who}: its messages cannot be moved under their hands`)
+  expect(await quiet([connection])).toBe(
+    `REFUSED with the service stopped, user testops is still connected from ${who}: its messages cannot be moved under their hands`,
+  )
 })

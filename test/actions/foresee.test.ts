@@ -9,20 +9,50 @@ import type { FakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
 const [former, wanted] = [{ version: '526u03' }, { version: '527u01' }]
-const upgrade: ActionOf<'upgrade-release'> = { kind: 'upgrade-release', release: 'release testops in namespace testops', revision: 1, chart: '/srv/chart', chartVersion: '5.27.2', files: ['/srv/values.yaml'], values: [{ path: ['version'], to: '527u01' }], wasRunning: true }
-const edit: ActionOf<'edit-values'> = { kind: 'edit-values', file: '/srv/values.yaml', edits: [{ path: ['version'], from: '526u03', to: '527u01', at: 0, was: '', is: '' }] }
+const upgrade: ActionOf<'upgrade-release'> = {
+  kind: 'upgrade-release',
+  release: 'release testops in namespace testops',
+  revision: 1,
+  chart: '/srv/chart',
+  chartVersion: '5.27.2',
+  files: ['/srv/values.yaml'],
+  values: [{ path: ['version'], to: '527u01' }],
+  wasRunning: true,
+}
+const edit: ActionOf<'edit-values'> = {
+  kind: 'edit-values',
+  file: '/srv/values.yaml',
+  edits: [{ path: ['version'], from: '526u03', to: '527u01', at: 0, was: '', is: '' }],
+}
 const setting: ActionOf<'set-setting'> = { kind: 'set-setting', name: 'A', from: '1', to: '2' }
 const stop: Action = { kind: 'stop-service', wasRunning: true }
 
-const conflict = (manager: string): FieldConflict => ({ object: 'deployments/a', field: '.spec.replicas', manager, shown: 'kubectl get deployments/a' }) as FieldConflict
+const conflict = (manager: string): FieldConflict =>
+  ({ object: 'deployments/a', field: '.spec.replicas', manager, shown: 'kubectl get deployments/a' }) as FieldConflict
 
 /** Nothing of the deployment may be other afterwards. */
-async function told(action: Action, deployment: FakeDeployment, { back = false, performed = true } = {}): Promise<string | null> {
+async function told(
+  action: Action,
+  deployment: FakeDeployment,
+  { back = false, performed = true } = {},
+): Promise<string | null> {
   const handler = handlerOf(action)
   const workshop = workshopOf(deployment)
-  const before = structuredClone([[...deployment.settings], deployment.release.revisions, deployment.files.files, deployment.service])
-  const said = await failureOf((back ? handler.foreseeUndo : handler.foresee)!(action, { ...workshop, journal: { ...workshop.journal, performed } }))
-  expect([[...deployment.settings], deployment.release.revisions, deployment.files.files, deployment.service]).toEqual(before)
+  const before = structuredClone([
+    [...deployment.settings],
+    deployment.release.revisions,
+    deployment.files.files,
+    deployment.service,
+  ])
+  const said = await failureOf(
+    (back ? handler.foreseeUndo : handler.foresee)!(action, {
+      ...workshop,
+      journal: { ...workshop.journal, performed },
+    }),
+  )
+  expect([[...deployment.settings], deployment.release.revisions, deployment.files.files, deployment.service]).toEqual(
+    before,
+  )
   return said
 }
 
@@ -33,17 +63,33 @@ describe('helm', () => {
     release.conflicts.push(...managers.map(conflict))
     return fakeDeployment({ release })
   }
-  const refused = (verb: string, ...owned: string[]): string => `REFUSED helm ${verb} would fail at release testops in namespace testops, since the chart sets fields that others own: ${owned.join('; ')}. Nothing was changed`
+  const refused = (verb: string, ...owned: string[]): string =>
+    `REFUSED helm ${verb} would fail at release testops in namespace testops, since the chart sets fields that others own: ${owned.join('; ')}. Nothing was changed`
   const by = (manager: string): string => `\`${manager}\` owns .spec.replicas of deployments/a`
 
   test.each([
     { what: 'an upgrade without a conflict', given: {}, back: false, said: null },
     { what: 'an upgrade with one', given: { managers: ['hpa'] }, back: false, said: refused('upgrade', by('hpa')) },
-    { what: 'an upgrade with many', given: { managers: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] }, back: false, said: refused('upgrade', ...['a', 'b', 'c', 'd', 'e'].map(by), 'and 2 more') },
+    {
+      what: 'an upgrade with many',
+      given: { managers: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] },
+      back: false,
+      said: refused('upgrade', ...['a', 'b', 'c', 'd', 'e'].map(by), 'and 2 more'),
+    },
     { what: 'a rollback without a conflict', given: { latest: wanted }, back: true, said: null },
-    { what: 'a rollback with one', given: { latest: wanted, managers: ['hpa'] }, back: true, said: refused('rollback', by('hpa')) },
+    {
+      what: 'a rollback with one',
+      given: { latest: wanted, managers: ['hpa'] },
+      back: true,
+      said: refused('rollback', by('hpa')),
+    },
     { what: 'a rollback that is none, as nothing was upgraded', given: { managers: ['hpa'] }, back: true, said: null },
-    { what: 'a rollback of what others have upgraded since', given: { latest: { version: '528u01' } }, back: true, said: 'REFUSED release testops in namespace testops is at revision 2 by now, with another chart or other values than this run left: what came after it would be lost' },
+    {
+      what: 'a rollback of what others have upgraded since',
+      given: { latest: { version: '528u01' } },
+      back: true,
+      said: 'REFUSED release testops in namespace testops is at revision 2 by now, with another chart or other values than this run left: what came after it would be lost',
+    },
   ])('$what', async ({ given, back, said }) => {
     const deployment = released(given)
     if (deployment.release.revisions.length > 1) deployment.notes.push('helm it')
@@ -58,7 +104,8 @@ describe('helm', () => {
 })
 
 describe('a values file', () => {
-  const changed = 'REFUSED version in /srv/values.yaml is neither as it was seen nor as it was to be: somebody else has changed it'
+  const changed =
+    'REFUSED version in /srv/values.yaml is neither as it was seen nor as it was to be: somebody else has changed it'
 
   test.each([
     { what: 'as it was seen', version: '526u03', forth: null, back: null },
@@ -76,8 +123,12 @@ describe('a setting', () => {
   test.each([
     ['as it was seen', '1', null],
     ['as it was to be', '2', null],
-    ['as somebody else has it', '3', 'REFUSED A is no longer 1 in the service\'s settings: somebody else has changed it'],
-    ['that is gone', null, 'REFUSED A is no longer 1 in the service\'s settings: somebody else has changed it'],
+    [
+      'as somebody else has it',
+      '3',
+      "REFUSED A is no longer 1 in the service's settings: somebody else has changed it",
+    ],
+    ['that is gone', null, "REFUSED A is no longer 1 in the service's settings: somebody else has changed it"],
   ])('%s', async (_, value, said) => {
     const deployment = fakeDeployment()
     if (value !== null) deployment.settings.set('A', value)

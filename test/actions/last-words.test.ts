@@ -8,7 +8,15 @@ import type { Answers } from '../fakes/fake.ts'
 import { workshopOf } from './workshop.ts'
 
 const late = new AdminError('TIMED_OUT', 'the service is not up', ['{logs}'])
-const ended = { name: 'testops-1', isUp: false, isReady: false, startedAt: null, waits: 'CrashLoopBackOff', ended: { reason: 'Error', exitCode: 1, startedAt: null, at: null }, restarts: 3 }
+const ended = {
+  name: 'testops-1',
+  isUp: false,
+  isReady: false,
+  startedAt: null,
+  waits: 'CrashLoopBackOff',
+  ended: { reason: 'Error', exitCode: 1, startedAt: null, at: null },
+  restarts: 3,
+}
 const crashed = { health: health({ wanted: 1, instances: [ended] }) }
 
 async function told(of: Answers<ServiceSource>): Promise<AdminError> {
@@ -20,9 +28,15 @@ test('what it ended with is told, with the command that shows it, and nothing se
   const { code, message, suggestions } = await told({
     ...crashed,
     environment: new Map([['JWT_SECRET', new Secret('geheim-und-lang-genug')]]),
-    lastWords: { command: 'kubectl logs testops-1 --previous', text: `starting\n${'x'.repeat(290)} geheim-und-lang-genug\n` },
+    lastWords: {
+      command: 'kubectl logs testops-1 --previous',
+      text: `starting\n${'x'.repeat(290)} geheim-und-lang-genug\n`,
+    },
   })
-  expect({ code, suggestions }).toEqual({ code: 'TIMED_OUT', suggestions: ['kubectl logs testops-1 --previous', '{logs}'] })
+  expect({ code, suggestions }).toEqual({
+    code: 'TIMED_OUT',
+    suggestions: ['kubectl logs testops-1 --previous', '{logs}'],
+  })
   expect(message).toMatch(/^the service is not up; it last printed: starting \/ x{290} \[secret\]$/)
 })
 

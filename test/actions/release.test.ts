@@ -20,16 +20,33 @@ const action: ActionOf<'upgrade-release'> = {
 const handler = handlerOf(action)
 
 /** A second revision is pending; `lives`: whether the helm that this run noted does. */
-function pending({ values, mark, lives = false }: { values: Values; mark: string | null; lives?: boolean | null }): FakeDeployment {
+function pending({
+  values,
+  mark,
+  lives = false,
+}: {
+  values: Values
+  mark: string | null
+  lives?: boolean | null
+}): FakeDeployment {
   const release = releaseWorld({ installed: former, files: { '/srv/values.yaml': wanted } })
-  const revision: ReleaseRevision = { ...release.revisions[0]!, revision: 2, status: 'pending-upgrade', description: 'Preparing upgrade', values }
+  const revision: ReleaseRevision = {
+    ...release.revisions[0]!,
+    revision: 2,
+    status: 'pending-upgrade',
+    description: 'Preparing upgrade',
+    values,
+  }
   release.revisions.push(revision)
-  const deployment = fakeDeployment({ release: { ...release, control: { ...release.control, isRunning: async () => lives } } })
+  const deployment = fakeDeployment({
+    release: { ...release, control: { ...release.control, isRunning: async () => lives } },
+  })
   if (mark !== null) deployment.notes.push(`helm ${mark}`)
   return deployment
 }
 
-const told = ({ release }: FakeDeployment): string[] => release.revisions.map(({ status, description }) => `${status}: ${description}`)
+const told = ({ release }: FakeDeployment): string[] =>
+  release.revisions.map(({ status, description }) => `${status}: ${description}`)
 
 describe('a revision that is pending', () => {
   test.each([
@@ -39,7 +56,9 @@ describe('a revision that is pending', () => {
     ['of a helm of this run that still runs', { values: wanted, mark: 'it', lives: true }],
   ])('%s, is left to whoever began it', async (_, given) => {
     const deployment = pending(given)
-    await expect(handler.perform(action, workshopOf(deployment, { patienceMs: 0 }))).rejects.toMatchObject({ code: 'BUSY' })
+    await expect(handler.perform(action, workshopOf(deployment, { patienceMs: 0 }))).rejects.toMatchObject({
+      code: 'BUSY',
+    })
     expect(told(deployment)).toEqual(['deployed: Install complete', 'pending-upgrade: Preparing upgrade'])
   })
 

@@ -8,7 +8,12 @@ import { fakeDeployment } from '../fakes/index.ts'
 import { workshopOf } from './workshop.ts'
 
 const action = { kind: 'start-service' } as Action
-const noWay = new AdminError('UNREACHABLE', 'the cluster of context `test` calls pod `testops-0` Ready, and opens no way there from this machine', [], { obstacle: { kind: 'beyond' } })
+const noWay = new AdminError(
+  'UNREACHABLE',
+  'the cluster of context `test` calls pod `testops-0` Ready, and opens no way there from this machine',
+  [],
+  { obstacle: { kind: 'beyond' } },
+)
 
 function started(openApi: () => Promise<never>, patienceMs: number): Promise<string | null> {
   const workshop = workshopOf(fakeDeployment({ service: 'stopped' }), { patienceMs })
@@ -23,8 +28,12 @@ it('a service to which this machine has no way is not waited for in vain, and is
 it('an upgrade of which the pods are new is not waited for in vain, where this machine has no way to the service', async () => {
   const wait = { kind: 'await-rollout' } as Action
   const workshop = workshopOf(fakeDeployment({ service: 'running' }), { patienceMs: 3000 })
-  const said = await failureOf(handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(noWay) } }))
-  expect(said).toBe(`UNREACHABLE the service runs, and all of its pods are new; whether it answers is not known: ${noWay.message}`)
+  const said = await failureOf(
+    handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(noWay) } }),
+  )
+  expect(said).toBe(
+    `UNREACHABLE the service runs, and all of its pods are new; whether it answers is not known: ${noWay.message}`,
+  )
 })
 
 it('one of which an instance that serves lacks what is declared has not been started as it should', async () => {
@@ -35,12 +44,18 @@ it('one of which an instance that serves lacks what is declared has not been sta
     ...(await workshop.open.service()),
     lacks: async (settings) => {
       asked.push(settings)
-      return [{ message: 'pod `a` serves with another value of TZ than is declared', proof: ['kubectl get pod a -o yaml'] }]
+      return [
+        { message: 'pod `a` serves with another value of TZ than is declared', proof: ['kubectl get pod a -o yaml'] },
+      ]
     },
   })
   const own = { ...workshop, open: { ...workshop.open, service } }
   const error = await errorOf(handlerOf(action).perform(action, own))
-  expect([error?.code, error?.message, error?.suggestions[0]]).toEqual(['FAILED', 'the service answers, but not as it is declared: pod `a` serves with another value of TZ than is declared', 'kubectl get pod a -o yaml'])
+  expect([error?.code, error?.message, error?.suggestions[0]]).toEqual([
+    'FAILED',
+    'the service answers, but not as it is declared: pod `a` serves with another value of TZ than is declared',
+    'kubectl get pod a -o yaml',
+  ])
   // whoever resumes the run is told the same
   expect(await handlerOf(action).isDone(action, own)).toBe(false)
   expect(new Set(asked.flat())).toEqual(new Set(['TZ']))
@@ -48,5 +63,7 @@ it('one of which an instance that serves lacks what is declared has not been sta
 
 it('one that has no pod yet is waited for', async () => {
   const none = new AdminError('UNAVAILABLE', 'service `testops` has no pod', [], { obstacle: { kind: 'instances' } })
-  expect(await started(async () => Promise.reject(none), 1200)).toMatch(/^TIMED_OUT the service runs and has not answered for 1 s/)
+  expect(await started(async () => Promise.reject(none), 1200)).toMatch(
+    /^TIMED_OUT the service runs and has not answered for 1 s/,
+  )
 })

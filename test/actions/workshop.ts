@@ -3,10 +3,18 @@ import { openFakes } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
 
 /** What a handler works with on a deployment in memory, and the failpoints that it passed. */
-export function workshopOf(deployment: FakeDeployment, of: Partial<Workshop> = {}): Workshop & { readonly passed: string[] } {
+export function workshopOf(
+  deployment: FakeDeployment,
+  of: Partial<Workshop> = {},
+): Workshop & { readonly passed: string[] } {
   const passed: string[] = []
   return {
-    deployment: { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' },
+    deployment: {
+      name: 'prod',
+      platform: 'host',
+      vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+      timeZone: 'UTC',
+    },
     open: openFakes(deployment.sources),
     control: deployment.control,
     timeoutMs: 1000,

@@ -16,7 +16,9 @@ async function moved(to: (path: string) => string, status = 301): Promise<{ url:
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)} ${Buffer.concat(chunks).toString()}`)
+      seen.push(
+        `${request.method} ${request.url} ${JSON.stringify(request.headers)} ${Buffer.concat(chunks).toString()}`,
+      )
       response.writeHead(status, { location: to(request.url ?? '') }).end()
     })
   })
@@ -33,7 +35,9 @@ describe('an address that redirects', () => {
     expect(said(error)).toBe(
       `UNEXPECTED_ANSWER GET ${url}/api/management/health points to https, https://127.0.0.1:${port()}/api/management/health, and is not followed there, since the token would go with it (HTTP 301)`,
     )
-    expect(error?.suggestions).toEqual([`url: https://127.0.0.1:${port()}   # in the configuration, if that is the service`])
+    expect(error?.suggestions).toEqual([
+      `url: https://127.0.0.1:${port()}   # in the configuration, if that is the service`,
+    ])
     expect(seen.length).toBe(1)
     expect(seen.join()).not.toContain(apiToken)
   })
@@ -42,7 +46,9 @@ describe('an address that redirects', () => {
     const other = await service()
     const { url, seen } = await moved((path) => `${other.url}${path}`, 307)
     const error = await errorOf(opened(url))
-    expect(said(error)).toMatch(/^UNEXPECTED_ANSWER GET \S+ points to another host, http:\S+\/api\/management\/health, and is not followed there/)
+    expect(said(error)).toMatch(
+      /^UNEXPECTED_ANSWER GET \S+ points to another host, http:\S+\/api\/management\/health, and is not followed there/,
+    )
     expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if that is the service`])
     expect(other.received).toEqual([])
     expect(seen.length).toBe(1)
@@ -57,20 +63,28 @@ describe('an address that redirects', () => {
 
   test('for the exchange alone', async () => {
     const other = await service()
-    const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(308, '', { location: `${other.url}/api/uaa/oauth/token` })) })
+    const { url } = await service({
+      instead: instead('/api/uaa/oauth/token', reply(308, '', { location: `${other.url}/api/uaa/oauth/token` })),
+    })
     const error = await errorOf((await opened(url)).accessToken())
-    expect(said(error)).toMatch(/^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token points to another host, http:\S+, and is not followed there/)
+    expect(said(error)).toMatch(
+      /^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token points to another host, http:\S+, and is not followed there/,
+    )
     expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if that is the service`])
     expect(other.received).toEqual([])
   })
 
   test('to a sign-in page does not say that it is the service', async () => {
-    const { url } = await service({ instead: instead('/api/uaa/me', reply(302, '', { location: 'https://sso.example.org/login?state=abc' })) })
+    const { url } = await service({
+      instead: instead('/api/uaa/me', reply(302, '', { location: 'https://sso.example.org/login?state=abc' })),
+    })
     const error = await errorOf((await opened(url)).currentUser())
     expect(said(error)).toBe(
       `UNEXPECTED_ANSWER GET ${url}/api/uaa/me points to another host, https://sso.example.org/login, and is not followed there, since the token would go with it (HTTP 302)`,
     )
-    expect(error?.suggestions).toEqual([`curl -i ${url}/api/uaa/me   # url is the address at which the service itself answers`])
+    expect(error?.suggestions).toEqual([
+      `curl -i ${url}/api/uaa/me   # url is the address at which the service itself answers`,
+    ])
   })
 
   test.each(['', 'http://', '%'])('to "%s", which is no address', async (location) => {
@@ -87,19 +101,26 @@ describe('what is to be done about a refused token', () => {
   test('at an address with a path, which may be a page of the web interface', async () => {
     const { url } = await service()
     const suggestions = await next(`${url}/project/1`)
-    expect(suggestions.slice(0, 2)).toEqual([`url: ${url}   # in the configuration, if the service has no path of its own there`, create])
+    expect(suggestions.slice(0, 2)).toEqual([
+      `url: ${url}   # in the configuration, if the service has no path of its own there`,
+      create,
+    ])
     expect((await next(url)).some((line) => line.startsWith('url: '))).toBe(false)
   })
 
   test('at an address where a sign-in answers', async () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '<title>Sign in</title>')) })
-    expect((await next(url))[0]).toBe('correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it')
+    expect((await next(url))[0]).toBe(
+      'correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it',
+    )
   })
 
   test('that is a Bearer token', async () => {
     const { url } = await service()
     const suggestions = await next(url, 'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3fQ.c2ln')
-    expect(suggestions[0]).toBe(`${create}: the present one looks like a Bearer token, which is what an API token is exchanged for`)
+    expect(suggestions[0]).toBe(
+      `${create}: the present one looks like a Bearer token, which is what an API token is exchanged for`,
+    )
     expect(suggestions.join()).not.toContain('eyJ')
   })
 })

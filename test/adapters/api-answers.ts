@@ -18,12 +18,19 @@ export const html =
   '<html>\n<head><title>502 Bad Gateway</title><style>b{}</style></head>\n<body><h1>502 Bad Gateway</h1></body></html>'
 
 /** Answers so. */
-export function reply(status: number, body: string, headers: Readonly<Record<string, string>> = {}): (response: ServerResponse) => void {
+export function reply(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): (response: ServerResponse) => void {
   return (response) => response.writeHead(status, headers).end(body)
 }
 
 /** One path answers otherwise than the service does. */
-export function instead(path: string, answer: (response: ServerResponse) => void): NonNullable<ServiceOptions['instead']> {
+export function instead(
+  path: string,
+  answer: (response: ServerResponse) => void,
+): NonNullable<ServiceOptions['instead']> {
   return (request, response) => {
     if (request.url?.split('?')[0] !== path) return false
     answer(response)

@@ -55,25 +55,63 @@ describe('a migration is', () => {
   })
 
   test.each([
-    { what: '400', answer: reply(400, '{"status":400,"error":"Bad Request","message":"Failed to convert"}'), message: "HTTP 400, 'Bad Request: Failed to convert'", asked: 1 },
-    { what: '403', answer: reply(403, '{"error":"Forbidden","message":"Access is denied"}'), message: "HTTP 403, 'Forbidden: Access is denied'", asked: 1 },
-    { what: '404', answer: reply(404, '{"title":"Not Found","detail":"no tree 2"}'), message: "HTTP 404, 'Not Found: no tree 2'", asked: 1 },
-    { what: '409', answer: reply(409, 'a migration is under way'), message: "HTTP 409, 'a migration is under way'", asked: 1 },
+    {
+      what: '400',
+      answer: reply(400, '{"status":400,"error":"Bad Request","message":"Failed to convert"}'),
+      message: "HTTP 400, 'Bad Request: Failed to convert'",
+      asked: 1,
+    },
+    {
+      what: '403',
+      answer: reply(403, '{"error":"Forbidden","message":"Access is denied"}'),
+      message: "HTTP 403, 'Forbidden: Access is denied'",
+      asked: 1,
+    },
+    {
+      what: '404',
+      answer: reply(404, '{"title":"Not Found","detail":"no tree 2"}'),
+      message: "HTTP 404, 'Not Found: no tree 2'",
+      asked: 1,
+    },
+    {
+      what: '409',
+      answer: reply(409, 'a migration is under way'),
+      message: "HTTP 409, 'a migration is under way'",
+      asked: 1,
+    },
     { what: '423', answer: reply(423, ''), message: 'HTTP 423', asked: 1 },
-    { what: '500, which may have begun', answer: reply(500, '{"error":"Internal Server Error","message":"boom"}'), message: "HTTP 500, 'Internal Server Error: boom'", asked: 1 },
+    {
+      what: '500, which may have begun',
+      answer: reply(500, '{"error":"Internal Server Error","message":"boom"}'),
+      message: "HTTP 500, 'Internal Server Error: boom'",
+      asked: 1,
+    },
   ])('refused with $what', async ({ answer, message, asked }) => {
     const it = await answering([answer])
-    expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({ status: 'refused', httpStatus: Number(message.slice(5, 8)), message })
+    expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({
+      status: 'refused',
+      httpStatus: Number(message.slice(5, 8)),
+      message,
+    })
     expect(it.asked()).toBe(asked)
   })
 
   test.each([
-    { what: '504, after which the service goes on', answer: reply(504, 'upstream request timeout'), message: "HTTP 504, 'upstream request timeout'", asked: 1 },
+    {
+      what: '504, after which the service goes on',
+      answer: reply(504, 'upstream request timeout'),
+      message: "HTTP 504, 'upstream request timeout'",
+      asked: 1,
+    },
     { what: '502, twice', answer: reply(502, html), message: "HTTP 502, '502 Bad Gateway'", asked: 2 },
   ])('not known to be taken with $what', async ({ answer, message, asked }) => {
     const it = await answering([answer])
     const source = await control(it.url)
-    expect(await source.migrateTrees(tree, migrationCall({ again: times(1) }))).toEqual({ status: 'unknown', httpStatus: Number(message.slice(5, 8)), message })
+    expect(await source.migrateTrees(tree, migrationCall({ again: times(1) }))).toEqual({
+      status: 'unknown',
+      httpStatus: Number(message.slice(5, 8)),
+      message,
+    })
     expect(it.asked()).toBe(asked)
   })
 
@@ -85,7 +123,9 @@ describe('a migration is', () => {
     isUp = false
     const told: boolean[] = []
     const call = source.migrateTrees(tree, migrationCall({ patienceMs: 500, underway: (is) => void told.push(is) }))
-    expect(await failureOf(call)).toMatch(/^UNREACHABLE HTTP 502, '502 Bad Gateway'; it did not come back within 0\.5 s$/)
+    expect(await failureOf(call)).toMatch(
+      /^UNREACHABLE HTTP 502, '502 Bad Gateway'; it did not come back within 0\.5 s$/,
+    )
     expect(told.at(-1)).toBe(true)
   })
 
@@ -94,18 +134,31 @@ describe('a migration is', () => {
     const error = await errorOf((await control(it.url)).migrateTrees(tree, migrationCall()))
     expect([error?.code, error?.message, error?.suggestions]).toEqual([
       'EXHAUSTED',
-      expect.stringMatching(new RegExp(`^POST http:\\S+/1/test-case/tree/2/migration: the service asks to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`)) as string,
+      expect.stringMatching(
+        new RegExp(
+          `^POST http:\\S+/1/test-case/tree/2/migration: the service asks to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`,
+        ),
+      ) as string,
       ['sleep 600   # then go on, or wait for longer with --patience'],
     ])
     expect(it.asked()).toBe(1)
   })
 
   test('waited for as long as the service asks, as far as the patience goes', async () => {
-    const it = await answering([...Array.from({ length: 7 }, () => reply(429, '', now)), reply(429, '', { 'retry-after': '2' }), null])
+    const it = await answering([
+      ...Array.from({ length: 7 }, () => reply(429, '', now)),
+      reply(429, '', { 'retry-after': '2' }),
+      null,
+    ])
     const told: string[] = []
     vi.spyOn(Math, 'random').mockReturnValue(-0.99)
     onTestFinished(() => void vi.restoreAllMocks())
-    expect(await (await control(it.url)).migrateTrees(tree, migrationCall({ patienceMs: 20_000, waiting: (message) => void told.push(message) }))).toEqual({ status: 'accepted' })
+    expect(
+      await (await control(it.url)).migrateTrees(
+        tree,
+        migrationCall({ patienceMs: 20_000, waiting: (message) => void told.push(message) }),
+      ),
+    ).toEqual({ status: 'accepted' })
     expect([it.asked(), told]).toEqual([9, ['the service asks to wait 2 s (HTTP 429)']])
   })
 
@@ -115,30 +168,51 @@ describe('a migration is', () => {
     { what: '502, once', answers: [reply(502, html), null], asked: 2 },
     { what: 'a connection that breaks, once', answers: ['hang up', null], asked: 2 },
     { what: 'a token that has expired', answers: [reply(401, ''), null], asked: 2 },
-  ] as { what: string; answers: Answer[]; asked: number }[])('asked for again after $what', async ({ answers, asked }) => {
-    const it = await answering(answers)
-    expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
-    expect(it.asked()).toBe(asked)
-    expect(it.migrated).toEqual(['1/2'])
-  })
+  ] as { what: string; answers: Answer[]; asked: number }[])(
+    'asked for again after $what',
+    async ({ answers, asked }) => {
+      const it = await answering(answers)
+      expect(await (await control(it.url)).migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
+      expect(it.asked()).toBe(asked)
+      expect(it.migrated).toEqual(['1/2'])
+    },
+  )
 
   test('asked for no third time where connections go on breaking: it may have been taken twice', async () => {
     const it = await answering(['hang up'])
     const answer = await (await control(it.url)).migrateTrees(tree, migrationCall({ again: times(1) }))
-    expect(answer).toEqual({ status: 'unknown', httpStatus: 0, message: expect.stringMatching(/^the service at http:\S+\/api\/project\/1\/test-case\/tree\/2\/migration \(POST\) closed the connection$/) as string })
+    expect(answer).toEqual({
+      status: 'unknown',
+      httpStatus: 0,
+      message: expect.stringMatching(
+        /^the service at http:\S+\/api\/project\/1\/test-case\/tree\/2\/migration \(POST\) closed the connection$/,
+      ) as string,
+    })
     expect(it.asked()).toBe(2)
   })
 
   test('asked for once where no answer comes', async () => {
     const it = await answering(['say nothing'])
     const answer = await (await control(it.url, 500)).migrateTrees(tree, migrationCall())
-    expect(answer).toEqual({ status: 'unknown', httpStatus: 0, message: expect.stringMatching(/ did not answer within 0\.5 s$/) as string })
+    expect(answer).toEqual({
+      status: 'unknown',
+      httpStatus: 0,
+      message: expect.stringMatching(/ did not answer within 0\.5 s$/) as string,
+    })
     expect(it.asked()).toBe(1)
   })
 
   test.each([
-    { what: 'a sign-in page', answer: reply(200, '<html><title>Sign in</title></html>'), error: /^POST \S+\/1\/test-case\/tree\/2\/migration does not answer as the service does \(HTTP 200, 'Sign in'\)$/ },
-    { what: 'a redirect', answer: reply(302, '', { location: 'https://sso.example.org/' }), error: /^POST \S+ points to another host, https:\/\/sso\.example\.org\/, and is not followed there/ },
+    {
+      what: 'a sign-in page',
+      answer: reply(200, '<html><title>Sign in</title></html>'),
+      error: /^POST \S+\/1\/test-case\/tree\/2\/migration does not answer as the service does \(HTTP 200, 'Sign in'\)$/,
+    },
+    {
+      what: 'a redirect',
+      answer: reply(302, '', { location: 'https://sso.example.org/' }),
+      error: /^POST \S+ points to another host, https:\/\/sso\.example\.org\/, and is not followed there/,
+    },
   ])('not taken by $what', async ({ answer, error }) => {
     const it = await answering([answer])
     const outcome = await (await control(it.url)).migrateTrees(tree, migrationCall())
@@ -151,7 +225,9 @@ test('a token that is refused for good is exchanged once more, whatever is asked
   const it = await answering([reply(401, '{"message":"Invalid access token"}')])
   const source = await control(it.url)
   for (let time = 0; time < 10; time++) {
-    expect(await failureOf(source.migrateTrees(tree, migrationCall()))).toMatch(/^UNAUTHENTICATED POST \S+ does not accept the Bearer token \(HTTP 401, 'Invalid access token'\)$/)
+    expect(await failureOf(source.migrateTrees(tree, migrationCall()))).toMatch(
+      /^UNAUTHENTICATED POST \S+ does not accept the Bearer token \(HTTP 401, 'Invalid access token'\)$/,
+    )
   }
   expect(it.received.filter(({ path }) => path === '/api/uaa/oauth/token').length).toBe(2)
 })
@@ -159,7 +235,9 @@ test('a token that is refused for good is exchanged once more, whatever is asked
 describe('a service that restarts', () => {
   test('behind a proxy is waited for, however long the proxy answers in its place', async () => {
     let isUp = true
-    const { url, received, migrated } = await service({ instead: (_request, response) => !isUp && (reply(503, html)(response), true) })
+    const { url, received, migrated } = await service({
+      instead: (_request, response) => !isUp && (reply(503, html)(response), true),
+    })
     const source = await control(url)
     isUp = false
     const call = source.migrateTrees(tree, migrationCall({ patienceMs: 10_000 }))
@@ -175,7 +253,8 @@ describe('a service that restarts', () => {
     let looks = 0
     const { url, migrated } = await service({
       instead: (request, response) => {
-        if (request.url === '/api/management/health') return (reply(302, '', { location: 'https://sso.example.org/' })(response), true)
+        if (request.url === '/api/management/health')
+          return (reply(302, '', { location: 'https://sso.example.org/' })(response), true)
         if (!isUp && request.url === '/api/uaa/me') looks += 1
         return !isUp && (reply(503, html)(response), true)
       },
@@ -190,13 +269,19 @@ describe('a service that restarts', () => {
   })
 
   /** Another process at the same port, to which the tokens of the first mean nothing. */
-  const restarting = async (): Promise<{ url: string; stop: () => Promise<void>; start: () => Promise<void>; asked: () => string[] }> => {
+  const restarting = async (): Promise<{
+    url: string
+    stop: () => Promise<void>
+    start: () => Promise<void>
+    asked: () => string[]
+  }> => {
     let life = 0
     const asked: string[] = []
     const server = createServer((request, response) => {
       request.resume()
       if (request.url === '/api/management/health') return void response.end('{"status":"UP"}')
-      if (request.url === '/api/uaa/oauth/token') return void response.end(JSON.stringify({ access_token: `token-of-life-${life}` }))
+      if (request.url === '/api/uaa/oauth/token')
+        return void response.end(JSON.stringify({ access_token: `token-of-life-${life}` }))
       const isKnown = request.headers.authorization === `Bearer token-of-life-${life}`
       asked.push(`${life} ${isKnown ? 202 : 401}`)
       response.writeHead(isKnown ? 202 : 401).end()
@@ -221,7 +306,9 @@ describe('a service that restarts', () => {
     const source = await control(it.url)
     expect(await source.migrateTrees(tree, migrationCall())).toEqual({ status: 'accepted' })
     await it.stop()
-    const calls = Promise.all([1, 2, 3].map(async (of) => source.migrateTrees({ project: 1, tree: of }, migrationCall())))
+    const calls = Promise.all(
+      [1, 2, 3].map(async (of) => source.migrateTrees({ project: 1, tree: of }, migrationCall())),
+    )
     await sleep(600)
     await it.start()
     expect(await calls).toEqual([{ status: 'accepted' }, { status: 'accepted' }, { status: 'accepted' }])
@@ -232,7 +319,9 @@ describe('a service that restarts', () => {
     const it = await restarting()
     const source = await control(it.url)
     await it.stop()
-    expect(await failureOf(source.migrateTrees(tree, migrationCall({ patienceMs: 700 })))).toMatch(/^UNREACHABLE the service at http:\S+ \(POST\) refused the connection.*; it did not come back within 0\.7 s$/)
+    expect(await failureOf(source.migrateTrees(tree, migrationCall({ patienceMs: 700 })))).toMatch(
+      /^UNREACHABLE the service at http:\S+ \(POST\) refused the connection.*; it did not come back within 0\.7 s$/,
+    )
   })
 
   test('is waited for no longer once that is not wanted', async () => {
@@ -271,7 +360,9 @@ test('many calls at a time are no leak of listeners', async () => {
   const it = await service()
   const source = await control(it.url)
   const own = new AbortController()
-  await Promise.all(Array.from({ length: 40 }, async () => source.migrateTrees(tree, migrationCall({ signal: own.signal }))))
+  await Promise.all(
+    Array.from({ length: 40 }, async () => source.migrateTrees(tree, migrationCall({ signal: own.signal }))),
+  )
   // warnings come with the next turn
   await sleep(10)
   expect(it.migrated.length).toBe(40)

@@ -34,7 +34,13 @@ describe('a service that says back what it was sent', () => {
     { what: 'JSON', body: spring(`no such token: ${apiToken}`) },
     { what: 'a page', body: `<title>Token ${apiToken} is unknown</title>` },
     { what: 'half a token', body: `bad token ${apiToken.slice(0, 10)}...` },
-    { what: 'an escaped one', body: spring('').replace('""', `"token ${[...apiToken].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`) },
+    {
+      what: 'an escaped one',
+      body: spring('').replace(
+        '""',
+        `"token ${[...apiToken].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`,
+      ),
+    },
   ])('as $what, of the API token', async ({ body }) => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(401, body)) })
     const error = await errorOf((await opened(url)).accessToken())

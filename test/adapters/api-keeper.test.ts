@@ -13,7 +13,15 @@ const exchangePath = '/api/uaa/oauth/token'
 
 function token(of: Partial<HeldToken> = {}): HeldToken {
   const facts = { issuedAt: null, expiresAt: null, expiresInSeconds: null, answeredAt: null }
-  return { bearer: new Secret('a'), facts, lifeSeconds: null, exchangedAt: 0, renewAt: Infinity, endsAt: Infinity, ...of }
+  return {
+    bearer: new Secret('a'),
+    facts,
+    lifeSeconds: null,
+    exchangedAt: 0,
+    renewAt: Infinity,
+    endsAt: Infinity,
+    ...of,
+  }
 }
 
 describe('a token', () => {
@@ -75,7 +83,10 @@ describe('a token', () => {
       const keeper = tokenKeeper()
       const old = await keeper.current(async () => token({ renewAt: 0, endsAt: performance.now() + 60_000 }))
       const exchange = vi.fn(away)
-      for (let time = 0; time < 3; time++) expect(new Set(await Promise.all(Array.from({ length: 50 }, async () => keeper.current(exchange))))).toEqual(new Set([old]))
+      for (let time = 0; time < 3; time++)
+        expect(new Set(await Promise.all(Array.from({ length: 50 }, async () => keeper.current(exchange))))).toEqual(
+          new Set([old]),
+        )
       expect(exchange).toHaveBeenCalledTimes(1)
     })
 
@@ -108,7 +119,12 @@ describe('a token', () => {
 })
 
 /** How often the token is exchanged while something is asked each minute. */
-async function exchangesIn(minutes: number, answer: Readonly<Record<string, unknown>>, claims: Readonly<Record<string, unknown>>, aheadSeconds: number): Promise<number> {
+async function exchangesIn(
+  minutes: number,
+  answer: Readonly<Record<string, unknown>>,
+  claims: Readonly<Record<string, unknown>>,
+  aheadSeconds: number,
+): Promise<number> {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
   const body = JSON.stringify({ access_token: `eyJhIjoxfQ.${payload}.c2ln`, ...answer })
   const { url, received } = await service({
@@ -146,20 +162,40 @@ describe('in six hours of work', () => {
   test.each([
     { what: 'an hour of life', answer: { expires_in: 3600 }, claims: {}, exchanges: 7 },
     { what: 'an hour, on a clock that is two hours behind', answer: {}, claims: hourOff(), exchanges: 7 },
-    { what: 'an hour, on a clock that is ahead', answer: {}, claims: { iat: now() + 3600, exp: now() + 7200 }, exchanges: 7 },
+    {
+      what: 'an hour, on a clock that is ahead',
+      answer: {},
+      claims: { iat: now() + 3600, exp: now() + 7200 },
+      exchanges: 7,
+    },
     { what: 'an end in a day, and no beginning', answer: {}, claims: { exp: now() + 86_400 }, exchanges: 1 },
     { what: 'an end in ten minutes, and no beginning', answer: {}, claims: { exp: now() + 600 }, exchanges: 40 },
-    { what: 'an end in ten minutes by a clock that is an hour behind', answer: {}, claims: { exp: now() - 3000 }, aheadSeconds: -3600, exchanges: 40 },
-    { what: 'an end in a day by a clock that is an hour ahead', answer: {}, claims: { exp: now() + 90_000 }, aheadSeconds: 3600, exchanges: 1 },
+    {
+      what: 'an end in ten minutes by a clock that is an hour behind',
+      answer: {},
+      claims: { exp: now() - 3000 },
+      aheadSeconds: -3600,
+      exchanges: 40,
+    },
+    {
+      what: 'an end in a day by a clock that is an hour ahead',
+      answer: {},
+      claims: { exp: now() + 90_000 },
+      aheadSeconds: 3600,
+      exchanges: 1,
+    },
     { what: 'an end that is over, and no beginning', answer: {}, claims: { exp: now() - 3600 }, exchanges: 7 },
     { what: 'no life at all', answer: { expires_in: 0 }, claims: {}, exchanges: 7 },
     { what: 'less than no life', answer: { expires_in: -3600 }, claims: hourOff(), exchanges: 7 },
     { what: 'a life without end', answer: { expires_in: 1e300 }, claims: hourOff(), exchanges: 7 },
     { what: 'a life in words', answer: { expires_in: 'an hour' }, claims: { iat: 'now', exp: {} }, exchanges: 7 },
     { what: 'a day', answer: { expires_in: 86_400 }, claims: {}, exchanges: 1 },
-  ])('a token with $what is exchanged $exchanges times', async ({ answer, claims, exchanges, aheadSeconds = 0 }: Life) => {
-    expect(await exchangesIn(360, answer, claims, aheadSeconds)).toBe(exchanges)
-  })
+  ])(
+    'a token with $what is exchanged $exchanges times',
+    async ({ answer, claims, exchanges, aheadSeconds = 0 }: Life) => {
+      expect(await exchangesIn(360, answer, claims, aheadSeconds)).toBe(exchanges)
+    },
+  )
 })
 
 test('a request log shows one exchange, and the API token nowhere else', async () => {
@@ -192,18 +228,27 @@ describe('a token that is', () => {
   ])('$what is exchanged anew, and nobody hears of it', async ({ message }) => {
     let refused = 0
     const refusing = instead('/api/uaa/me', reply(401, JSON.stringify({ status: 401, error: 'Unauthorized', message })))
-    const { url, received } = await service({ instead: (request, response, body) => request.url === '/api/uaa/me' && refused++ === 0 && refusing(request, response, body) })
+    const { url, received } = await service({
+      instead: (request, response, body) =>
+        request.url === '/api/uaa/me' && refused++ === 0 && refusing(request, response, body),
+    })
     expect(await (await opened(url)).currentUser()).toMatchObject({ username: 'admin' })
     expect(received.filter(({ path }) => path === exchangePath).length).toBe(2)
   })
 
-  test.each(['eyJhbGciOiJSUzI1NiJ9', 'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3', 'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3.', '..', 'a.W10.b'])(
-    'cut off, %s, is used as it is, and refused once for all',
-    async (cut) => {
-      const { url, received } = await service({ instead: instead(exchangePath, reply(200, JSON.stringify({ access_token: cut }))) })
-      const source = await opened(url)
-      for (let time = 0; time < 5; time++) expect(await failureOf(source.currentUser())).toMatch(/^UNAUTHENTICATED GET \S+\/api\/uaa\/me does not accept/)
-      expect(received.filter(({ path }) => path === exchangePath).length).toBe(2)
-    },
-  )
+  test.each([
+    'eyJhbGciOiJSUzI1NiJ9',
+    'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3',
+    'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3.',
+    '..',
+    'a.W10.b',
+  ])('cut off, %s, is used as it is, and refused once for all', async (cut) => {
+    const { url, received } = await service({
+      instead: instead(exchangePath, reply(200, JSON.stringify({ access_token: cut }))),
+    })
+    const source = await opened(url)
+    for (let time = 0; time < 5; time++)
+      expect(await failureOf(source.currentUser())).toMatch(/^UNAUTHENTICATED GET \S+\/api\/uaa\/me does not accept/)
+    expect(received.filter(({ path }) => path === exchangePath).length).toBe(2)
+  })
 })

@@ -12,7 +12,9 @@ const items = (ids: readonly number[]): Item[] => ids.map((id) => ({ id, name: `
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 
 /** What is listed where a page is answered so; and which pages were asked for. */
-async function listed(answer: (page: number, walk: number) => unknown): Promise<{ found: readonly Item[] | null; asked: string[] }> {
+async function listed(
+  answer: (page: number, walk: number) => unknown,
+): Promise<{ found: readonly Item[] | null; asked: string[] }> {
   const asked: string[] = []
   let walk = 0
   const { url } = await service({
@@ -33,7 +35,9 @@ const pageOf = (content: readonly Item[], of: Readonly<Record<string, unknown>>)
 
 describe('projects', () => {
   test('are asked for by id, page after page', async () => {
-    const { found, asked } = await listed((page) => pageOf(items([[1, 2], [3]][page] ?? []), { last: page === 1, totalElements: 3 }))
+    const { found, asked } = await listed((page) =>
+      pageOf(items([[1, 2], [3]][page] ?? []), { last: page === 1, totalElements: 3 }),
+    )
     expect(found).toEqual(items([1, 2, 3]))
     expect(asked).toEqual(['/api/project?page=0&size=500&sort=id%2CASC', '/api/project?page=1&size=500&sort=id%2CASC'])
   })
@@ -41,14 +45,52 @@ describe('projects', () => {
   test.each([
     { what: 'a bare list', answer: (): unknown => items([3, 1, 2]), ids: [1, 2, 3], pages: 1 },
     { what: 'nothing', answer: (): unknown => pageOf([], { last: true, totalElements: 0 }), ids: [], pages: 1 },
-    { what: 'pages of a size of its own', answer: (page: number): unknown => pageOf(items(upTo(25).slice(page * 10, page * 10 + 10)), { size: 10, number: page, totalPages: 3 }), ids: upTo(25), pages: 3 },
-    { what: 'pages without a word about the end', answer: (page: number): unknown => pageOf(items(upTo(5).slice(page * 2, page * 2 + 2)), {}), ids: upTo(5), pages: 4 },
-    { what: 'the same page each time', answer: (): unknown => pageOf(items([1, 2]), { last: false }), ids: [1, 2], pages: 2 },
-    { what: 'pages that overlap', answer: (page: number): unknown => pageOf(items([[1, 2, 3], [3, 4], [4, 5]][page] ?? []), { last: page === 2, totalElements: 5 }), ids: upTo(5), pages: 3 },
+    {
+      what: 'pages of a size of its own',
+      answer: (page: number): unknown =>
+        pageOf(items(upTo(25).slice(page * 10, page * 10 + 10)), { size: 10, number: page, totalPages: 3 }),
+      ids: upTo(25),
+      pages: 3,
+    },
+    {
+      what: 'pages without a word about the end',
+      answer: (page: number): unknown => pageOf(items(upTo(5).slice(page * 2, page * 2 + 2)), {}),
+      ids: upTo(5),
+      pages: 4,
+    },
+    {
+      what: 'the same page each time',
+      answer: (): unknown => pageOf(items([1, 2]), { last: false }),
+      ids: [1, 2],
+      pages: 2,
+    },
+    {
+      what: 'pages that overlap',
+      answer: (page: number): unknown =>
+        pageOf(
+          items(
+            [
+              [1, 2, 3],
+              [3, 4],
+              [4, 5],
+            ][page] ?? [],
+          ),
+          { last: page === 2, totalElements: 5 },
+        ),
+      ids: upTo(5),
+      pages: 3,
+    },
     { what: 'a name that is none', answer: (): unknown => [{ id: 1 }, { id: 2, name: null }], ids: null, pages: 1 },
   ])('are given as $what', async ({ answer, ids, pages }) => {
     const { found, asked } = await listed(answer)
-    expect(found).toEqual(ids === null ? [{ id: 1, name: '' }, { id: 2, name: '' }] : items(ids))
+    expect(found).toEqual(
+      ids === null
+        ? [
+            { id: 1, name: '' },
+            { id: 2, name: '' },
+          ]
+        : items(ids),
+    )
     expect(asked.length).toBe(pages)
   })
 
@@ -71,7 +113,9 @@ describe('projects', () => {
   test('a list without end is given up', async () => {
     const asked: number[] = []
     const endless = listed((page) => (asked.push(page), pageOf(items([page + 1]), { last: false })))
-    expect(await failureOf(endless)).toMatch(/^UNEXPECTED_ANSWER GET \S+\/api\/project comes to no end: 2000 pages, and more$/)
+    expect(await failureOf(endless)).toMatch(
+      /^UNEXPECTED_ANSWER GET \S+\/api\/project comes to no end: 2000 pages, and more$/,
+    )
     expect(asked.length).toBe(2000)
   })
 
@@ -80,7 +124,9 @@ describe('projects', () => {
     { what: 'with a word for an id', answer: [{ id: 'one' }] },
     { what: 'that is nothing', answer: [null] },
   ])('one $what is not passed over', async ({ answer }) => {
-    expect(await failureOf(listed(() => answer))).toMatch(/^UNEXPECTED_ANSWER GET \S+\/api\/project does not answer as the service does \(HTTP 200/)
+    expect(await failureOf(listed(() => answer))).toMatch(
+      /^UNEXPECTED_ANSWER GET \S+\/api\/project does not answer as the service does \(HTTP 200/,
+    )
   })
 
   test.each([

@@ -75,7 +75,9 @@ describe('opening', () => {
   })
 
   test.each(['testops.example.org', 'ftp://testops.example.org', ''])('no address: "%s"', async (url) => {
-    expect(await failureOf(opened(url))).toBe(`CONFIGURATION the address of the service is not an http or https address: ${url}`)
+    expect(await failureOf(opened(url))).toBe(
+      `CONFIGURATION the address of the service is not an http or https address: ${url}`,
+    )
   })
 })
 

@@ -28,7 +28,10 @@ describe('a service whose health is guarded', () => {
     { what: 'by a page', answer: reply(200, html) },
   ])('$what is recognized by its exchange', async ({ answer }) => {
     const { url } = await service(guarded({ [health]: answer }))
-    expect(await (await opened(url)).recognized()).toEqual({ isService: true, shown: 'POST /api/uaa/oauth/token exchanges the API token' })
+    expect(await (await opened(url)).recognized()).toEqual({
+      isService: true,
+      shown: 'POST /api/uaa/oauth/token exchanges the API token',
+    })
   })
 
   const refused = reply(401, '{"error":"unauthorized","error_description":"Bad credentials"}')
@@ -37,7 +40,10 @@ describe('a service whose health is guarded', () => {
     { what: 'in a header', wants: { [user]: reply(401, '', { 'www-authenticate': 'Bearer realm="x"' }) } },
   ])('is recognized by its wish for a token, $what, where the API token is wrong', async ({ wants }) => {
     const { url } = await service(guarded({ [health]: denied, [exchange]: refused, ...wants }))
-    expect(await (await opened(url)).recognized()).toEqual({ isService: true, shown: 'GET /api/uaa/me wants a Bearer token' })
+    expect(await (await opened(url)).recognized()).toEqual({
+      isService: true,
+      shown: 'GET /api/uaa/me wants a Bearer token',
+    })
   })
 
   test('is recognized without an API token', async () => {
@@ -48,13 +54,32 @@ describe('a service whose health is guarded', () => {
 
 describe('something else', () => {
   test.each([
-    { what: 'a sign-in before everything', answer: signIn, shown: /points to another host, https:\/\/sso\.example\.org\/auth/ },
-    { what: 'a guard of everything', answer: reply(401, '{"message":"Unauthorized"}'), shown: /refused the API token, or .* is not the service's address/ },
-    { what: 'a web server', answer: reply(404, html), shown: /refused the API token, or .* is not the service's address/ },
-    { what: 'the same page everywhere', answer: reply(200, html), shown: /does not answer as the service's token exchange does/ },
+    {
+      what: 'a sign-in before everything',
+      answer: signIn,
+      shown: /points to another host, https:\/\/sso\.example\.org\/auth/,
+    },
+    {
+      what: 'a guard of everything',
+      answer: reply(401, '{"message":"Unauthorized"}'),
+      shown: /refused the API token, or .* is not the service's address/,
+    },
+    {
+      what: 'a web server',
+      answer: reply(404, html),
+      shown: /refused the API token, or .* is not the service's address/,
+    },
+    {
+      what: 'the same page everywhere',
+      answer: reply(200, html),
+      shown: /does not answer as the service's token exchange does/,
+    },
   ])('$what', async ({ answer, shown }) => {
     const { url } = await service({ instead: (_request, response) => (answer(response), true) })
-    expect(await (await opened(url)).recognized()).toEqual({ isService: false, shown: expect.stringMatching(shown) as string })
+    expect(await (await opened(url)).recognized()).toEqual({
+      isService: false,
+      shown: expect.stringMatching(shown) as string,
+    })
   })
 
   test('what takes no more calls is not judged', async () => {

@@ -35,7 +35,14 @@ describe('what is read is read again', () => {
     { what: '504', answers: [reply(504, ''), null], asked: 2 },
     { what: '429, and the time to wait', answers: [busy, null], asked: 2 },
     { what: 'a connection that breaks', answers: ['hang up', null], asked: 2 },
-    { what: 'an answer that is cut off', answers: [(response) => void response.writeHead(200, { 'content-length': '50' }).write('{', () => response.destroy()), null], asked: 2 },
+    {
+      what: 'an answer that is cut off',
+      answers: [
+        (response) => void response.writeHead(200, { 'content-length': '50' }).write('{', () => response.destroy()),
+        null,
+      ],
+      asked: 2,
+    },
   ] as { what: string; answers: Answer[]; asked: number }[])('after $what', async ({ answers, asked }) => {
     const it = await answering(me, answers)
     expect(await (await opened(it.url)).currentUser()).toMatchObject({ username: 'admin' })
@@ -49,17 +56,22 @@ describe('what is read is read again', () => {
     { what: 'a proxy that stays without service', answers: [reply(502, html)], code: 'UNREACHABLE', asked: 4 },
     // the first time on a kept connection, which may have been closed before
     { what: 'connections that go on breaking', answers: ['hang up'], code: 'UNREACHABLE', asked: 5 },
-  ] as { what: string; answers: Answer[]; code: string; asked: number }[])('but not $what', async ({ answers, code, asked }) => {
-    const it = await answering(me, answers)
-    expect((await errorOf((await opened(it.url)).currentUser()))?.code).toBe(code)
-    expect(it.asked()).toBe(asked)
-  })
+  ] as { what: string; answers: Answer[]; code: string; asked: number }[])(
+    'but not $what',
+    async ({ answers, code, asked }) => {
+      const it = await answering(me, answers)
+      expect((await errorOf((await opened(it.url)).currentUser()))?.code).toBe(code)
+      expect(it.asked()).toBe(asked)
+    },
+  )
 
   test('not where nothing listens any more', async () => {
     const { url, server } = await vanishing()
     const source = await opened(url)
     await server()
-    expect(await failureOf(source.currentUser())).toMatch(/^UNREACHABLE the service at \S+ \(POST\) refused the connection: nothing listens on /)
+    expect(await failureOf(source.currentUser())).toMatch(
+      /^UNREACHABLE the service at \S+ \(POST\) refused the connection: nothing listens on /,
+    )
   })
 
   test('no later than the time-out: it is said how long to wait', async () => {
@@ -77,19 +89,42 @@ describe('the exchange', () => {
   test.each([
     { what: '429', answers: [busy, null], asked: 2, error: null },
     { what: '503', answers: [reply(503, '', { 'retry-after': '0' }), null], asked: 2, error: null },
-    { what: '502, after which it may have been taken', answers: [reply(502, html), null], asked: 1, error: /^UNREACHABLE / },
+    {
+      what: '502, after which it may have been taken',
+      answers: [reply(502, html), null],
+      asked: 1,
+      error: /^UNREACHABLE /,
+    },
     { what: 'the end of a kept connection', answers: ['hang up', null], asked: 2, error: null },
-    { what: 'connections that break', answers: ['hang up'], asked: 2, error: /^UNREACHABLE the service at \S+\/api\/uaa\/oauth\/token \(POST\) closed the connection$/ },
-    { what: '429 for long', answers: [reply(429, '', { 'retry-after': '3600' })], asked: 1, error: /^EXHAUSTED POST \S+\/api\/uaa\/oauth\/token takes no more calls for 3600 s \(HTTP 429\)$/ },
-    { what: '429 for ever', answers: [reply(429, '')], asked: 4, error: /^EXHAUSTED POST \S+ takes no more calls for a while \(HTTP 429\)$/ },
-  ] as { what: string; answers: Answer[]; asked: number; error: RegExp | null }[])('is answered with $what', async ({ answers, asked, error }) => {
-    const it = await answering(exchange, answers)
-    const source = await opened(it.url)
-    const failure = await failureOf(source.accessToken())
-    if (error === null) expect(failure).toBe(null)
-    else expect(failure).toMatch(error)
-    expect(it.asked()).toBe(asked)
-  })
+    {
+      what: 'connections that break',
+      answers: ['hang up'],
+      asked: 2,
+      error: /^UNREACHABLE the service at \S+\/api\/uaa\/oauth\/token \(POST\) closed the connection$/,
+    },
+    {
+      what: '429 for long',
+      answers: [reply(429, '', { 'retry-after': '3600' })],
+      asked: 1,
+      error: /^EXHAUSTED POST \S+\/api\/uaa\/oauth\/token takes no more calls for 3600 s \(HTTP 429\)$/,
+    },
+    {
+      what: '429 for ever',
+      answers: [reply(429, '')],
+      asked: 4,
+      error: /^EXHAUSTED POST \S+ takes no more calls for a while \(HTTP 429\)$/,
+    },
+  ] as { what: string; answers: Answer[]; asked: number; error: RegExp | null }[])(
+    'is answered with $what',
+    async ({ answers, asked, error }) => {
+      const it = await answering(exchange, answers)
+      const source = await opened(it.url)
+      const failure = await failureOf(source.accessToken())
+      if (error === null) expect(failure).toBe(null)
+      else expect(failure).toMatch(error)
+      expect(it.asked()).toBe(asked)
+    },
+  )
 })
 
 test('what measures is asked once', async () => {
@@ -120,7 +155,9 @@ describe('Retry-After', () => {
 
 /** Answers once, and is gone. */
 async function vanishing(): Promise<{ url: string; server: () => Promise<void> }> {
-  const server = createServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}')))
+  const server = createServer((socket) =>
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}')),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = async (): Promise<void> => new Promise((resolve) => void server.close(() => resolve()))
   onTestFinished(async () => (server.listening ? close() : undefined))

@@ -56,7 +56,10 @@ describe('the token', () => {
     { what: 'nothing', answer: reply(500, ''), reason: 'HTTP 500' },
     {
       what: "Spring's error",
-      answer: reply(500, JSON.stringify({ timestamp: 1, status: 500, error: 'Internal Server Error', message: 'boom', trace: 'at x' })),
+      answer: reply(
+        500,
+        JSON.stringify({ timestamp: 1, status: 500, error: 'Internal Server Error', message: 'boom', trace: 'at x' }),
+      ),
       reason: `HTTP 500, 'Internal Server Error: boom'`,
     },
   ]
@@ -98,7 +101,9 @@ describe('the token', () => {
   })
 
   test.each(['ключ', 'two words', 'line\nbreak', ''])('that no header can carry: %j', async (token) => {
-    const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, JSON.stringify({ access_token: token }))) })
+    const { url, received } = await service({
+      instead: instead('/api/uaa/oauth/token', reply(200, JSON.stringify({ access_token: token }))),
+    })
     const failure = await errorOf((await opened(url)).currentUser())
     expect(failure?.code).toBe('UNEXPECTED_ANSWER')
     expect(failure?.message).toBe(
@@ -111,7 +116,11 @@ describe('the token', () => {
 
   test('that is no JWT', async () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '{"access_token":"opaque"}')) })
-    expect(await (await opened(url)).accessToken()).toMatchObject({ issuedAt: null, expiresAt: null, expiresInSeconds: null })
+    expect(await (await opened(url)).accessToken()).toMatchObject({
+      issuedAt: null,
+      expiresAt: null,
+      expiresInSeconds: null,
+    })
   })
 
   test.each([

@@ -6,7 +6,8 @@ import { service } from './service.ts'
 
 describe('the clock', () => {
   test.each([0, -3_600_000, 90_000])('is off by %d ms', async (offset) => {
-    const dated = (response: ServerResponse): void => void response.setHeader('date', new Date(Date.now() + offset).toUTCString())
+    const dated = (response: ServerResponse): void =>
+      void response.setHeader('date', new Date(Date.now() + offset).toUTCString())
     const { url } = await service({ instead: (_request, response) => (dated(response), false) })
     const { offsetMs, uncertaintyMs } = await (await opened(url)).clock()
     expect(Math.abs(offsetMs - offset)).toBeLessThanOrEqual(uncertaintyMs)
@@ -34,19 +35,23 @@ describe('migration jobs', () => {
   ]
   test.each(answers)('as $what', async ({ body, jobs }) => {
     const { url } = await service({ instead: instead('/api/migration/job', reply(200, body)) })
-    expect(await (await opened(url)).migrationJobs({ status: null, atMost: 9 })).toEqual(jobs && { complete: true, jobs })
+    expect(await (await opened(url)).migrationJobs({ status: null, atMost: 9 })).toEqual(
+      jobs && { complete: true, jobs },
+    )
   })
 
   const failures = [
     {
       what: 'not allowed',
       answer: reply(403, '{"message":"Access is denied"}'),
-      error: /^FORBIDDEN GET \S+\/api\/migration\/job is not allowed for this API token's user \(HTTP 403, 'Access is denied'\)$/,
+      error:
+        /^FORBIDDEN GET \S+\/api\/migration\/job is not allowed for this API token's user \(HTTP 403, 'Access is denied'\)$/,
     },
     {
       what: 'a page',
       answer: reply(200, html),
-      error: /^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job does not answer as the service does \(HTTP 200, '502 Bad Gateway'\)$/,
+      error:
+        /^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job does not answer as the service does \(HTTP 200, '502 Bad Gateway'\)$/,
     },
   ]
   test.each(failures)('$what', async ({ answer, error }) => {
@@ -69,7 +74,9 @@ test('a slow service is asked a few times, and no more', async () => {
 })
 
 test('how quickly a page is given that guards its health says nothing of the service', async () => {
-  const { url } = await service({ instead: instead('/api/management/health', reply(200, '<html><title>Sign in</title></html>')) })
+  const { url } = await service({
+    instead: instead('/api/management/health', reply(200, '<html><title>Sign in</title></html>')),
+  })
   expect(await (await opened(url)).latencies()).toEqual([])
 })
 

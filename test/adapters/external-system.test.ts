@@ -12,7 +12,17 @@ import { failureOf } from './failure-of.ts'
 import { closedPort, closingPeer, foreignPeer, fullPeer, silentPeer } from './peers.ts'
 
 beforeEach(() => {
-  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'no_proxy', 'NO_PROXY']) vi.stubEnv(name, '')
+  for (const name of [
+    'http_proxy',
+    'HTTP_PROXY',
+    'https_proxy',
+    'HTTPS_PROXY',
+    'all_proxy',
+    'ALL_PROXY',
+    'no_proxy',
+    'NO_PROXY',
+  ])
+    vi.stubEnv(name, '')
 })
 afterEach(() => vi.unstubAllEnvs())
 
@@ -31,14 +41,25 @@ describe('what is asked without credentials', () => {
       proxy: null,
       addresses: expect.arrayContaining(['127.0.0.1']) as unknown,
       connection: { to: expect.stringMatching(new RegExp(`:${port}$`)) as unknown },
-      tls: { protocol: 'TLSv1.3', distrust: null, isNamed: true, chain: [{ subject: 'localhost', issuer: 'testops-admin test authority', names: ['localhost'], isSelfSigned: false }] },
+      tls: {
+        protocol: 'TLSv1.3',
+        distrust: null,
+        isNamed: true,
+        chain: [
+          { subject: 'localhost', issuer: 'testops-admin test authority', names: ['localhost'], isSelfSigned: false },
+        ],
+      },
       answer: { status: 401, said: "HTTP 401, 'authentication required'", form: 'json', location: null },
     })
     expect(asked).toEqual([{ line: 'GET /rest/api/2/myself', authorization: undefined }])
   })
 
   test('tells a page, and where it is sent without the query', async () => {
-    const { url } = await externalSystem((_, response) => response.writeHead(302, { location: '/login?next=%2Fsecret', 'content-type': 'text/html' }).end('<title>Moved</title>'))
+    const { url } = await externalSystem((_, response) =>
+      response
+        .writeHead(302, { location: '/login?next=%2Fsecret', 'content-type': 'text/html' })
+        .end('<title>Moved</title>'),
+    )
     expect((await examine(url)).answer).toMatchObject({ status: 302, form: 'page', location: '/login' })
   })
 
@@ -54,12 +75,21 @@ describe('what is asked without credentials', () => {
   })
 
   test('ends at a name without an address', async () => {
-    expect(await examine('https://tracker.practice.invalid/')).toEqual({ proxy: null, addresses: [], connection: null, tls: null, answer: null })
+    expect(await examine('https://tracker.practice.invalid/')).toEqual({
+      proxy: null,
+      addresses: [],
+      connection: null,
+      tls: null,
+      answer: null,
+    })
   })
 
   test('ends where nothing listens', async () => {
     const { connection, answer } = await examine(`http://127.0.0.1:${await closedPort()}/`)
-    expect(connection).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining('refused the connection') as unknown })
+    expect(connection).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining('refused the connection') as unknown,
+    })
     expect(answer).toBeNull()
   })
 
@@ -82,21 +112,41 @@ describe('what is asked without credentials', () => {
     ['TLSv1.2', { maxVersion: 'TLSv1.2' }],
     ['TLSv1.3', { minVersion: 'TLSv1.3' }],
   ] as const)('tells of a server that wants a client certificate, by %s', async (_, versions) => {
-    const { url, asked } = await externalSystem(guarded('x'), 'localhost', { requestCert: true, rejectUnauthorized: true, ...versions })
+    const { url, asked } = await externalSystem(guarded('x'), 'localhost', {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ...versions,
+    })
     const { tls, answer } = await examine(url)
     const failure = answer ?? tls
-    expect(failure).toMatchObject({ code: 'UNEXPECTED_ANSWER', message: `the external system at ${url}/ wants a client certificate`, obstacle: { kind: 'client-certificate' } })
+    expect(failure).toMatchObject({
+      code: 'UNEXPECTED_ANSWER',
+      message: `the external system at ${url}/ wants a client certificate`,
+      obstacle: { kind: 'client-certificate' },
+    })
     expect(asked).toEqual([])
   })
 
   test.each([
-    ['old TLS alone', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, 'speaks only TLS older than 1.2'],
-    ['ciphers that nobody else has', { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA@SECLEVEL=0' }, 'has no cipher in common with this program'],
+    [
+      'old TLS alone',
+      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      'speaks only TLS older than 1.2',
+    ],
+    [
+      'ciphers that nobody else has',
+      { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA@SECLEVEL=0' },
+      'has no cipher in common with this program',
+    ],
   ] as const)('tells of a server that speaks %s', async (_, options, said) => {
     const { url } = await externalSystem(guarded('x'), 'localhost', options)
     const { tls, answer } = await examine(url)
     expect(answer).toBeNull()
-    expect(tls).toMatchObject({ code: 'UNEXPECTED_ANSWER', message: `the external system at ${url}/ ${said}`, obstacle: { kind: 'tls' } })
+    expect(tls).toMatchObject({
+      code: 'UNEXPECTED_ANSWER',
+      message: `the external system at ${url}/ ${said}`,
+      obstacle: { kind: 'tls' },
+    })
   })
 
   test.each([
@@ -106,7 +156,11 @@ describe('what is asked without credentials', () => {
     ['/rest', '/rest/', false],
     ['/rest', 'http://[', false],
   ])('tells whether %s is sent to itself by %s: %s', async (path, to, isLoop) => {
-    const { url } = await externalSystem(({ headers }, response) => response.writeHead(302, { location: to.replace('SELF', `https://${headers.host}`) }).end(), 'localhost')
+    const { url } = await externalSystem(
+      ({ headers }, response) =>
+        response.writeHead(302, { location: to.replace('SELF', `https://${headers.host}`) }).end(),
+      'localhost',
+    )
     const { answer } = await examine(`${url}${path}`)
     expect(answer).toMatchObject({ isLoop })
   })
@@ -146,32 +200,56 @@ describe('the attempt to sign in', () => {
   })
 
   test('takes a token, and does not show it where the answer does', async () => {
-    const { url } = await externalSystem(({ headers }, response) => response.writeHead(401).end(`no such ${headers.authorization}`), 'localhost')
-    const answer = await signInOnce(url, { scheme: 'bearer', token: new Secret('t0ken-value') }, { ca: own, timeoutMs: 3000 })
+    const { url } = await externalSystem(
+      ({ headers }, response) => response.writeHead(401).end(`no such ${headers.authorization}`),
+      'localhost',
+    )
+    const answer = await signInOnce(
+      url,
+      { scheme: 'bearer', token: new Secret('t0ken-value') },
+      { ca: own, timeoutMs: 3000 },
+    )
     expect(answer.said).toBe("HTTP 401, 'no such Bearer [secret]'")
   })
 
   test('shows neither password nor header where the answer does', async () => {
-    const { url } = await externalSystem(({ headers }, response) => response.writeHead(401).end(`${headers.authorization} is wrong: s3cret `), 'localhost')
-    expect((await signInOnce(url, login, { ca: own, timeoutMs: 3000 })).said).toBe("HTTP 401, 'Basic [secret] is wrong: [secret]'")
+    const { url } = await externalSystem(
+      ({ headers }, response) => response.writeHead(401).end(`${headers.authorization} is wrong: s3cret `),
+      'localhost',
+    )
+    expect((await signInOnce(url, login, { ca: own, timeoutMs: 3000 })).said).toBe(
+      "HTTP 401, 'Basic [secret] is wrong: [secret]'",
+    )
   })
 
   test('follows nobody elsewhere', async () => {
     const other = await externalSystem(guarded('x'))
-    const { url } = await externalSystem((_, response) => response.writeHead(307, { location: `${other.url}/` }).end(), 'localhost')
-    expect(await signInOnce(url, login, { ca: own, timeoutMs: 3000 })).toMatchObject({ status: 307, location: `${other.url}/` })
+    const { url } = await externalSystem(
+      (_, response) => response.writeHead(307, { location: `${other.url}/` }).end(),
+      'localhost',
+    )
+    expect(await signInOnce(url, login, { ca: own, timeoutMs: 3000 })).toMatchObject({
+      status: 307,
+      location: `${other.url}/`,
+    })
     expect(other.asked).toEqual([])
   })
 
   test.each(['expired', 'other-name', 'self-signed'])('is not made where the certificate is %s', async (name) => {
     const { url, asked } = await externalSystem(guarded('x'), name)
-    expect(await failureOf(signInOnce(url, login, { ca: pem('external-authority'), timeoutMs: 3000 }))).toMatch(/^UNREACHABLE the certificate of /)
+    expect(await failureOf(signInOnce(url, login, { ca: pem('external-authority'), timeoutMs: 3000 }))).toMatch(
+      /^UNREACHABLE the certificate of /,
+    )
     expect(asked).toEqual([])
   })
 
   test('is given up when interrupted', async () => {
     const given = new AbortController()
-    const work = signInOnce(`http://127.0.0.1:${await silentPeer()}/`, login, { ca: null, timeoutMs: 10_000, signal: given.signal })
+    const work = signInOnce(`http://127.0.0.1:${await silentPeer()}/`, login, {
+      ca: null,
+      timeoutMs: 10_000,
+      signal: given.signal,
+    })
     given.abort(new AdminError('INTERRUPTED', 'interrupted'))
     expect(await failureOf(work)).toBe('INTERRUPTED interrupted')
   })

@@ -101,7 +101,10 @@ test('who asks for no more leaves nothing open, and a folder is no log', async (
   await writeFile(file, 'one\ntwo\n')
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
-  for await (const { text } of openLog({ file }, { timeoutMs: 5000 }).follow({ signal: stop.signal, since: new Date(0) })) {
+  for await (const { text } of openLog({ file }, { timeoutMs: 5000 }).follow({
+    signal: stop.signal,
+    since: new Date(0),
+  })) {
     expect(text).toBe('one')
     break
   }

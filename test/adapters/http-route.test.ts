@@ -11,7 +11,16 @@ import { closedPort } from './peers.ts'
 const far = 'http://service.invalid/base'
 
 beforeEach(() => {
-  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'no_proxy', 'NO_PROXY'])
+  for (const name of [
+    'http_proxy',
+    'HTTP_PROXY',
+    'https_proxy',
+    'HTTPS_PROXY',
+    'all_proxy',
+    'ALL_PROXY',
+    'no_proxy',
+    'NO_PROXY',
+  ])
     vi.stubEnv(name, '')
 })
 afterEach(() => vi.unstubAllEnvs())
@@ -43,9 +52,21 @@ describe('a proxy that the environment names', () => {
   })
 
   test.each([
-    { what: 'refuses', answer: 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', says: / does not let through to service\.invalid:443 \(HTTP 403\)$/ },
-    { what: 'cannot reach it', answer: 'HTTP/1.1 502 Bad Gateway\r\n\r\n', says: / does not let through to service\.invalid:443 \(HTTP 502\)$/ },
-    { what: 'hangs up', answer: '', says: /^UNEXPECTED_ANSWER .*\(through the proxy 127\.0\.0\.1:\d+\): Proxy connection ended/ },
+    {
+      what: 'refuses',
+      answer: 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n',
+      says: / does not let through to service\.invalid:443 \(HTTP 403\)$/,
+    },
+    {
+      what: 'cannot reach it',
+      answer: 'HTTP/1.1 502 Bad Gateway\r\n\r\n',
+      says: / does not let through to service\.invalid:443 \(HTTP 502\)$/,
+    },
+    {
+      what: 'hangs up',
+      answer: '',
+      says: /^UNEXPECTED_ANSWER .*\(through the proxy 127\.0\.0\.1:\d+\): Proxy connection ended/,
+    },
   ])('is to blame where it $what', async ({ answer, says }) => {
     const { url } = await proxy(answer)
     vi.stubEnv('https_proxy', url)
@@ -57,7 +78,9 @@ describe('a proxy that the environment names', () => {
   test('that wants a password for http says so', async () => {
     const server = createServer((_, response) => response.writeHead(407).end())
     vi.stubEnv('http_proxy', await addressOf(server))
-    expect(await failureOf(ask(far))).toMatch(/^UNREACHABLE the proxy .* does not let through to service\.invalid:80 \(HTTP 407: it wants/)
+    expect(await failureOf(ask(far))).toMatch(
+      /^UNREACHABLE the proxy .* does not let through to service\.invalid:80 \(HTTP 407: it wants/,
+    )
   })
 
   test('is passed by for the names in NO_PROXY', async () => {
@@ -68,13 +91,18 @@ describe('a proxy that the environment names', () => {
     expect(seen).toEqual([])
   })
 
-  test.each(['127.0.0.1', '127.1.2.3', 'localhost', '[::1]'])('is passed by for this machine itself: %s', async (host) => {
-    const { url, seen } = await proxy()
-    vi.stubEnv('ALL_PROXY', url)
-    const port = await closedPort()
-    expect(await failureOf(ask(`http://${host}:${port}`))).toMatch(new RegExp(`^UNREACHABLE .*:${port}/thing (refused|cannot be)`))
-    expect(seen).toEqual([])
-  })
+  test.each(['127.0.0.1', '127.1.2.3', 'localhost', '[::1]'])(
+    'is passed by for this machine itself: %s',
+    async (host) => {
+      const { url, seen } = await proxy()
+      vi.stubEnv('ALL_PROXY', url)
+      const port = await closedPort()
+      expect(await failureOf(ask(`http://${host}:${port}`))).toMatch(
+        new RegExp(`^UNREACHABLE .*:${port}/thing (refused|cannot be)`),
+      )
+      expect(seen).toEqual([])
+    },
+  )
 
   test('is named where it cannot be reached, without its password', async () => {
     const port = await closedPort()
@@ -85,9 +113,15 @@ describe('a proxy that the environment names', () => {
   })
 
   test.each([
-    { named: 'socks5://porter:sesame@127.0.0.1:1080', says: 'is a socks5 proxy: only http and https proxies can be used' },
+    {
+      named: 'socks5://porter:sesame@127.0.0.1:1080',
+      says: 'is a socks5 proxy: only http and https proxies can be used',
+    },
     { named: 'http://', says: 'is not an address' },
-    { named: 'http://porter:100%sesame@127.0.0.1:3128', says: 'has a % in its user or password that stands for nothing: it is written as %25' },
+    {
+      named: 'http://porter:100%sesame@127.0.0.1:3128',
+      says: 'has a % in its user or password that stands for nothing: it is written as %25',
+    },
   ])('of another kind is refused: $named', async ({ named, says }) => {
     vi.stubEnv('HTTP_PROXY', named)
     expect(await failureOf(ask(far))).toBe(`CONFIGURATION the proxy that the environment names ${says}`)
@@ -105,13 +139,27 @@ test('a connection that the server closed in the meantime is opened anew', async
   const http = await open(await addressOf(server))
   expect((await http.request('/')).text).toBe('1')
   expect((await http.request('/')).text).toBe('2')
-  expect(await failureOf(http.request('/', { method: 'POST', form: { a: 'b' } }))).toMatch(/^UNREACHABLE .* closed the connection$/)
+  expect(await failureOf(http.request('/', { method: 'POST', form: { a: 'b' } }))).toMatch(
+    /^UNREACHABLE .* closed the connection$/,
+  )
 })
 
 test.each([
-  { what: 'more headers than are read', answer: `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(30_000)}\r\n\r\n`, says: /^UNEXPECTED_ANSWER the peer at \S+ answers with more headers than can be read$/ },
-  { what: 'a body that is cut off', answer: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe', says: /^UNEXPECTED_ANSWER the answer of the peer at \S+ was cut off after 2 bytes$/ },
-  { what: 'no HTTP', answer: 'SSH-2.0-OpenSSH_9.2\r\n', says: /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak HTTP$/ },
+  {
+    what: 'more headers than are read',
+    answer: `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(30_000)}\r\n\r\n`,
+    says: /^UNEXPECTED_ANSWER the peer at \S+ answers with more headers than can be read$/,
+  },
+  {
+    what: 'a body that is cut off',
+    answer: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe',
+    says: /^UNEXPECTED_ANSWER the answer of the peer at \S+ was cut off after 2 bytes$/,
+  },
+  {
+    what: 'no HTTP',
+    answer: 'SSH-2.0-OpenSSH_9.2\r\n',
+    says: /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak HTTP$/,
+  },
 ])('$what', async ({ answer, says }) => {
   const server = createServer()
   server.on('connection', (socket) => void socket.on('error', () => undefined).end(answer))

@@ -11,7 +11,15 @@ const files = new URL('../fixtures/tls/', import.meta.url)
 const pem = (name: string): string => readFileSync(new URL(name, files), 'utf8')
 
 async function client(baseUrl: string, ca: string | null = null): Promise<HttpClient> {
-  const http = await openHttp({ what: 'the service', baseUrl, suggestions: [], ca, verify: true, timeoutMs: 2000, maxBytes: 1000 })
+  const http = await openHttp({
+    what: 'the service',
+    baseUrl,
+    suggestions: [],
+    ca,
+    verify: true,
+    timeoutMs: 2000,
+    maxBytes: 1000,
+  })
   onTestFinished(async () => http.close())
   return http
 }
@@ -44,10 +52,16 @@ describe('a request may have been read', () => {
   })
 
   test('but not where there is none', async () => {
-    expect(await sentTo(await client(`http://127.0.0.1:${await closedPort()}`))).toMatchObject({ sent: 0, failure: expect.stringMatching(/^UNREACHABLE /) as string })
+    expect(await sentTo(await client(`http://127.0.0.1:${await closedPort()}`))).toMatchObject({
+      sent: 0,
+      failure: expect.stringMatching(/^UNREACHABLE /) as string,
+    })
   })
 
   test('nor where the other side cannot be trusted', async () => {
-    expect(await sentTo(await client(await secured()))).toMatchObject({ sent: 0, failure: expect.stringMatching(/ is not trusted: /) as string })
+    expect(await sentTo(await client(await secured()))).toMatchObject({
+      sent: 0,
+      failure: expect.stringMatching(/ is not trusted: /) as string,
+    })
   })
 })

@@ -21,7 +21,13 @@ describe('a log file', () => {
     { what: 'a short file', content: 'one\ntwo\n', maxBytes: 100, complete: true, text: 'one\ntwo\n' },
     { what: 'a file of just that size', content: 'one\ntwo\n', maxBytes: 8, complete: true, text: 'one\ntwo\n' },
     { what: 'a part that begins with a line', content: 'one\ntwo\n', maxBytes: 4, complete: false, text: 'two\n' },
-    { what: 'a part that begins within a line', content: 'one\ntwo\nthree\n', maxBytes: 8, complete: false, text: 'three\n' },
+    {
+      what: 'a part that begins within a line',
+      content: 'one\ntwo\nthree\n',
+      maxBytes: 8,
+      complete: false,
+      text: 'three\n',
+    },
     { what: 'a last line without its end', content: 'one\ntwo\nthr', maxBytes: 8, complete: false, text: 'two\nthr' },
     { what: 'an empty file', content: '', maxBytes: 8, complete: true, text: '' },
     {
@@ -108,11 +114,14 @@ describe('all of a log', () => {
 
   test('of a command: what it prints, however much, and how it failed', async () => {
     const print = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
-    const parts = async (command: [string, ...string[]]): Promise<readonly LogPart[]> => openLog({ command }, options).parts({ since: new Date() })
+    const parts = async (command: [string, ...string[]]): Promise<readonly LogPart[]> =>
+      openLog({ command }, options).parts({ since: new Date() })
     const [much] = await parts(print('process.stdout.write("x".repeat(30_000_000))'))
     expect((await read(much!)).length).toBe(30_000_000)
     const [failing] = await parts(print('console.log("one"); console.error("no such unit"); process.exit(4)'))
-    expect(await failureOf(read(failing!))).toMatch(/^UNEXPECTED_ANSWER the log command `.*` ended with 4: no such unit$/s)
+    expect(await failureOf(read(failing!))).toMatch(
+      /^UNEXPECTED_ANSWER the log command `.*` ended with 4: no such unit$/s,
+    )
   })
 
   test('of a journal: without its bound on lines, and from a moment on', async () => {

@@ -33,7 +33,10 @@ const adapters: {
   },
   {
     what: 'a sentinel of Redis',
-    open: async (port, host) => openSessions(sessionsAt(port, { host, sentinel: { master: 'm', nodes: [{ host, port }], password: null } }), { timeoutMs }),
+    open: async (port, host) =>
+      openSessions(sessionsAt(port, { host, sentinel: { master: 'm', nodes: [{ host, port }], password: null } }), {
+        timeoutMs,
+      }),
     where: (port, host) => `Redis at ${host}:${port} (sentinel, master m)`,
   },
   {

@@ -30,5 +30,8 @@ test.each(inPlaceOf)('what is read at once is not held up by %s', async (what, m
   await expect(bytesOf({ path: file, optional: false })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(await projectAt(folder, {})).toBe(null)
   expect(await filesSource().variable(join(folder, 'compose.yaml'), 'A')).toBe(null)
-  if (what !== 'a terabyte') await expect(openLog({ file }, { timeoutMs: 1000 }).newest({ maxBytes: 1000 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  if (what !== 'a terabyte')
+    await expect(openLog({ file }, { timeoutMs: 1000 }).newest({ maxBytes: 1000 })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    })
 })

@@ -17,7 +17,11 @@ export async function opened(endpoint: SessionsEndpoint): Promise<SessionsSource
 
 /** Adds a session as Spring writes it. */
 export async function addSession({ client }: FreshRedisDatabase, namespace: string, time = Date.now()): Promise<void> {
-  const times = { creationTime: javaLong(time), lastAccessedTime: javaLong(time), maxInactiveInterval: javaInteger(1800) }
+  const times = {
+    creationTime: javaLong(time),
+    lastAccessedTime: javaLong(time),
+    maxInactiveInterval: javaInteger(1800),
+  }
   await client.hset(`${namespace}:sessions:${randomUUID()}`, times)
 }
 

@@ -69,7 +69,9 @@ export async function closingPeer(): Promise<number> {
 }
 
 /** Between a client and a real server; `cut` breaks all connections, and no new ones are accepted. */
-export async function cuttableProxy(connect: () => Socket): Promise<{ port: number; cut: () => void; stall: () => void }> {
+export async function cuttableProxy(
+  connect: () => Socket,
+): Promise<{ port: number; cut: () => void; stall: () => void }> {
   const sockets = new Set<Socket>()
   let closed = false
   const port = await listen((client) => {

@@ -31,7 +31,9 @@ describe('a connection that breaks', () => {
     const source = await opened({ ...database.endpoint, hosts: [{ host: '127.0.0.1', port: proxy.port }] })
     const asked = [source.clock(), source.backends(), source.connections()].map(failureOf)
     proxy.cut()
-    expect(new Set((await Promise.all(asked)).map((failure) => failure?.split(' ')[0]))).toEqual(new Set(['UNREACHABLE']))
+    expect(new Set((await Promise.all(asked)).map((failure) => failure?.split(' ')[0]))).toEqual(
+      new Set(['UNREACHABLE']),
+    )
   })
 
   test('or stalls is given up', async () => {

@@ -19,10 +19,14 @@ test.each([
 })
 
 test('a disk without room is told as that, when it keeps a session from being taken in too', () => {
-  const full = Object.assign(new Error('could not write init file: No space left on device'), { severity: 'FATAL', code: '53100' })
+  const full = Object.assign(new Error('could not write init file: No space left on device'), {
+    severity: 'FATAL',
+    code: '53100',
+  })
   expect(databaseFailure(full, peer, login)).toMatchObject({
     code: 'EXHAUSTED',
-    message: 'PostgreSQL at db:5432/testops has no room left on its disk: could not write init file: No space left on device',
+    message:
+      'PostgreSQL at db:5432/testops has no room left on its disk: could not write init file: No space left on device',
     obstacle: { kind: 'disk' },
   })
 })

@@ -25,7 +25,9 @@ describe('odd lock tables', () => {
       INSERT INTO databasechangeloglock VALUES ${rows};
       GRANT SELECT ON databasechangeloglock TO PUBLIC`,
     )
-    expect(await (await opened(fresh.endpoint)).changelogLocks()).toEqual([{ schema: 'public', inSearchPath: true, rows: found, writable: false, removable: false }])
+    expect(await (await opened(fresh.endpoint)).changelogLocks()).toEqual([
+      { schema: 'public', inSearchPath: true, rows: found, writable: false, removable: false },
+    ])
   })
 
   test('a table of that name that is not Liquibase’s', async () => {
@@ -61,9 +63,9 @@ describe('odd lock tables', () => {
       )
     }
     const source = await opened({ ...fresh.administrator, schema: 'none, two,one' })
-    expect((await source.changelogLocks()).filter(({ inSearchPath }) => inSearchPath).map(({ schema }) => schema)).toEqual([
-      'two',
-    ])
+    expect(
+      (await source.changelogLocks()).filter(({ inSearchPath }) => inSearchPath).map(({ schema }) => schema),
+    ).toEqual(['two'])
   })
 
   test('a table that another session has locked', async () => {
@@ -71,7 +73,12 @@ describe('odd lock tables', () => {
     await fresh.query(`CREATE TABLE databasechangeloglock (${lockColumns})`)
     const { default: pg } = await import('pg')
     const { user, password, database: name } = fresh.administrator
-    const client = new pg.Client({ ...placeOf(fresh), user: user ?? '', password: password?.reveal() ?? '', database: name })
+    const client = new pg.Client({
+      ...placeOf(fresh),
+      user: user ?? '',
+      password: password?.reveal() ?? '',
+      database: name,
+    })
     await client.connect()
     onTestFinished(async () => {
       await client.end()

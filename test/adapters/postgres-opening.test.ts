@@ -27,7 +27,8 @@ describe('signing in', () => {
     {
       what: 'no password',
       change: () => ({ password: null }),
-      error: () => `UNAUTHENTICATED ${at()} wants a password, and none is configured for user ${database.endpoint.user}`,
+      error: () =>
+        `UNAUTHENTICATED ${at()} wants a password, and none is configured for user ${database.endpoint.user}`,
     },
     {
       what: 'an unknown user',
@@ -60,7 +61,9 @@ describe('signing in', () => {
   test('does not take a password from the environment', async () => {
     process.env['PGPASSWORD'] = database.endpoint.password?.reveal()
     onTestFinished(() => void delete process.env['PGPASSWORD'])
-    expect(await failureOf(openDatabase({ ...database.endpoint, password: null }, { timeoutMs }))).toMatch(/^UNAUTHENTICATED /)
+    expect(await failureOf(openDatabase({ ...database.endpoint, password: null }, { timeoutMs }))).toMatch(
+      /^UNAUTHENTICATED /,
+    )
   })
 
   test('no connection is left for it', async () => {
@@ -73,7 +76,11 @@ describe('signing in', () => {
 
   test('a server that stops answering after the TLS question', async () => {
     const port = await listen((socket) => socket.once('data', () => socket.write('N')))
-    const endpoint = { ...database.endpoint, hosts: [{ host: '127.0.0.1', port }], tls: { mode: 'prefer', ca: null } } as const
+    const endpoint = {
+      ...database.endpoint,
+      hosts: [{ host: '127.0.0.1', port }],
+      tls: { mode: 'prefer', ca: null },
+    } as const
     expect(await failureOf(openDatabase(endpoint, { timeoutMs: 500 }))).toMatch(
       /^TIMED_OUT .* accepted the connection but did not answer within 0\.5 s$/,
     )
@@ -86,8 +93,14 @@ describe('signing in', () => {
         socket.once('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
       })
     })
-    const endpoint = { ...database.endpoint, hosts: [{ host: '127.0.0.1', port }], tls: { mode: 'prefer', ca: null } } as const
-    expect(await failureOf(openDatabase(endpoint, { timeoutMs: 500 }))).toMatch(/^(TIMED_OUT|UNEXPECTED_ANSWER|UNREACHABLE) /)
+    const endpoint = {
+      ...database.endpoint,
+      hosts: [{ host: '127.0.0.1', port }],
+      tls: { mode: 'prefer', ca: null },
+    } as const
+    expect(await failureOf(openDatabase(endpoint, { timeoutMs: 500 }))).toMatch(
+      /^(TIMED_OUT|UNEXPECTED_ANSWER|UNREACHABLE) /,
+    )
   })
 })
 
@@ -121,7 +134,9 @@ describe('several hosts', () => {
 
 describe('several databases', () => {
   test('equal ones are opened once', async () => {
-    const { source, close } = await openDatabases([database.endpoint, database.endpoint, database.administrator], { timeoutMs })
+    const { source, close } = await openDatabases([database.endpoint, database.endpoint, database.administrator], {
+      timeoutMs,
+    })
     onTestFinished(close)
     expect(source.length).toBe(2)
   })
@@ -131,7 +146,9 @@ describe('several databases', () => {
     const { source, close } = await openDatabases([database.endpoint, down], { timeoutMs })
     onTestFinished(close)
     expect(await failureOf(source[0].connections())).toBe(null)
-    expect(await failureOf(source[1]?.connections() ?? Promise.resolve())).toMatch(/^UNREACHABLE .* refused the connection/)
+    expect(await failureOf(source[1]?.connections() ?? Promise.resolve())).toMatch(
+      /^UNREACHABLE .* refused the connection/,
+    )
   })
 
   test('the main one must open', async () => {

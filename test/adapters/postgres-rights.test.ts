@@ -7,14 +7,14 @@ import { lockColumns, opened, ownDatabase, placeOf } from './own-database.ts'
 describe('rights', () => {
   test('a user who may connect and nothing else', async () => {
     const fresh = await ownDatabase()
-    await fresh.query(
-      `CREATE SCHEMA hidden CREATE TABLE databasechangeloglock (${lockColumns})`,
-    )
+    await fresh.query(`CREATE SCHEMA hidden CREATE TABLE databasechangeloglock (${lockColumns})`)
     const source = await opened(await fresh.role())
     await opened(fresh.administrator)
     const other = await opened(fresh.endpoint)
     await other.clock()
-    expect(await source.changelogLocks()).toEqual([{ schema: 'hidden', inSearchPath: false, rows: null, writable: false, removable: false }])
+    expect(await source.changelogLocks()).toEqual([
+      { schema: 'hidden', inSearchPath: false, rows: null, writable: false, removable: false },
+    ])
     expect((await source.storage()).dataDirectory).toBe(null)
     expect(await source.temporarySpace()).toEqual({ writable: true })
     expect((await source.connections()).max).toBe(200)

@@ -54,7 +54,12 @@ describe('runProgram', () => {
     { what: 'what it started', terminal: false, script: 'sleep 41.5; echo late', left: 0 },
     { what: 'what it started and left', terminal: false, script: 'sleep 41.5 & exec sleep 41.5', left: 0 },
     { what: 'what ignores SIGTERM', terminal: false, script: "trap '' TERM; sleep 41.5; sleep 41.5", left: 0 },
-    { what: 'only itself where it has the terminal', terminal: true, script: 'sleep 41.5; echo late', left: isOnTerminal() ? 1 : 0 },
+    {
+      what: 'only itself where it has the terminal',
+      terminal: true,
+      script: 'sleep 41.5; echo late',
+      left: isOnTerminal() ? 1 : 0,
+    },
   ])('stops in time, with $what', async ({ script, terminal, left }) => {
     const mark = `TEST_${randomBytes(8).toString('hex')}`
     const started = performance.now()
@@ -88,7 +93,11 @@ describe('runProgram', () => {
       command: ['/no/such/program', 'x'],
       error: 'UNAVAILABLE /no/such/program is not installed on this machine',
     },
-    { what: 'a file that is no program', command: ['/etc/passwd'], error: 'UNAVAILABLE /etc/passwd may not be executed' },
+    {
+      what: 'a file that is no program',
+      command: ['/etc/passwd'],
+      error: 'UNAVAILABLE /etc/passwd may not be executed',
+    },
   ] satisfies { what: string; command: [string, ...string[]]; error: string | null }[]
   test.each(failures)('$what', async ({ command, error }) => {
     expect(await failureOf(runProgram(command, { timeoutMs }))).toBe(error)
@@ -119,7 +128,11 @@ describe('runProgram', () => {
 
   test('gives it nothing of its own environment where it is isolated', async () => {
     const script = 'process.stdout.write(Object.keys(process.env).join())'
-    const { stdout } = await runProgram(node(script), { timeoutMs, isolated: true, environment: { GIVEN: 'yes', OTHER: undefined } })
+    const { stdout } = await runProgram(node(script), {
+      timeoutMs,
+      isolated: true,
+      environment: { GIVEN: 'yes', OTHER: undefined },
+    })
     expect(stdout).toBe('GIVEN')
   })
 

@@ -46,10 +46,25 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     const names = Array.from({ length: 1000 }, (_, index) => `q${index}`)
     const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
     onTestFinished(close)
-    await control.declareExchange({ name: 'e', type: 'direct', durable: true, autoDelete: false, internal: false, arguments: {} })
+    await control.declareExchange({
+      name: 'e',
+      type: 'direct',
+      durable: true,
+      autoDelete: false,
+      internal: false,
+      arguments: {},
+    })
     const declared = await control.declareQueues(names.map(durable))
     expect([...declared]).toEqual(names.map((name) => [name, 'declared']))
-    await control.bind(names.map((destination) => ({ source: 'e', destination, destinationKind: 'queue', routingKey: destination, arguments: {} })))
+    await control.bind(
+      names.map((destination) => ({
+        source: 'e',
+        destination,
+        destinationKind: 'queue',
+        routingKey: destination,
+        arguments: {},
+      })),
+    )
     expect((await source.bindings()).length).toBe(1000)
     expect([...(await source.counts(names))]).toEqual(names.map((name) => [name, { ready: 0, consumers: 0 }]))
     const deleted = await control.deleteQueues(names.map((name) => ({ name, most: 0 })))
@@ -59,19 +74,38 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
 
   test('without a permission it names the one that is missing', async () => {
     await opened().declareQueues([durable('there')])
-    await opened().declareExchange({ name: 'e', type: 'direct', durable: true, autoDelete: false, internal: false, arguments: {} })
+    await opened().declareExchange({
+      name: 'e',
+      type: 'direct',
+      durable: true,
+      autoDelete: false,
+      internal: false,
+      arguments: {},
+    })
     const { user, host, port } = vhost.endpoint
     const message = (right: string, object: string, what: string): string =>
       `FORBIDDEN user ${user} has no ${line === '3' ? 'sufficient' : right} permission on ${object} in vhost ${vhost.vhost} of RabbitMQ at ${host}:${port}: ${what}`
     await allow('^$', '^$', '^$')
     const control = opened()
-    expect(await failureOf(control.declareQueues([durable('q')]))).toBe(message('configure', "queue 'q'", 'declaring queue q'))
-    expect(await failureOf(control.deleteQueue('there', { most: 0 }))).toBe(message('configure', "queue 'there'", 'deleting queue there'))
+    expect(await failureOf(control.declareQueues([durable('q')]))).toBe(
+      message('configure', "queue 'q'", 'declaring queue q'),
+    )
+    expect(await failureOf(control.deleteQueue('there', { most: 0 }))).toBe(
+      message('configure', "queue 'there'", 'deleting queue there'),
+    )
     expect(await failureOf(control.purge('there'))).toBe(message('read', "queue 'there'", 'emptying queue there'))
-    expect(await failureOf(control.deleteExchange('e'))).toBe(message('configure', "exchange 'e'", 'deleting exchange e'))
-    expect(await failureOf(control.keep(['there']))).toBe(message('configure', "queue 'there'", line === '3' ? 'keeping queue there open' : 'counting queue there'))
-    const refused = await errorOf(control.bind([{ source: 'e', destination: 'there', destinationKind: 'queue', routingKey: 'k', arguments: {} }]))
-    expect(`${refused?.code} ${refused?.message}`).toBe(message('write', "queue 'there'", 'binding queue there to exchange e by k'))
+    expect(await failureOf(control.deleteExchange('e'))).toBe(
+      message('configure', "exchange 'e'", 'deleting exchange e'),
+    )
+    expect(await failureOf(control.keep(['there']))).toBe(
+      message('configure', "queue 'there'", line === '3' ? 'keeping queue there open' : 'counting queue there'),
+    )
+    const refused = await errorOf(
+      control.bind([{ source: 'e', destination: 'there', destinationKind: 'queue', routingKey: 'k', arguments: {} }]),
+    )
+    expect(`${refused?.code} ${refused?.message}`).toBe(
+      message('write', "queue 'there'", 'binding queue there to exchange e by k'),
+    )
     expect(refused?.suggestions).toEqual([
       `rabbitmqctl list_permissions -p ${vhost.vhost}`,
       `rabbitmqctl set_permissions -p ${vhost.vhost} ${user} '.*' '.*' '.*'`,
@@ -88,13 +122,24 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     expect(await refusal({ arguments: { 'x-max-length': -1 } })).toBe(
       `${start}queue q: invalid arg 'x-max-length' for queue 'q' in vhost '${vhost.vhost}': {value_negative,-1}`,
     )
-    expect(await refusal({ name: 'amq.q' })).toBe(`${start}queue amq.q: queue name 'amq.q' contains reserved prefix 'amq.*'`)
+    expect(await refusal({ name: 'amq.q' })).toBe(
+      `${start}queue amq.q: queue name 'amq.q' contains reserved prefix 'amq.*'`,
+    )
     expect(await refusal({ autoDelete: true, arguments: { 'x-queue-type': 'quorum' } })).toBe(
       `${start}queue q: invalid property 'auto-delete' for queue 'q' in vhost '${vhost.vhost}'`,
     )
     expect(await refusal({ name: '' })).toBe('REFUSED a queue without a name cannot be declared')
-    const exchange = { name: 'e', type: 'x-of-a-plugin', durable: true, autoDelete: false, internal: false, arguments: {} }
-    expect(await failureOf(control.declareExchange(exchange))).toBe(`${start}exchange e: unknown exchange type 'x-of-a-plugin'`)
+    const exchange = {
+      name: 'e',
+      type: 'x-of-a-plugin',
+      durable: true,
+      autoDelete: false,
+      internal: false,
+      arguments: {},
+    }
+    expect(await failureOf(control.declareExchange(exchange))).toBe(
+      `${start}exchange e: unknown exchange type 'x-of-a-plugin'`,
+    )
     expect(await control.declareExchange({ ...exchange, type: 'topic' })).toBe('declared')
     expect(await queues()).toEqual(['a'])
   })
@@ -124,23 +169,43 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     await (await client.createChannel()).assertQueue('own', { exclusive: true, durable: false })
     const control = opened()
     expect([...(await control.declareQueues([durable('own')]))]).toEqual([['own', 'otherwise']])
-    expect(await failureOf(control.deleteQueue('own', { most: 0 }))).toMatch(/^REFUSED .*: deleting queue own: cannot obtain exclusive access/)
+    expect(await failureOf(control.deleteQueue('own', { most: 0 }))).toMatch(
+      /^REFUSED .*: deleting queue own: cannot obtain exclusive access/,
+    )
     const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
     onTestFinished(close)
-    expect(await failureOf(source.counts(['own']))).toMatch(/^REFUSED .*: counting queue own: cannot obtain exclusive access/)
+    expect(await failureOf(source.counts(['own']))).toMatch(
+      /^REFUSED .*: counting queue own: cannot obtain exclusive access/,
+    )
   })
 
   test('a binding in any width that a client may have given its numbers', async () => {
     const control = opened()
     await control.declareQueues([durable('q')])
-    await control.declareExchange({ name: 'h', type: 'headers', durable: true, autoDelete: false, internal: false, arguments: {} })
+    await control.declareExchange({
+      name: 'h',
+      type: 'headers',
+      durable: true,
+      autoDelete: false,
+      internal: false,
+      arguments: {},
+    })
     const client = await connected()
     const channel = await client.createChannel()
-    for (const type of ['int8', 'int16', 'int32', 'int64']) await channel.bindQueue('q', 'h', '', { 'x-match': 'all', n: { '!': type, value: 5 } })
+    for (const type of ['int8', 'int16', 'int32', 'int64'])
+      await channel.bindQueue('q', 'h', '', { 'x-match': 'all', n: { '!': type, value: 5 } })
     const { source, close } = await openBroker(vhost.endpoint, { timeoutMs: 10_000 })
     onTestFinished(close)
     expect((await source.bindings()).length).toBe(4)
-    await control.unbind([{ source: 'h', destination: 'q', destinationKind: 'queue', routingKey: '', arguments: { 'x-match': 'all', n: 5 } }])
+    await control.unbind([
+      {
+        source: 'h',
+        destination: 'q',
+        destinationKind: 'queue',
+        routingKey: '',
+        arguments: { 'x-match': 'all', n: 5 },
+      },
+    ])
     expect(await source.bindings()).toEqual([])
   })
 
@@ -156,7 +221,9 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     expect(await failureOf(control.declareQueues(names))).toMatch(handshakeCut)
     const direct = opened()
     await direct.declareQueues([durable('a')])
-    for (const { name } of (await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections?columns=name`)) as { name: string }[])
+    for (const { name } of (await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections?columns=name`)) as {
+      name: string
+    }[])
       await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
     expect(await direct.deleteQueue('a', { most: 0 })).toBe('deleted')
   })
@@ -167,7 +234,9 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     const control = opened({ host: '127.0.0.1', port: proxy.port }, 500)
     await control.declareQueues([durable('a')])
     proxy.stall()
-    expect(await failureOf(control.declareQueues([durable('b')]))).toMatch(/^TIMED_OUT RabbitMQ at \S+, vhost \S+ .* within 0\.5 s$/)
+    expect(await failureOf(control.declareQueues([durable('b')]))).toMatch(
+      /^TIMED_OUT RabbitMQ at \S+, vhost \S+ .* within 0\.5 s$/,
+    )
   })
 
   test('what was kept open and is lost is told once', async () => {
@@ -178,9 +247,11 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     await control.keep(['kept'])
     proxy.cut()
     const told = async (): Promise<string | null> => failureOf(control.purge('kept'))
-    await expect.poll(told, { timeout: 5000 }).toMatch(
-      /^UNREACHABLE RabbitMQ at \S+, vhost \S+ closed the connection: it kept open kept, of which those that vanish without a consumer may be gone$/,
-    )
+    await expect
+      .poll(told, { timeout: 5000 })
+      .toMatch(
+        /^UNREACHABLE RabbitMQ at \S+, vhost \S+ closed the connection: it kept open kept, of which those that vanish without a consumer may be gone$/,
+      )
     expect(await told()).toMatch(handshakeCut)
     expect([...control.kept()]).toEqual([])
   })
@@ -192,14 +263,17 @@ test('where nothing listens', async () => {
   const port = await closedPort()
   const { source, close } = openBrokerControl({ ...vhost.endpoint, port }, { timeoutMs: 1000 })
   onTestFinished(close)
-  expect(await failureOf(source.declareQueues([durable('q')]))).toMatch(/^UNREACHABLE RabbitMQ at \S+, vhost \S+ refused the connection/)
+  expect(await failureOf(source.declareQueues([durable('q')]))).toMatch(
+    /^UNREACHABLE RabbitMQ at \S+, vhost \S+ refused the connection/,
+  )
   expect(await failureOf(source.keep(['q']))).toMatch(/^UNREACHABLE /)
   expect(await failureOf(source.mover())).toMatch(/^UNREACHABLE /)
   expect(await source.declareQueues([])).toEqual(new Map())
 })
 
 /** The proxy accepts a connection and closes it. */
-const handshakeCut = /^UNREACHABLE what listens at 127\.0\.0\.1:\d+ closed the connection before the handshake was over: /
+const handshakeCut =
+  /^UNREACHABLE what listens at 127\.0\.0\.1:\d+ closed the connection before the handshake was over: /
 
 function durable(name: string): QueueDeclaration {
   return { name, durable: true, autoDelete: false, arguments: {} }

@@ -46,7 +46,11 @@ describe('signing in', () => {
     expect(`${failure?.code} ${failure?.message}`).toBe(
       `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it, or a limit of connections is reached`,
     )
-    expect(failure?.suggestions).toEqual(['rabbitmqctl list_vhosts', "rabbitmqctl list_permissions -p 'no/such vhost'", "rabbitmqctl list_vhost_limits -p 'no/such vhost'"])
+    expect(failure?.suggestions).toEqual([
+      'rabbitmqctl list_vhosts',
+      "rabbitmqctl list_permissions -p 'no/such vhost'",
+      "rabbitmqctl list_vhost_limits -p 'no/such vhost'",
+    ])
   })
 
   test('to a vhost that takes no more connections', async () => {
@@ -54,7 +58,9 @@ describe('signing in', () => {
     onTestFinished(async () => full.cleanup())
     await full.manage('PUT', `/api/vhost-limits/${full.vhost}/max-connections`, { value: 0 })
     const { user, password } = full.endpoint
-    expect((await refusal({ vhost: full.vhost, user, password }))?.message).toMatch(/or a limit of connections is reached$/)
+    expect((await refusal({ vhost: full.vhost, user, password }))?.message).toMatch(
+      /or a limit of connections is reached$/,
+    )
   })
 
   test('to a vhost of others', async () => {
@@ -87,7 +93,11 @@ describe('signing in', () => {
     const path = encodeURIComponent(name)
     await vhost.manage('PUT', `/api/vhosts/${path}`)
     onTestFinished(async () => void (await vhost.manage('DELETE', `/api/vhosts/${path}`)))
-    await vhost.manage('PUT', `/api/permissions/${path}/${vhost.endpoint.user}`, { configure: '.*', write: '.*', read: '.*' })
+    await vhost.manage('PUT', `/api/permissions/${path}/${vhost.endpoint.user}`, {
+      configure: '.*',
+      write: '.*',
+      read: '.*',
+    })
     await vhost.manage('PUT', `/api/queues/${path}/q`, { durable: true })
     expect(await (await opened({ vhost: name })).queues()).toMatchObject([{ name: 'q', vhost: name, durable: true }])
   })
@@ -168,12 +178,15 @@ describe('the management API', () => {
     {
       what: 'collects no metrics',
       url: async () => page(400, '{"error":"bad_request","reason":"Stats in management UI are disabled on this node"}'),
-      error: /^UNAVAILABLE RabbitMQ's management API at \S+ lists nothing: the broker's metrics collector is off \(management_agent\.disable_metrics_collector\)$/,
+      error:
+        /^UNAVAILABLE RabbitMQ's management API at \S+ lists nothing: the broker's metrics collector is off \(management_agent\.disable_metrics_collector\)$/,
     },
     {
       what: 'is behind a proxy that asks for a login of its own',
-      url: async () => page(401, '<html><head><title>401 Authorization Required</title></head><body>nginx</body></html>'),
-      error: /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses it: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
+      url: async () =>
+        page(401, '<html><head><title>401 Authorization Required</title></head><body>nginx</body></html>'),
+      error:
+        /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses it: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
     },
     {
       what: 'is behind a gateway that refuses in JSON',
@@ -192,7 +205,15 @@ describe('the management API', () => {
     },
     {
       what: 'is the address of a service of Spring',
-      url: async () => page(404, JSON.stringify({ timestamp: new Date(), status: 404, error: 'Not Found', trace: 'at x', path: '/api' }, null, 2)),
+      url: async () =>
+        page(
+          404,
+          JSON.stringify(
+            { timestamp: new Date(), status: 404, error: 'Not Found', trace: 'at x', path: '/api' },
+            null,
+            2,
+          ),
+        ),
       error: /^UNEXPECTED_ANSWER .* answers HTTP 404, 'Not Found \/api': is broker\.managementUrl right\?$/,
     },
     {
@@ -234,8 +255,14 @@ describe('the management API', () => {
     { what: 'once it has been removed', item: { deprecation_phase: 'removed' }, state: 'denied' },
   ]
   test.each(features)('a deprecated feature $what', async ({ item, state }) => {
-    const managementUrl = await page(200, JSON.stringify([{ name: 'other' }, { name: 'transient_nonexcl_queues', ...item }]))
-    expect(await (await opened({ managementUrl })).deprecatedFeature('transient_nonexcl_queues')).toEqual({ state, used: true })
+    const managementUrl = await page(
+      200,
+      JSON.stringify([{ name: 'other' }, { name: 'transient_nonexcl_queues', ...item }]),
+    )
+    expect(await (await opened({ managementUrl })).deprecatedFeature('transient_nonexcl_queues')).toEqual({
+      state,
+      used: true,
+    })
   })
 
   test('has not counted yet, as in the first seconds after a start', async () => {
@@ -257,15 +284,25 @@ describe('the management API', () => {
   test('of a broker without an alarm that has not counted yet, and of one that cannot tell', async () => {
     const nodes: [number, unknown] = [200, [{ name: 'rabbit@mq', running: true }]]
     const calm = await pages({ '/api/nodes': nodes, '/api/health/checks/alarms': [200, { status: 'ok' }] })
-    expect(await (await opened({ managementUrl: calm })).nodes()).toMatchObject([{ memoryAlarm: false, diskAlarm: false }])
+    expect(await (await opened({ managementUrl: calm })).nodes()).toMatchObject([
+      { memoryAlarm: false, diskAlarm: false },
+    ])
     const mute = await pages({ '/api/nodes': nodes })
-    expect(await failureOf((await opened({ managementUrl: mute })).nodes())).toMatch(/^UNEXPECTED_ANSWER .* answers HTTP 404/)
+    expect(await failureOf((await opened({ managementUrl: mute })).nodes())).toMatch(
+      /^UNEXPECTED_ANSWER .* answers HTTP 404/,
+    )
     const other = await pages({})
-    expect(await failureOf((await opened({ managementUrl: other })).nodes())).toMatch(/HTTP 404.*: is broker\.managementUrl right\?$/)
+    expect(await failureOf((await opened({ managementUrl: other })).nodes())).toMatch(
+      /HTTP 404.*: is broker\.managementUrl right\?$/,
+    )
   })
 
   const lists = [
-    { what: 'that lists others', listed: [{ name: '10.0.0.2:1 -> 10.0.0.1:5672', user_provided_name: 'testops-admin' }], isListed: false },
+    {
+      what: 'that lists others',
+      listed: [{ name: '10.0.0.2:1 -> 10.0.0.1:5672', user_provided_name: 'testops-admin' }],
+      isListed: false,
+    },
     { what: 'that lists nobody, not even us', listed: [], isListed: true },
   ]
   test.each(lists)('of a broker $what: whether one that is not listed may be none', async ({ listed, isListed }) => {
@@ -274,7 +311,9 @@ describe('the management API', () => {
       [`/api/connections/username/${user}`]: [200, [{ name: '10.0.0.5:41000 -> 10.0.0.1:5672', vhost: name, user }]],
       [`/api/vhosts/${name}/connections`]: [200, { items: listed, page_count: 1 }],
     })
-    expect(await (await opened({ managementUrl })).connectionsOf(user)).toEqual([{ name: '10.0.0.5:41000 -> 10.0.0.1:5672', user, clientName: null, isListed }])
+    expect(await (await opened({ managementUrl })).connectionsOf(user)).toEqual([
+      { name: '10.0.0.5:41000 -> 10.0.0.1:5672', user, clientName: null, isListed },
+    ])
   })
 
   test('breaks in the middle', async () => {
@@ -301,7 +340,9 @@ async function page(status: number, body: string): Promise<string> {
 /** A server under TLS whose certificate is for localhost. */
 async function tlsPage(): Promise<string> {
   const pem = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
-  const server = createTlsServer({ key: pem('localhost-key.pem'), cert: pem('localhost.pem') }, (_request, response) => response.end())
+  const server = createTlsServer({ key: pem('localhost-key.pem'), cert: pem('localhost.pem') }, (_request, response) =>
+    response.end(),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()

@@ -20,14 +20,23 @@ beforeAll(async () => {
 })
 afterAll(async () => vhost.cleanup())
 
-/** A broker without its management API, or with one that cannot be reached, whose `rabbitmqctl` is a shell script that does this. */
-async function opened(script: string, { timeoutMs = 5000, name = 'rabbitmqctl', managementUrl = null as string | null } = {}): Promise<BrokerSource> {
+/**
+ * A broker without its management API, or with one that cannot be reached, whose `rabbitmqctl` is a shell script that
+ * does this.
+ */
+async function opened(
+  script: string,
+  { timeoutMs = 5000, name = 'rabbitmqctl', managementUrl = null as string | null } = {},
+): Promise<BrokerSource> {
   const folder = await mkdtemp(join(tmpdir(), 'rabbitmqctl-'))
   onTestFinished(async () => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'rabbitmqctl'), `#!/bin/sh\n${script.replaceAll('CLUSTER', cluster)}\n`)
   await chmod(join(folder, 'rabbitmqctl'), 0o755)
   const environment = { PATH: `${folder}:/usr/bin:/bin` }
-  const rabbitmqctl = async (): Promise<{ command: [string]; environment: { PATH: string } }> => ({ command: [name], environment })
+  const rabbitmqctl = async (): Promise<{ command: [string]; environment: { PATH: string } }> => ({
+    command: [name],
+    environment,
+  })
   const { source, close } = await openBroker({ ...vhost.endpoint, managementUrl }, { timeoutMs, rabbitmqctl })
   onTestFinished(close)
   return source
@@ -36,7 +45,8 @@ async function opened(script: string, { timeoutMs = 5000, name = 'rabbitmqctl', 
 /** The cluster's name comes first or last: both are asked at the same time. */
 const clusterName = 'case "$*" in *cluster_status*) echo "{\\"cluster_name\\": \\"CLUSTER\\"}"; exit;; esac'
 
-const unreachable = "Error: unable to perform an operation on node 'rabbit@mq'. Please see diagnostics information and suggestions below."
+const unreachable =
+  "Error: unable to perform an operation on node 'rabbit@mq'. Please see diagnostics information and suggestions below."
 const refusals: { what: string; script: string; why: string; next: string }[] = [
   {
     what: 'with another Erlang cookie',
@@ -65,7 +75,7 @@ const refusals: { what: string; script: string; why: string; next: string }[] = 
   {
     what: 'that says something else',
     script: `${clusterName}\necho "Listing queues ..."`,
-    why: '`rabbitmqctl list_queues` does not answer as RabbitMQ\'s does',
+    why: "`rabbitmqctl list_queues` does not answer as RabbitMQ's does",
     next: 'rabbitmqctl version',
   },
   {
@@ -79,7 +89,9 @@ test.each(refusals)('a rabbitmqctl $what', async ({ script, why, next }) => {
   const error = await errorOf((await opened(script)).queues())
   const { host, port } = vhost.endpoint
   const start = `the management API of RabbitMQ at ${host}:${port} is not known, and neither helps rabbitmqctl: ${why}`
-  expect(`${error?.code} ${error?.message}`.replace(new RegExp(`${cluster} is at \\S+$`), 'CLUSTER is at ')).toBe(`UNAVAILABLE ${start}`)
+  expect(`${error?.code} ${error?.message}`.replace(new RegExp(`${cluster} is at \\S+$`), 'CLUSTER is at ')).toBe(
+    `UNAVAILABLE ${start}`,
+  )
   expect(error?.suggestions[0]).toBe('rabbitmq-plugins enable rabbitmq_management')
   expect(error?.suggestions.at(-1)).toBe(next)
 })
@@ -111,20 +123,37 @@ test.each([
 test('a list in an argument is not told whole', async () => {
   const queue = '{"name": "q", "arguments": [["x", "array", {"byte": 1, "longstr": "two"}]], "durable": true}'
   const source = await opened(`${clusterName}\necho '[${queue}]'`)
-  expect(await failureOf(source.queues())).toMatch(/: an argument of queue q is a list, which rabbitmqctl does not tell whole$/)
+  expect(await failureOf(source.queues())).toMatch(
+    /: an argument of queue q is a list, which rabbitmqctl does not tell whole$/,
+  )
 })
 
 test('the journals in the deployment are found by it', async () => {
   const rabbitmqctl = async (): Promise<CtlCommand> => rabbitmqctlOf(servers().rabbitmq3)
-  const { source, close } = await openRunStore({ ...vhost.endpoint, managementUrl: null }, { timeoutMs: 20_000, rabbitmqctl })
+  const { source, close } = await openRunStore(
+    { ...vhost.endpoint, managementUrl: null },
+    { timeoutMs: 20_000, rabbitmqctl },
+  )
   onTestFinished(close)
   expect(await source.list()).toEqual([])
   const run = '20261121T021244Z-unlock-changelog-0001'
   await vhost.manage('PUT', `/api/queues/${vhost.vhost}/testops-admin.run.${run}`, { durable: true })
-  await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent('testops-admin.run.../../$(id)')}`, { durable: true })
+  await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent('testops-admin.run.../../$(id)')}`, {
+    durable: true,
+  })
   expect(await source.list()).toEqual([
-    { run: '../../$(id)', unreadable: expect.stringMatching(/^this queue at .* does not have the name of a run$/) as string },
-    { run, unreadable: expect.stringMatching(/^queue testops-admin\.run\.2026.* at .* is empty: run 2026.* stopped before it changed anything$/) as string, isEmpty: true },
+    {
+      run: '../../$(id)',
+      unreadable: expect.stringMatching(/^this queue at .* does not have the name of a run$/) as string,
+    },
+    {
+      run,
+      unreadable: expect.stringMatching(
+        /^queue testops-admin\.run\.2026.* at .* is empty: run 2026.* stopped before it changed anything$/,
+      ) as string,
+      isEmpty: true,
+    },
   ])
-  for (const asking of [source.read('../../$(id)'), source.remove('../../$(id)'), source.reopen('../../$(id)')]) expect(await failureOf(asking)).toMatch(/^USAGE `..\/..\/\$\(id\)` is not the name of a run/)
+  for (const asking of [source.read('../../$(id)'), source.remove('../../$(id)'), source.reopen('../../$(id)')])
+    expect(await failureOf(asking)).toMatch(/^USAGE `..\/..\/\$\(id\)` is not the name of a run/)
 })

@@ -20,7 +20,10 @@ import { service } from './service.ts'
 
 const pem = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
 
-/** Ways to names that resolve nowhere, by way of relays of this machine; `asked` is each address that a way was asked to. */
+/**
+ * Ways to names that resolve nowhere, by way of relays of this machine; `asked` is each address that a way was asked
+ * to.
+ */
 function relayed(places: Readonly<Record<string, HostPort>>): { reach: Reach; asked: string[] } {
   const ports = new Map<string, Promise<number>>()
   const asked: string[] = []
@@ -31,13 +34,15 @@ function relayed(places: Readonly<Record<string, HostPort>>): { reach: Reach; as
       asked.push(address)
       const place = places[address]
       if (!place) throw new AdminError('UNAVAILABLE', `no way to ${address}`)
-      const opening = ports.get(address) ?? listen((client) => {
-        const server = connect(place)
-        server.on('error', () => client.destroy())
-        client.on('close', () => server.destroy())
-        server.on('close', () => client.destroy())
-        client.pipe(server).pipe(client)
-      })
+      const opening =
+        ports.get(address) ??
+        listen((client) => {
+          const server = connect(place)
+          server.on('error', () => client.destroy())
+          client.on('close', () => server.destroy())
+          server.on('close', () => client.destroy())
+          client.pipe(server).pipe(client)
+        })
       ports.set(address, opening)
       return { host: '127.0.0.1', port: await opening, command: null }
     },
@@ -76,9 +81,21 @@ describe('PostgreSQL', () => {
 
   test.each([
     { what: 'there is no way', place: null, failure: 'UNAVAILABLE no way to db.invalid:5432' },
-    { what: 'the way leads to a silent server', place: silentPeer, failure: 'TIMED_OUT PostgreSQL at db.invalid:5432/testops accepted the connection but did not answer within 1 s' },
-    { what: 'the way leads nowhere', place: closedPort, failure: 'UNREACHABLE PostgreSQL at db.invalid:5432/testops closed the connection' },
-    { what: 'the way leads elsewhere', place: async () => foreignPeer('220 mail ready\r\n'), failure: "UNEXPECTED_ANSWER what listens at db.invalid:5432 is not PostgreSQL: it answered '220 mail ready'" },
+    {
+      what: 'the way leads to a silent server',
+      place: silentPeer,
+      failure: 'TIMED_OUT PostgreSQL at db.invalid:5432/testops accepted the connection but did not answer within 1 s',
+    },
+    {
+      what: 'the way leads nowhere',
+      place: closedPort,
+      failure: 'UNREACHABLE PostgreSQL at db.invalid:5432/testops closed the connection',
+    },
+    {
+      what: 'the way leads elsewhere',
+      place: async () => foreignPeer('220 mail ready\r\n'),
+      failure: "UNEXPECTED_ANSWER what listens at db.invalid:5432 is not PostgreSQL: it answered '220 mail ready'",
+    },
   ])('$what', async ({ place, failure }) => {
     const { reach } = relayed(place === null ? {} : { 'db.invalid:5432': { host: '127.0.0.1', port: await place() } })
     const endpoint = databaseAt(1, { hosts: [{ host: 'db.invalid', port: 5432 }], reach })
@@ -101,7 +118,13 @@ describe('RabbitMQ', () => {
       'mq.invalid:5672': { host: vhost.endpoint.host, port: vhost.endpoint.port },
       'mq.invalid:15672': { host: management.hostname, port: Number(management.port) },
     })
-    const endpoint = { ...vhost.endpoint, host: 'mq.invalid', port: 5672, managementUrl: 'http://mq.invalid:15672', reach }
+    const endpoint = {
+      ...vhost.endpoint,
+      host: 'mq.invalid',
+      port: 5672,
+      managementUrl: 'http://mq.invalid:15672',
+      reach,
+    }
     const control = openBrokerControl(endpoint, { timeoutMs })
     onTestFinished(control.close)
     const q = { name: 'q', durable: true, autoDelete: false, arguments: {} }
@@ -120,11 +143,21 @@ describe('RabbitMQ', () => {
 
   test.each([
     { what: 'there is no way', place: null, failure: 'UNAVAILABLE no way to mq.invalid:5672' },
-    { what: 'the way leads elsewhere', place: async () => foreignPeer('220 mail ready\r\n'), failure: "UNEXPECTED_ANSWER what listens at mq.invalid:5672 is not RabbitMQ: it answered '220 mail ready'" },
-    { what: 'the way leads to a silent server', place: silentPeer, failure: 'TIMED_OUT RabbitMQ at mq.invalid:5672, vhost / accepted the connection but did not answer within 1 s' },
+    {
+      what: 'the way leads elsewhere',
+      place: async () => foreignPeer('220 mail ready\r\n'),
+      failure: "UNEXPECTED_ANSWER what listens at mq.invalid:5672 is not RabbitMQ: it answered '220 mail ready'",
+    },
+    {
+      what: 'the way leads to a silent server',
+      place: silentPeer,
+      failure: 'TIMED_OUT RabbitMQ at mq.invalid:5672, vhost / accepted the connection but did not answer within 1 s',
+    },
   ])('$what', async ({ place, failure }) => {
     const { reach } = relayed(place === null ? {} : { 'mq.invalid:5672': { host: '127.0.0.1', port: await place() } })
-    expect(await failureOf(openBroker(brokerAt(5672, { host: 'mq.invalid', reach }), { timeoutMs: 1000 }))).toBe(failure)
+    expect(await failureOf(openBroker(brokerAt(5672, { host: 'mq.invalid', reach }), { timeoutMs: 1000 }))).toBe(
+      failure,
+    )
   })
 })
 
@@ -145,7 +178,9 @@ describe('Redis', () => {
   })
 
   test('the master is reached by the name that a sentinel gives it', async () => {
-    const sentinel = await interceptingRedis(placeOf(redis), () => ({ 'sentinel get-master-addr-by-name': resp(['store-0.invalid', '6379']) }))
+    const sentinel = await interceptingRedis(placeOf(redis), () => ({
+      'sentinel get-master-addr-by-name': resp(['store-0.invalid', '6379']),
+    }))
     const { reach, asked } = relayed({
       'sentinel.invalid:26379': { host: '127.0.0.1', port: sentinel },
       'store-0.invalid:6379': placeOf(redis),
@@ -161,7 +196,14 @@ describe('Redis', () => {
       [0, 8191, ['10.255.0.1', 6379, 'a'.repeat(40)], ['10.255.0.9', 6379, 'c'.repeat(40)]],
       [8192, 16383, ['10.255.0.2', 6379, 'b'.repeat(40)]],
     ])
-    const nodes = await Promise.all([1, 2].map(async () => interceptingRedis(placeOf(redis), () => ({ 'cluster slots': slots, 'cluster info': resp('cluster_state:ok\r\n') }))))
+    const nodes = await Promise.all(
+      [1, 2].map(async () =>
+        interceptingRedis(placeOf(redis), () => ({
+          'cluster slots': slots,
+          'cluster info': resp('cluster_state:ok\r\n'),
+        })),
+      ),
+    )
     const [first, second] = nodes.map((port) => ({ host: '127.0.0.1', port }))
     const { reach } = relayed({ 'seed.invalid:6379': first!, '10.255.0.1:6379': first!, '10.255.0.2:6379': second! })
     await addSession(redis, 'spring:session')
@@ -175,9 +217,16 @@ describe('Redis', () => {
 
   test.each([
     { what: 'there is no way', place: null, failure: 'UNAVAILABLE no way to store.invalid:6379' },
-    { what: 'the way leads elsewhere', place: async () => foreignPeer('HTTP/1.1 400 Bad Request\r\n'), failure: "UNEXPECTED_ANSWER what listens at store.invalid:6379 is not Redis: it answered 'HTTP/1.1 400 Bad Request'" },
+    {
+      what: 'the way leads elsewhere',
+      place: async () => foreignPeer('HTTP/1.1 400 Bad Request\r\n'),
+      failure:
+        "UNEXPECTED_ANSWER what listens at store.invalid:6379 is not Redis: it answered 'HTTP/1.1 400 Bad Request'",
+    },
   ])('$what', async ({ place, failure }) => {
-    const { reach } = relayed(place === null ? {} : { 'store.invalid:6379': { host: '127.0.0.1', port: await place() } })
+    const { reach } = relayed(
+      place === null ? {} : { 'store.invalid:6379': { host: '127.0.0.1', port: await place() } },
+    )
     expect(await failureOf(opened(sessionsAt(6379, { host: 'store.invalid', reach })))).toBe(failure)
     const cluster = [{ host: 'store.invalid', port: 6379 }]
     if (place === null) expect(await failureOf(opened(sessionsAt(1, { cluster, reach })))).toBe(failure)
@@ -200,10 +249,20 @@ describe('the API', () => {
 
   test.each([
     { host: 'localhost', failure: null },
-    { host: 'testops.invalid', failure: 'UNREACHABLE the certificate of the service at https://testops.invalid:8443/api/management/health is for localhost, not for testops.invalid: the address must use a name that it holds' },
-    { host: '10.255.0.1', failure: 'UNREACHABLE the certificate of the service at https://10.255.0.1:8443/api/management/health is for localhost, not for 10.255.0.1: the address must use a name that it holds' },
+    {
+      host: 'testops.invalid',
+      failure:
+        'UNREACHABLE the certificate of the service at https://testops.invalid:8443/api/management/health is for localhost, not for testops.invalid: the address must use a name that it holds',
+    },
+    {
+      host: '10.255.0.1',
+      failure:
+        'UNREACHABLE the certificate of the service at https://10.255.0.1:8443/api/management/health is for localhost, not for 10.255.0.1: the address must use a name that it holds',
+    },
   ])('its certificate is to be that of $host', async ({ host, failure }) => {
-    const api = await service({ server: (listener) => createSecureServer({ key: pem('localhost-key.pem'), cert: pem('localhost.pem') }, listener) })
+    const api = await service({
+      server: (listener) => createSecureServer({ key: pem('localhost-key.pem'), cert: pem('localhost.pem') }, listener),
+    })
     const { reach } = relayed({ [`${host}:8443`]: { host: '127.0.0.1', port: api.port } })
     expect(await failureOf(open(`https://${host}:8443`, reach, pem('authority.pem')))).toBe(failure)
   })

@@ -44,7 +44,9 @@ test('no node of a cluster answers', async () => {
 })
 
 test.each([1, 2])('no node of a cluster of %i says anything, and all are let go', async (count) => {
-  const nodes = await Promise.all(Array.from({ length: count }, async () => ({ host: '127.0.0.1', port: await silentPeerApart() })))
+  const nodes = await Promise.all(
+    Array.from({ length: count }, async () => ({ host: '127.0.0.1', port: await silentPeerApart() })),
+  )
   // the test's own client
   await expect.poll(openConnections).toBe(1)
   const failure = await failureOf(openSessions(sessionsAt(1, { cluster: nodes }), { timeoutMs: 1500 }))

@@ -19,7 +19,12 @@ interface Store {
 }
 
 /** An empty database, and a way to it on which `happens` just before the server is asked this for the first time. */
-async function storeWith({ before, happens }: { before: string; happens: (client: Redis) => Promise<unknown> } = { before: 'never', happens: async () => undefined }): Promise<Store> {
+async function storeWith(
+  { before, happens }: { before: string; happens: (client: Redis) => Promise<unknown> } = {
+    before: 'never',
+    happens: async () => undefined,
+  },
+): Promise<Store> {
   const redis = await freshRedisDatabase()
   const { host, port } = redis.endpoint
   let isDue = true
@@ -41,7 +46,10 @@ async function storeWith({ before, happens }: { before: string; happens: (client
       })
     })
   })
-  const { source, close } = await openSessionsControl({ ...redis.endpoint, host: '127.0.0.1', port: own }, { timeoutMs: 20_000, last: lastCount() })
+  const { source, close } = await openSessionsControl(
+    { ...redis.endpoint, host: '127.0.0.1', port: own },
+    { timeoutMs: 20_000, last: lastCount() },
+  )
   onTestFinished(async () => {
     await close()
     await redis.cleanup()
@@ -50,7 +58,12 @@ async function storeWith({ before, happens }: { before: string; happens: (client
 }
 
 const all = { namespace: space, which: 'all', asOf: null } as const
-const calm: RemovalOptions = { flush: false, onBatch: async () => undefined, onRemoved: async () => undefined, signal: new AbortController().signal }
+const calm: RemovalOptions = {
+  flush: false,
+  onBatch: async () => undefined,
+  onRemoved: async () => undefined,
+  signal: new AbortController().signal,
+}
 const atOnce: RemovalOptions = { ...calm, flush: true }
 
 /** Ends some sessions of the store that bear no index. */
@@ -73,7 +86,10 @@ describe('emptied at once', () => {
   test.each<[string, (client: Redis) => Promise<unknown>]>([
     ['a key of another name', async (it) => it.set('cache', 'x')],
     ['a hash of the sort with no id', async (it) => it.hset(`${space}:sessions:`, 'creationTime', '1')],
-    ['a hash with an id of another kind, and no times', async (it) => it.hset(`${space}:sessions:settings`, 'user', 'x')],
+    [
+      'a hash with an id of another kind, and no times',
+      async (it) => it.hset(`${space}:sessions:settings`, 'user', 'x'),
+    ],
     ['a hash with a longer name', async (it) => it.hset(`${space}:sessions:of:${randomUUID()}`, 'creationTime', '1')],
     ['a string in place of a session', async (it) => it.set(sessionKeys.session(space, randomUUID()), 'x')],
     ['a hash in place of a mark', async (it) => it.hset(sessionKeys.expires(space, randomUUID()), 'user', 'x')],
@@ -91,7 +107,11 @@ describe('emptied at once', () => {
     })
     await writeMany(client, 5)
     const own = await client.keys('*')
-    expect(await control.remove(all, atOnce)).toEqual({ counted: 5, removed: 4, notFlushed: 'this database holds a key that is no session' })
+    expect(await control.remove(all, atOnce)).toEqual({
+      counted: 5,
+      removed: 4,
+      notFlushed: 'this database holds a key that is no session',
+    })
     const left = await client.keys('*')
     expect([left.length, left.filter((key) => own.includes(key))]).toEqual([1, []])
   })
@@ -100,7 +120,11 @@ describe('emptied at once', () => {
     const { client, control } = await storeWith({ before: 'DBSIZE', happens: async (it) => end(it, 1) })
     await writeMany(client, 5)
     await client.set('cache', 'x')
-    expect(await control.remove(all, atOnce)).toEqual({ counted: 5, removed: 4, notFlushed: 'this database holds a key that is no session' })
+    expect(await control.remove(all, atOnce)).toEqual({
+      counted: 5,
+      removed: 4,
+      notFlushed: 'this database holds a key that is no session',
+    })
     expect(await client.keys('*')).toEqual(['cache'])
   })
 
@@ -132,7 +156,8 @@ describe('the index', () => {
     const told: { done: number; total: number; isThere: boolean }[] = []
     const options: RemovalOptions = {
       ...calm,
-      onBatch: async (done, total) => void told.push({ done, total, isThere: (await client.exists(sessionKeys.session(space, last))) === 1 }),
+      onBatch: async (done, total) =>
+        void told.push({ done, total, isThere: (await client.exists(sessionKeys.session(space, last))) === 1 }),
     }
     const before = sent()
     expect(await control.remove(all, options)).toMatchObject({ counted: 2501, removed: 2501 })
@@ -168,9 +193,14 @@ describe('the index', () => {
     }
     await client.set(sessionKeys.userIndex(space, 'carol'), 'x')
     expect(await control.remove({ ...all, which: 'stale' }, calm)).toEqual({ counted: 4, removed: 4, notFlushed: null })
-    const members = await Promise.all(['alice', 'bob'].map(async (user) => client.smembers(sessionKeys.userIndex(space, user))))
+    const members = await Promise.all(
+      ['alice', 'bob'].map(async (user) => client.smembers(sessionKeys.userIndex(space, user))),
+    )
     const minute = await client.smembers(sessionKeys.expirations(space, '1700000000000'))
-    expect([members.map((it) => it.map((member) => member.slice(-36))), minute.map((it) => it.slice(-36)).sort()]).toEqual([kept.map((id) => [id]), [...kept].sort()])
+    expect([
+      members.map((it) => it.map((member) => member.slice(-36))),
+      minute.map((it) => it.slice(-36)).sort(),
+    ]).toEqual([kept.map((id) => [id]), [...kept].sort()])
     expect((await client.zrange(sessionKeys.sortedExpirations(space), '0', '-1')).sort()).toEqual([...kept].sort())
   })
 })

@@ -24,7 +24,9 @@ const sentinels = (ports: readonly number[], master = 'mymaster', secret: Secret
 
 test('the master is found through a sentinel', async () => {
   const { host, port } = server()
-  const sentinel = await interceptingRedis(server(), () => ({ 'sentinel get-master-addr-by-name': resp([host, String(port)]) }))
+  const sentinel = await interceptingRedis(server(), () => ({
+    'sentinel get-master-addr-by-name': resp([host, String(port)]),
+  }))
   await addSession(redis, 'spring:session')
   const source = await opened(sentinels([await closedPort(), sentinel]))
   expect((await source.sampleSessions(10)).sessions.length).toBe(1)
@@ -35,7 +37,9 @@ test('the master is found through a sentinel', async () => {
 test('a silent sentinel keeps nobody from asking the others', async () => {
   const { host, port } = server()
   const silent = await silentPeerApart()
-  const sentinel = await interceptingRedis(server(), () => ({ 'sentinel get-master-addr-by-name': resp([host, String(port)]) }))
+  const sentinel = await interceptingRedis(server(), () => ({
+    'sentinel get-master-addr-by-name': resp([host, String(port)]),
+  }))
   // the test's own client
   await expect.poll(openConnections).toBe(1)
   const started = performance.now()
@@ -60,7 +64,10 @@ test.each([
   {
     what: 'refuses the password',
     password: new Secret('wrong-one'),
-    answers: { auth: '-WRONGPASS invalid username-password pair\r\n', sentinel: '-NOAUTH Authentication required.\r\n' },
+    answers: {
+      auth: '-WRONGPASS invalid username-password pair\r\n',
+      sentinel: '-NOAUTH Authentication required.\r\n',
+    },
     failure: /^UNAUTHENTICATED Redis at \S+ \(sentinel, master other\) refused the user or the password$/,
   },
   {
@@ -79,7 +86,9 @@ test.each([
 
 test('the master that a sentinel names does not run', async () => {
   const gone = await closedPort()
-  const sentinel = await interceptingRedis(server(), () => ({ 'sentinel get-master-addr-by-name': resp(['127.0.0.1', String(gone)]) }))
+  const sentinel = await interceptingRedis(server(), () => ({
+    'sentinel get-master-addr-by-name': resp(['127.0.0.1', String(gone)]),
+  }))
   expect(await failureOf(openSessions(sentinels([sentinel]), { timeoutMs }))).toBe(
     `UNREACHABLE Redis at 127.0.0.1:${gone} (sentinel, master mymaster)/${redis.database} refused the connection: nothing listens on 127.0.0.1:${gone}`,
   )

@@ -7,7 +7,13 @@ import type { Wire } from '../../src/adapters/redis/bulk/wire.ts'
 import type { Peer } from '../../src/adapters/failure.ts'
 import { failureOf } from './failure-of.ts'
 
-const peer: Peer = { what: 'Redis', host: 'redis.example.org', port: 6379, where: 'redis.example.org:6379/0', suggestions: [] }
+const peer: Peer = {
+  what: 'Redis',
+  host: 'redis.example.org',
+  port: 6379,
+  where: 'redis.example.org:6379/0',
+  suggestions: [],
+}
 
 /** A wire whose other end is the test's. */
 function ends(timeoutMs = 1000): { wire: Wire; stream: Duplex; answer: (text: string, pieces?: number) => void } {
@@ -19,7 +25,16 @@ function ends(timeoutMs = 1000): { wire: Wire; stream: Duplex; answer: (text: st
   return { wire, stream, answer }
 }
 
-const replies = ['*2\r\n$1\r\n7\r\n*2\r\n$3\r\na:1\r\n$4\r\n\r\n:2\r\n', ':42\r\n', '-ERR no\r\n', '*3\r\n$-1\r\n$0\r\n\r\n$-1\r\n', '*0\r\n', '*-1\r\n', '+OK\r\n', '$-1\r\n']
+const replies = [
+  '*2\r\n$1\r\n7\r\n*2\r\n$3\r\na:1\r\n$4\r\n\r\n:2\r\n',
+  ':42\r\n',
+  '-ERR no\r\n',
+  '*3\r\n$-1\r\n$0\r\n\r\n$-1\r\n',
+  '*0\r\n',
+  '*-1\r\n',
+  '+OK\r\n',
+  '$-1\r\n',
+]
 
 describe('replies are cut where they end', () => {
   test.each([1, 2, 3, 7, 1000])('arriving in pieces of %i bytes', async (pieces) => {
@@ -49,7 +64,9 @@ test('what one exchange throws is not taken for the next', async () => {
   const first = wire.send([Buffer.from('x')], 3, (reply) => void numbers.push(integerIn(reply, peer)))
   const second = wire.send([Buffer.from('x')], 1, (reply) => void numbers.push(integerIn(reply, peer)))
   answer(':1\r\n-NOPERM no\r\n:3\r\n:4\r\n')
-  expect(await failureOf(first)).toBe('FORBIDDEN Redis at redis.example.org:6379/0 does not allow this user what is needed: NOPERM no')
+  expect(await failureOf(first)).toBe(
+    'FORBIDDEN Redis at redis.example.org:6379/0 does not allow this user what is needed: NOPERM no',
+  )
   await second
   expect(numbers).toEqual([1, 4])
 })
@@ -63,16 +80,25 @@ test('silence and a closed connection have their reasons', async () => {
   const sent = failureOf(wire.send([Buffer.from('x')], 1, () => undefined))
   stream.destroy()
   expect(await sent).toBe('UNREACHABLE Redis at redis.example.org:6379/0 closed the connection')
-  expect(await failureOf(wire.send([Buffer.from('x')], 1, () => undefined))).toBe('UNREACHABLE Redis at redis.example.org:6379/0 closed the connection')
+  expect(await failureOf(wire.send([Buffer.from('x')], 1, () => undefined))).toBe(
+    'UNREACHABLE Redis at redis.example.org:6379/0 closed the connection',
+  )
 })
 
 test('an error names no key', async () => {
-  const reply = Buffer.from("-ERR unknown command 'UNLINK', with args beginning with: 'spring:session:sessions:secret-id' \r\n")
+  const reply = Buffer.from(
+    "-ERR unknown command 'UNLINK', with args beginning with: 'spring:session:sessions:secret-id' \r\n",
+  )
   const other = Buffer.from('-NOPERM no access to spring:session:sessions:secret-id\r\n')
-  const failures = await Promise.all([reply, other].map(async (it) => failureOf((async () => assertAnswer(it, peer))())))
+  const failures = await Promise.all(
+    [reply, other].map(async (it) => failureOf((async () => assertAnswer(it, peer))())),
+  )
   expect(failures).toEqual([
     'UNAVAILABLE Redis at redis.example.org:6379/0 has the command UNLINK renamed or disabled',
     'FORBIDDEN Redis at redis.example.org:6379/0 does not allow this user what is needed: NOPERM no access to spring:session:sessions:…',
   ])
-  expect([errorIn(Buffer.from(':1\r\n')), listIn(Buffer.from('*1\r\n$1\r\na\r\n'))]).toEqual([null, { count: 1, bytes: Buffer.from('$1\r\na\r\n') }])
+  expect([errorIn(Buffer.from(':1\r\n')), listIn(Buffer.from('*1\r\n$1\r\na\r\n'))]).toEqual([
+    null,
+    { count: 1, bytes: Buffer.from('$1\r\na\r\n') },
+  ])
 })

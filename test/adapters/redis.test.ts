@@ -86,7 +86,9 @@ describe('a Redis of its own', () => {
     await stopServer(server, 'kill')
     expect(await failureOf(source.clock())).toMatch(/^UNREACHABLE Redis at \S+ closed the connection$/)
     expect(await failureOf(source.sampleSessions(5))).toMatch(/^UNREACHABLE Redis at \S+ closed the connection$/)
-    expect(await failureOf(openSessions(endpoint(), { timeoutMs }))).toMatch(/^UNREACHABLE Redis at \S+ refused the connection/)
+    expect(await failureOf(openSessions(endpoint(), { timeoutMs }))).toMatch(
+      /^UNREACHABLE Redis at \S+ refused the connection/,
+    )
   })
 })
 
@@ -118,7 +120,12 @@ describe('a shared Redis', () => {
     const sample = await (await opened(redis.endpoint)).sampleSessions(100)
     expect(sample).toMatchObject({ namespace: 'spring:session', indexed: false, complete: true })
     expect(sample.sessions.length).toBe(2)
-    expect(sample.sessions).toContainEqual({ creationTime: null, lastAccessedTime: null, maxInactiveSeconds: null, ttlMs: null })
+    expect(sample.sessions).toContainEqual({
+      creationTime: null,
+      lastAccessedTime: null,
+      maxInactiveSeconds: null,
+      ttlMs: null,
+    })
   })
 
   test('the key space with the most sessions, or the one that is named', async () => {
@@ -167,7 +174,9 @@ describe('a shared Redis', () => {
   })
 
   test('a server that is loading says so', async () => {
-    const port = await interceptingRedis(server(), () => ({ time: '-LOADING Redis is loading the dataset in memory\r\n' }))
+    const port = await interceptingRedis(server(), () => ({
+      time: '-LOADING Redis is loading the dataset in memory\r\n',
+    }))
     expect(await failureOf((await opened(sessionsAt(port))).clock())).toBe(
       `UNREACHABLE Redis at 127.0.0.1:${port}/0 is still loading its data`,
     )

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { listen } from './peers.ts'
 
 /**
- * A port that answers some commands of Redis by itself and passes all others on to a real server. `answers` maps a command's
- * first words, lower case, to the reply as it goes over the wire.
+ * A port that answers some commands of Redis by itself and passes all others on to a real server. `answers` maps a
+ * command's first words, lower case, to the reply as it goes over the wire.
  */
 export async function interceptingRedis(
   server: { host: string; port: number },

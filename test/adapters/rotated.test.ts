@@ -37,8 +37,15 @@ test('a set is in the order in which it was written, without what is older than 
   const folder = await folderWith(Object.fromEntries(names.map((name) => [name, name])))
   const now = Date.now() / 1000
   const age = async (name: string, hours: number): Promise<void> => utimes(join(folder, name), 0, now - hours * 3600)
-  for (const [name, hours] of [['app.log.1', 24], ['app.log.2.gz', 48], ['app-2026-11-20.0.log', 36], ['app.log.3', 48]] as const) await age(name, hours)
-  const set = async (since?: Date): Promise<string[]> => (await rotatedSet(join(folder, 'app.log'), since)).map((path) => basename(path))
+  for (const [name, hours] of [
+    ['app.log.1', 24],
+    ['app.log.2.gz', 48],
+    ['app-2026-11-20.0.log', 36],
+    ['app.log.3', 48],
+  ] as const)
+    await age(name, hours)
+  const set = async (since?: Date): Promise<string[]> =>
+    (await rotatedSet(join(folder, 'app.log'), since)).map((path) => basename(path))
   // of two that were written at one time, the higher number is older
   expect(await set()).toEqual(['app.log.3', 'app.log.2.gz', 'app-2026-11-20.0.log', 'app.log.1', 'app.log'])
   expect(await set(new Date(Date.now() - 30 * 3_600_000))).toEqual(['app.log.1', 'app.log'])

@@ -38,7 +38,11 @@ test('a place that is no folder is told, and no bug', async () => {
 test('nobody else may read them', async () => {
   const folder = await emptyFolder()
   await (await runFolder(folder).begin(recordOf())).close()
-  const modes = await Promise.all(['', 'run.json', 'journal.jsonl'].map(async (name) => ((await stat(join(folder, run, name))).mode & 0o777).toString(8)))
+  const modes = await Promise.all(
+    ['', 'run.json', 'journal.jsonl'].map(async (name) =>
+      ((await stat(join(folder, run, name))).mode & 0o777).toString(8),
+    ),
+  )
   expect(modes).toEqual(['700', '600', '600'])
 })
 
@@ -61,22 +65,45 @@ describe('a journal that is damaged', () => {
   })
 
   test.each<[what: string, damage: (of: { journal: string; record: string }) => Promise<void>, said: RegExp]>([
-    ['a line within it', async ({ journal }) => writeFile(journal, `${(await readFile(journal, 'utf8')).slice(5)}`), /journal\.jsonl, begun by testops-admin 0\.1\.0, is damaged: line 1: it holds no event$/],
+    [
+      'a line within it',
+      async ({ journal }) => writeFile(journal, `${(await readFile(journal, 'utf8')).slice(5)}`),
+      /journal\.jsonl, begun by testops-admin 0\.1\.0, is damaged: line 1: it holds no event$/,
+    ],
     ['a line of nothing', async ({ journal }) => appendFile(journal, '\n'), /is damaged: line 3: it holds no event$/],
-    ['an event of a later version', async ({ journal }) => appendFile(journal, `${JSON.stringify({ ...intent, event: 'painted' })}\n`), /has a form that this version does not know: line 3: the event painted is not known$/],
-    ['no events file', async ({ journal }) => rm(journal), /^UNEXPECTED_ANSWER the journal of run .* is damaged: .*journal\.jsonl is missing$/],
+    [
+      'an event of a later version',
+      async ({ journal }) => appendFile(journal, `${JSON.stringify({ ...intent, event: 'painted' })}\n`),
+      /has a form that this version does not know: line 3: the event painted is not known$/,
+    ],
+    [
+      'no events file',
+      async ({ journal }) => rm(journal),
+      /^UNEXPECTED_ANSWER the journal of run .* is damaged: .*journal\.jsonl is missing$/,
+    ],
     ['no record', async ({ record }) => rm(record), /run\.json is missing$/],
     ['a record cut short', async ({ record }) => truncate(record, 40), /run\.json is damaged: record is no object$/],
     ['an empty record', async ({ record }) => truncate(record, 0), /run\.json is damaged: record is no object$/],
-    ['a record of another run', async ({ record }) => writeFile(record, JSON.stringify(recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }))), /is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff$/],
-    ['a record of a later version', async ({ record }) => writeFile(record, JSON.stringify({ ...recordOf(), schemaVersion: 2, program: '3.0.0' })), /begun by testops-admin 3\.0\.0, has a form that this version does not know/],
+    [
+      'a record of another run',
+      async ({ record }) =>
+        writeFile(record, JSON.stringify(recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }))),
+      /is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff$/,
+    ],
+    [
+      'a record of a later version',
+      async ({ record }) => writeFile(record, JSON.stringify({ ...recordOf(), schemaVersion: 2, program: '3.0.0' })),
+      /begun by testops-admin 3\.0\.0, has a form that this version does not know/,
+    ],
   ])('%s: it is not guessed at', async (_, damage, said) => {
     const files = await written()
     await damage(files)
     const store = runFolder(files.folder)
     expect(await failureOf(store.read(run))).toMatch(said)
     expect(await failureOf(store.reopen(run))).toMatch(said)
-    expect(await store.list()).toEqual([{ run, unreadable: expect.stringMatching(new RegExp(said.source.replace('^UNEXPECTED_ANSWER ', ''))) as string }])
+    expect(await store.list()).toEqual([
+      { run, unreadable: expect.stringMatching(new RegExp(said.source.replace('^UNEXPECTED_ANSWER ', ''))) as string },
+    ])
   })
 
   test('it is put aside, not lost', async () => {
@@ -131,23 +158,40 @@ describe('a name that is none', () => {
     return { folder, all: async () => (await readdir(top, { recursive: true })).sort() }
   }
 
-  test.each(strangeNames.map((name) => [JSON.stringify(name).slice(0, 60), name]))('%s touches nothing', async (_, name) => {
-    const { folder, all } = await neighbourhood()
-    const before = await all()
-    const store = runFolder(folder)
-    const record = { ...recordOf(), run: name }
-    for (const asking of [store.read(name), store.reopen(name), store.remove(name), store.begin(record), store.keep!(name, 'former', 'x'), store.keptText!(name, 'run.json')])
-      expect(await failureOf(Promise.resolve(asking))).toMatch(/^USAGE .* is not the name of a run/)
-    expect(await all()).toEqual(before)
-  })
+  test.each(strangeNames.map((name) => [JSON.stringify(name).slice(0, 60), name]))(
+    '%s touches nothing',
+    async (_, name) => {
+      const { folder, all } = await neighbourhood()
+      const before = await all()
+      const store = runFolder(folder)
+      const record = { ...recordOf(), run: name }
+      for (const asking of [
+        store.read(name),
+        store.reopen(name),
+        store.remove(name),
+        store.begin(record),
+        store.keep!(name, 'former', 'x'),
+        store.keptText!(name, 'run.json'),
+      ])
+        expect(await failureOf(Promise.resolve(asking))).toMatch(/^USAGE .* is not the name of a run/)
+      expect(await all()).toEqual(before)
+    },
+  )
 
-  test.each(['../../../precious/run.json', '/etc/passwd', '..', '.', '', 'a/b', 'a\\b', 'a\u0000b'])('of what is kept beside a journal: %j', async (name) => {
-    const { folder, all } = await neighbourhood()
-    const before = await all()
-    expect(await failureOf(runFolder(folder).keep!(run, name, 'x'))).toMatch(/^REFUSED nothing can be kept under the name/)
-    expect(await failureOf(runFolder(folder).keptText!(run, name))).toMatch(/^REFUSED nothing can be kept under the name/)
-    expect(await all()).toEqual(before)
-  })
+  test.each(['../../../precious/run.json', '/etc/passwd', '..', '.', '', 'a/b', 'a\\b', 'a\u0000b'])(
+    'of what is kept beside a journal: %j',
+    async (name) => {
+      const { folder, all } = await neighbourhood()
+      const before = await all()
+      expect(await failureOf(runFolder(folder).keep!(run, name, 'x'))).toMatch(
+        /^REFUSED nothing can be kept under the name/,
+      )
+      expect(await failureOf(runFolder(folder).keptText!(run, name))).toMatch(
+        /^REFUSED nothing can be kept under the name/,
+      )
+      expect(await all()).toEqual(before)
+    },
+  )
 
   test('a record whose name leads elsewhere is no record', async () => {
     const { folder } = await neighbourhood()
@@ -157,11 +201,15 @@ describe('a name that is none', () => {
 
   test('a folder so called is listed apart, and nothing is read of it', async () => {
     const { folder } = await neighbourhood()
-    for (const name of [`${run}.new`, `${run}.aside`, `${run}.aside-m1x2`, '\u001b[2J', '$(id)']) await mkdir(join(folder, name))
+    for (const name of [`${run}.new`, `${run}.aside`, `${run}.aside-m1x2`, '\u001b[2J', '$(id)'])
+      await mkdir(join(folder, name))
     await writeFile(join(folder, 'notes.txt'), '')
     expect((await runFolder(folder).list()).map((it) => ('record' in it ? it.record.run : it))).toEqual([run])
     const unreadable = `this folder in ${folder} does not have the name of a run`
     const strangers = await runFolder(folder).strangers!()
-    expect([...strangers].sort((a, b) => (a.run < b.run ? -1 : 1))).toEqual([{ run: '\u001b[2J', unreadable }, { run: '$(id)', unreadable }])
+    expect([...strangers].sort((a, b) => (a.run < b.run ? -1 : 1))).toEqual([
+      { run: '\u001b[2J', unreadable },
+      { run: '$(id)', unreadable },
+    ])
   })
 })

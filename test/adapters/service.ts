@@ -29,7 +29,14 @@ interface PracticeProject {
 }
 
 const practiceProjects: readonly PracticeProject[] = [
-  { id: 1, name: 'Web shop', trees: [{ id: 1, name: 'Features' }, { id: 2, name: 'Suites' }] },
+  {
+    id: 1,
+    name: 'Web shop',
+    trees: [
+      { id: 1, name: 'Features' },
+      { id: 2, name: 'Suites' },
+    ],
+  },
 ]
 
 interface ReceivedRequest {
@@ -47,9 +54,19 @@ export interface PracticeApi {
   migrated: string[]
 }
 
-/** The parts of the service that the adapter talks to, as SPEC.md 4 and FIELD-NOTES.md 7 show them; lives until the test ends. */
+/**
+ * The parts of the service that the adapter talks to, as SPEC.md 4 and FIELD-NOTES.md 7 show them; lives until the test
+ * ends.
+ */
 export async function service(options: ServiceOptions = {}): Promise<PracticeApi> {
-  const { health = 'UP', tokenLifeSeconds = 3600, migrationJobs = [], projects = practiceProjects, mayMigrate = true, basePath = '' } = options
+  const {
+    health = 'UP',
+    tokenLifeSeconds = 3600,
+    migrationJobs = [],
+    projects = practiceProjects,
+    mayMigrate = true,
+    basePath = '',
+  } = options
   const received: ReceivedRequest[] = []
   const migrated: string[] = []
   let issued = 0
@@ -68,7 +85,8 @@ export async function service(options: ServiceOptions = {}): Promise<PracticeApi
         return send(health === 'UP' ? 200 : 503, { status: health })
       case `POST ${basePath}/api/uaa/oauth/token`: {
         if (request.headers['expect'] !== undefined) return send(417)
-        if (!isExchange(request, body)) return send(401, { error: 'invalid_grant', error_description: 'Bad credentials' })
+        if (!isExchange(request, body))
+          return send(401, { error: 'invalid_grant', error_description: 'Bad credentials' })
         issued = Math.floor(Date.now() / 1000)
         const expiresIn = options.expiresIn === undefined ? tokenLifeSeconds - 1 : options.expiresIn
         return send(200, {
@@ -83,7 +101,9 @@ export async function service(options: ServiceOptions = {}): Promise<PracticeApi
           : send(401, { message: 'Full authentication is required' })
       case `GET ${basePath}/api/migration/job`:
         if (migrationJobs === null) return send(404, { status: 404, error: 'Not Found' })
-        return bearer ? send(200, jobPage(migrationJobs, new URL(request.url ?? '', 'http://service').searchParams)) : send(401)
+        return bearer
+          ? send(200, jobPage(migrationJobs, new URL(request.url ?? '', 'http://service').searchParams))
+          : send(401)
       case `GET ${basePath}/api/project`:
       case `GET ${basePath}/api/tree`: {
         if (projects === null) break
@@ -92,10 +112,17 @@ export async function service(options: ServiceOptions = {}): Promise<PracticeApi
         const id = Number(query.get('projectId'))
         const rows = path.endsWith('/tree') ? projects.find((project) => project.id === id)?.trees : projects
         if (!rows) return send(404, { status: 404, error: 'Not Found', message: `Project ${id} not found` })
-        return send(200, pageOf(rows.map(({ id: of, name }) => ({ id: of, name })), query))
+        return send(
+          200,
+          pageOf(
+            rows.map(({ id: of, name }) => ({ id: of, name })),
+            query,
+          ),
+        )
       }
     }
-    const [, project = '', tree = null] = /\/api\/project\/(\d+)\/test-case\/tree\/(?:(\d+)\/)?migration$/.exec(path) ?? []
+    const [, project = '', tree = null] =
+      /\/api\/project\/(\d+)\/test-case\/tree\/(?:(\d+)\/)?migration$/.exec(path) ?? []
     if (request.method === 'POST' && project !== '') {
       if (!bearer) return send(401, { message: 'Full authentication is required' })
       if (!mayMigrate) return send(403, { status: 403, error: 'Forbidden', message: 'Access is denied' })
@@ -131,7 +158,13 @@ function jobPage(all: readonly { id: number; status: string }[], query: URLSearc
   const size = Math.min(100, Number(query.get('size') ?? 100))
   const number = Number(query.get('page') ?? 0)
   const content = rows.toSorted((a, b) => b.id - a.id).slice(number * size, (number + 1) * size)
-  return { content: content.map(job), totalElements: rows.length, number, size, last: (number + 1) * size >= rows.length }
+  return {
+    content: content.map(job),
+    totalElements: rows.length,
+    number,
+    size,
+    last: (number + 1) * size >= rows.length,
+  }
 }
 
 /** Spring's page (FIELD-NOTES.md 7). */

@@ -16,7 +16,10 @@ export interface Written {
 }
 
 /** A session as Spring Session's repositories write it (FIELD-NOTES.md 4); its id. */
-export async function writeSession(client: Redis | Cluster, { namespace = 'spring:session', times: of, user, id = randomUUID(), json = false }: Written): Promise<string> {
+export async function writeSession(
+  client: Redis | Cluster,
+  { namespace = 'spring:session', times: of, user, id = randomUUID(), json = false }: Written,
+): Promise<string> {
   const times = session(of)
   const key = sessionKeys.session(namespace, id)
   const long = (value: number): Buffer | string => (json ? String(value) : javaLong(value))
@@ -24,7 +27,9 @@ export async function writeSession(client: Redis | Cluster, { namespace = 'sprin
     'sessionAttr:SPRING_SECURITY_CONTEXT': Buffer.from(`never to be read ${'x'.repeat(40)}`),
     ...(times.creationTime === null ? {} : { creationTime: long(times.creationTime) }),
     ...(times.lastAccessedTime === null ? {} : { lastAccessedTime: long(times.lastAccessedTime) }),
-    ...(times.maxInactiveSeconds === null ? {} : { maxInactiveInterval: json ? String(times.maxInactiveSeconds) : javaInteger(times.maxInactiveSeconds) }),
+    ...(times.maxInactiveSeconds === null
+      ? {}
+      : { maxInactiveInterval: json ? String(times.maxInactiveSeconds) : javaInteger(times.maxInactiveSeconds) }),
   })
   if (times.ttlMs !== null) await client.pexpire(key, times.ttlMs)
   if (user === undefined) return id
@@ -38,10 +43,15 @@ export async function writeSession(client: Redis | Cluster, { namespace = 'sprin
 /** Very many of one kind, in few round trips. */
 export async function writeMany(client: Redis, count: number, namespace = 'spring:session'): Promise<void> {
   const now = Date.now()
-  const fields = { creationTime: javaLong(now), lastAccessedTime: javaLong(now), maxInactiveInterval: javaInteger(1800) }
+  const fields = {
+    creationTime: javaLong(now),
+    lastAccessedTime: javaLong(now),
+    maxInactiveInterval: javaInteger(1800),
+  }
   for (let at = 0; at < count; at += 5000) {
     const pipeline = client.pipeline()
-    for (let of = at; of < Math.min(count, at + 5000); of += 1) pipeline.hset(sessionKeys.session(namespace, randomUUID()), fields)
+    for (let of = at; of < Math.min(count, at + 5000); of += 1)
+      pipeline.hset(sessionKeys.session(namespace, randomUUID()), fields)
     await pipeline.exec()
   }
 }

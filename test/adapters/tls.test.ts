@@ -38,11 +38,16 @@ const preferred: (typeof modes)[number] = { tls: { mode: 'prefer', ca: null }, h
 const modes: { tls: Tls; host: string; error: RegExp | null }[] = [
   { tls: { mode: 'require', ca: null }, host: 'localhost', error: null },
   { tls: { mode: 'verify', ca: authority }, host: 'localhost', error: null },
-  { tls: { mode: 'verify', ca: null }, host: 'localhost', error: /^UNREACHABLE the certificate of .* is not trusted: / },
+  {
+    tls: { mode: 'verify', ca: null },
+    host: 'localhost',
+    error: /^UNREACHABLE the certificate of .* is not trusted: /,
+  },
   {
     tls: { mode: 'verify', ca: authority },
     host: '127.0.0.1',
-    error: /^UNREACHABLE the certificate of .* is for localhost, not for 127\.0\.0\.1: the address must use a name that it holds$/,
+    error:
+      /^UNREACHABLE the certificate of .* is for localhost, not for 127\.0\.0\.1: the address must use a name that it holds$/,
   },
 ]
 
@@ -99,7 +104,9 @@ describe('PostgreSQL', () => {
   })
 
   test('that lets nobody in encrypted is asked in plain text', async () => {
-    const refused = Buffer.from('SFATAL\u0000C28000\u0000Mno pg_hba.conf entry for this host, SSL encryption\u0000\u0000')
+    const refused = Buffer.from(
+      'SFATAL\u0000C28000\u0000Mno pg_hba.conf entry for this host, SSL encryption\u0000\u0000',
+    )
     const length = Buffer.alloc(4)
     length.writeInt32BE(refused.length + 4)
     const port = await offering((encrypted) => encrypted.end(Buffer.concat([Buffer.from('E'), length, refused])))
@@ -138,7 +145,9 @@ describe('Redis', () => {
   })
 
   test('a port without TLS', async () => {
-    const failure = await failureOf(openSessions({ ...redis.endpoint, tls: { mode: 'require', ca: null } }, { timeoutMs: 500 }))
+    const failure = await failureOf(
+      openSessions({ ...redis.endpoint, tls: { mode: 'require', ca: null } }, { timeoutMs: 500 }),
+    )
     expect(failure).toMatch(/^(UNEXPECTED_ANSWER|UNREACHABLE|TIMED_OUT) Redis at /)
   })
 })

@@ -45,15 +45,39 @@ describe('parseYaml', () => {
 
   const broken = [
     { what: 'a duplicate key', yaml: 'a: 1\nb:\n  c: 1\n  c: 2\n', error: '4:3 the key `c` stands twice' },
-    { what: 'keys that are one to YAML 1.1', yaml: 'a:\n  - b\n  - yes: 1\n    no: 2\n    on: 3\n', error: '5:5 in YAML 1.1, the key `on` is the same as one above: put it in quotes' },
-    { what: 'numbers that are one to YAML 1.1', yaml: '8: a\n010: b\n', error: '2:1 in YAML 1.1, the key `010` is the same as one above: put it in quotes' },
+    {
+      what: 'keys that are one to YAML 1.1',
+      yaml: 'a:\n  - b\n  - yes: 1\n    no: 2\n    on: 3\n',
+      error: '5:5 in YAML 1.1, the key `on` is the same as one above: put it in quotes',
+    },
+    {
+      what: 'numbers that are one to YAML 1.1',
+      yaml: '8: a\n010: b\n',
+      error: '2:1 in YAML 1.1, the key `010` is the same as one above: put it in quotes',
+    },
     { what: 'a merge of a text', yaml: 'a: 1\nb:\n  <<: text\n', error: '3:3 `<<` merges something that is not a map' },
     { what: 'a merge of nothing', yaml: 'b:\n  <<:\n  c: 1\n', error: '2:3 `<<` merges something that is not a map' },
-    { what: 'a merge of a list with a text in it', yaml: 'a:\n  <<: [{b: 1}, c]\n', error: '2:3 `<<` merges something that is not a map' },
-    { what: 'a merge twice, which YAML 1.1 reads', yaml: 'a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n', error: '4:3 the key `<<` stands twice' },
-    { what: 'a date as a key', yaml: 'a: 1\n2026-11-21: 1\n', error: '2:1 YAML 1.1 reads this key as a date: put it in quotes' },
+    {
+      what: 'a merge of a list with a text in it',
+      yaml: 'a:\n  <<: [{b: 1}, c]\n',
+      error: '2:3 `<<` merges something that is not a map',
+    },
+    {
+      what: 'a merge twice, which YAML 1.1 reads',
+      yaml: 'a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n',
+      error: '4:3 the key `<<` stands twice',
+    },
+    {
+      what: 'a date as a key',
+      yaml: 'a: 1\n2026-11-21: 1\n',
+      error: '2:1 YAML 1.1 reads this key as a date: put it in quotes',
+    },
     { what: 'a tag that only YAML 1.1 has', yaml: 'a: !!set {b}\n', error: '1:4 the tag `!!set` is unknown' },
-    { what: 'a value that only YAML 1.1 takes for its tag', yaml: 'a: 1\nb: !!bool yes\n', error: '2:4 the value does not fit its tag `!!bool`' },
+    {
+      what: 'a value that only YAML 1.1 takes for its tag',
+      yaml: 'a: 1\nb: !!bool yes\n',
+      error: '2:4 the value does not fit its tag `!!bool`',
+    },
     { what: 'a tag of nobody', yaml: 'a: !vault x\n', error: '1:4 the tag `!vault` is unknown' },
     { what: 'an open list', yaml: 'a: 1\nb: [1,\n', error: '2:7 deficient indentation' },
     { what: 'a tab', yaml: 'a:\n\t- b\n', error: '2:1 tab characters must not be used in indentation' },
@@ -63,7 +87,11 @@ describe('parseYaml', () => {
       error: '3:1 expected a single document in the stream, but found more',
     },
     { what: 'nothing', yaml: '', error: '1:1 expected a document, but the input is empty' },
-    { what: 'a list as a key', yaml: '? [a]\n: 1\n', error: '1:3 a map or a list stands where the name of a key is expected (a template that is not filled in?)' },
+    {
+      what: 'a list as a key',
+      yaml: '? [a]\n: 1\n',
+      error: '1:3 a map or a list stands where the name of a key is expected (a template that is not filled in?)',
+    },
     { what: 'an unknown alias', yaml: 'a: 1\nb: *c\n', error: '2:5 unidentified alias "c"' },
   ]
   test.each(broken)('refuses $what', ({ yaml, error }) => {

@@ -12,7 +12,8 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'testops-admin-build-'))
   for (const name of ['bin', 'src', 'dist']) mkdirSync(join(folder, name))
-  for (const name of ['build.js', 'licences.js', 'packed.js', 'third-party.js', 'wat.js']) cpSync(join(project, 'bin', name), join(folder, 'bin', name))
+  for (const name of ['build.js', 'licences.js', 'packed.js', 'third-party.js', 'wat.js'])
+    cpSync(join(project, 'bin', name), join(folder, 'bin', name))
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
   writeFileSync(join(folder, 'dist/main.cjs'), 'built before')
@@ -45,7 +46,9 @@ test('where it is interrupted, neither', async () => {
   spawnSync('mkfifo', [hold])
   const building = spawn(process.execPath, [build], { cwd: folder, stdio: 'ignore' })
   const ended = new Promise<number | null>((resolve) => building.once('exit', resolve))
-  await expect.poll(() => readdirSync(folder).filter((name) => name.startsWith('dist.next-')), { timeout: 10_000 }).toHaveLength(1)
+  await expect
+    .poll(() => readdirSync(folder).filter((name) => name.startsWith('dist.next-')), { timeout: 10_000 })
+    .toHaveLength(1)
   building.kill('SIGTERM')
   expect(await ended).toBe(143)
   rmSync(hold)

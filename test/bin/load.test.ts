@@ -1,5 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import Module from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +19,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 const loader = fileURLToPath(new URL('../../bin/load.cjs', import.meta.url))
 /** As bin/build.js leaves it. */
-const source = Module.wrap(`exports.main = () => { const inner = () => 'said by ' + require('node:path').basename(__filename); return inner() }`)
+const source = Module.wrap(
+  `exports.main = () => { const inner = () => 'said by ' + require('node:path').basename(__filename); return inner() }`,
+)
 
 let folder: string
 let file: string
@@ -61,9 +74,18 @@ describe('what V8 made of the program', () => {
   test.each([
     { what: 'empty', spoil: () => Buffer.alloc(0) },
     { what: 'cut off', spoil: (bytes: Buffer) => bytes.subarray(0, bytes.length - 9) },
-    { what: 'a page of zeros, as after a power cut', spoil: (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 64), Buffer.alloc(bytes.length - 64)]) },
-    { what: 'one bit off', spoil: (bytes: Buffer) => Buffer.from(bytes.map((byte, index) => (index === 40 ? byte ^ 1 : byte))) },
-    { what: 'of another command', spoil: () => readFileSync(join(caches, kept().find((name) => name.startsWith('checks-')) ?? '')) },
+    {
+      what: 'a page of zeros, as after a power cut',
+      spoil: (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 64), Buffer.alloc(bytes.length - 64)]),
+    },
+    {
+      what: 'one bit off',
+      spoil: (bytes: Buffer) => Buffer.from(bytes.map((byte, index) => (index === 40 ? byte ^ 1 : byte))),
+    },
+    {
+      what: 'of another command',
+      spoil: () => readFileSync(join(caches, kept().find((name) => name.startsWith('checks-')) ?? '')),
+    },
   ])('is made anew where it is $what', ({ spoil }) => {
     run('checks')
     run('doctor')
@@ -92,11 +114,18 @@ describe('what V8 made of the program', () => {
 
   test.each([
     { what: 'a file stands in the way', prepare: (): void => writeFileSync(join(folder, 'cache'), '') },
-    { what: 'there is no home', prepare: (): void => undefined, environment: { HOME: '/proc/none', XDG_CACHE_HOME: '' } },
+    {
+      what: 'there is no home',
+      prepare: (): void => undefined,
+      environment: { HOME: '/proc/none', XDG_CACHE_HOME: '' },
+    },
     { what: 'a folder has its name', prepare: (): void => occupy() },
   ])('is done without where $what', ({ prepare, environment }) => {
     prepare()
-    expect([run('doctor', environment), run('doctor', environment)]).toEqual(['said by program.cjs', 'said by program.cjs'])
+    expect([run('doctor', environment), run('doctor', environment)]).toEqual([
+      'said by program.cjs',
+      'said by program.cjs',
+    ])
   })
 
   test('is not kept in the home of somebody else, who could not use what root makes there', () => {
@@ -112,7 +141,10 @@ describe('what V8 made of the program', () => {
 
   test('what a killed process of the same number left does not stand in the way', () => {
     const script = `const fs = require('node:fs'); const at = ${JSON.stringify(caches)}; fs.mkdirSync(at, {recursive: true, mode: 0o700}); fs.writeFileSync(at + '/doctor-' + process.version + '-' + process.arch + '-part-' + process.pid, 'half'); const {main, keep} = require(${JSON.stringify(loader)}).load(${JSON.stringify(file)}, 'doctor'); main(); keep()`
-    execFileSync(process.execPath, ['-e', script], { env: { HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') }, timeout: 10_000 })
+    execFileSync(process.execPath, ['-e', script], {
+      env: { HOME: folder, XDG_CACHE_HOME: join(folder, 'cache') },
+      timeout: 10_000,
+    })
     expect(kept().filter((name) => !name.includes('part')).length).toBe(1)
     expect(kept().length).toBe(1)
   })

@@ -31,7 +31,9 @@ async function found(sample: string): Promise<string[]> {
   const [result] = await eslint.lintText(head + sample, { filePath: file })
   const fatal = result!.messages.find((it) => it.fatal === true)
   if (fatal) throw new Error(fatal.message)
-  return result!.messages.filter(({ ruleId }) => ruleId === 'own/quoted-commands').map(({ messageId }) => messageId ?? '')
+  return result!.messages
+    .filter(({ ruleId }) => ruleId === 'own/quoted-commands')
+    .map(({ messageId }) => messageId ?? '')
 }
 
 describe('an unquoted value is found', () => {
@@ -50,13 +52,20 @@ describe('an unquoted value is found', () => {
     ['in a parameter', 'export function next(all: Suggestion[]): void { all.push(name) }'],
     ['within a command', 'export const it = command`sudo ${nested(name)}`'],
     ['in a statement', 'export const it = psql("h:1/d", null, `SELECT ${name}`)'],
-    ['changed afterwards', 'throw new AdminError("FAILED", "it", error.suggestions.map((it) => it.replace("x", name)))'],
+    [
+      'changed afterwards',
+      'throw new AdminError("FAILED", "it", error.suggestions.map((it) => it.replace("x", name)))',
+    ],
   ])('%s', async (_, sample) => {
     expect(await found(sample)).toContain('unquoted')
   })
 
   test.each([
-    ['a command in evidence', 'export const it: Finding = { message: "", evidence: [`grep ${name} /x`] }', 'looksLikeCommand'],
+    [
+      'a command in evidence',
+      'export const it: Finding = { message: "", evidence: [`grep ${name} /x`] }',
+      'looksLikeCommand',
+    ],
     ['one in backquotes', 'export const it = `type \\`testops-admin resume ${name}\\``', 'looksLikeCommand'],
     ['one behind a colon', 'export const it = `Next: testops-admin doctor -d ${name}`', 'looksLikeCommand'],
     ['flags', 'export const it = `--queue ${name}`', 'looksLikeCommand'],

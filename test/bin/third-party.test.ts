@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +27,8 @@ interface Sbom {
   dependencies: { ref: string; dependsOn?: string[] }[]
 }
 
-const faultsOf = async (json: string): Promise<unknown> => new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(json)
+const faultsOf = async (json: string): Promise<unknown> =>
+  new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(json)
 
 describe('what is built and packed', () => {
   let folder: string
@@ -25,17 +36,37 @@ describe('what is built and packed', () => {
   let metafiles: { outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> }[]
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'testops-admin-packed-'))
-    for (const name of ['bin', 'src', 'templates', 'package.json', 'package-lock.json', 'LICENSE', 'README.md', 'CHANGELOG.md']) cpSync(join(project, name), join(folder, name), { recursive: true })
+    for (const name of [
+      'bin',
+      'src',
+      'templates',
+      'package.json',
+      'package-lock.json',
+      'LICENSE',
+      'README.md',
+      'CHANGELOG.md',
+    ])
+      cpSync(join(project, name), join(folder, name), { recursive: true })
     symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))
-    const built = spawnSync(process.execPath, [join('bin', 'build.js'), '--metafiles', 'meta.json'], { cwd: folder, encoding: 'utf8' })
+    const built = spawnSync(process.execPath, [join('bin', 'build.js'), '--metafiles', 'meta.json'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
     expect([built.status, built.stderr]).toEqual([0, ''])
     metafiles = JSON.parse(readFileSync(join(folder, 'meta.json'), 'utf8')) as typeof metafiles
     // as `npm pack` does it, by its own steps
     const pack = spawnSync('npm', ['pack', '--silent'], { cwd: folder, encoding: 'utf8' })
-    expect([pack.status, pack.stderr.split('\n').filter((line) => !line.startsWith('npm warn') && line !== '')]).toEqual([0, []])
+    expect([
+      pack.status,
+      pack.stderr.split('\n').filter((line) => !line.startsWith('npm warn') && line !== ''),
+    ]).toEqual([0, []])
     packed = join(folder, 'unpacked')
     mkdirSync(packed)
-    expect(spawnSync('tar', ['-xzf', readdirSync(folder).find((name) => name.endsWith('.tgz'))!, '-C', packed], { cwd: folder }).status).toBe(0)
+    expect(
+      spawnSync('tar', ['-xzf', readdirSync(folder).find((name) => name.endsWith('.tgz'))!, '-C', packed], {
+        cwd: folder,
+      }).status,
+    ).toBe(0)
   }, 240_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -43,13 +74,38 @@ describe('what is built and packed', () => {
   const sbom = (): Sbom => JSON.parse(read('dist/sbom.cdx.json')) as Sbom
   /** By other means than the build’s: each package whose bytes esbuild has put into what is shipped. */
   const inBundles = (): string[] => {
-    const shipped = metafiles.flatMap(({ outputs }) => Object.entries(outputs)).filter(([path]) => existsSync(join(packed, 'package', path.replace(/^dist\.next-\d+/, 'dist'))))
+    const shipped = metafiles
+      .flatMap(({ outputs }) => Object.entries(outputs))
+      .filter(([path]) => existsSync(join(packed, 'package', path.replace(/^dist\.next-\d+/, 'dist'))))
     expect(shipped.map(([path]) => path.replace(/^.*dist\.next-\d+\//, ''))).toContain('main.cjs')
-    const files = shipped.flatMap(([, { inputs }]) => Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path)).filter((path) => !path.startsWith('src/'))
-    const folders = new Set(files.map((path) => path.split('/').slice(0, path.split('/').lastIndexOf('node_modules') + (path.split('/')[path.split('/').lastIndexOf('node_modules') + 1]!.startsWith('@') ? 3 : 2)).join('/')))
-    const manifests = [...folders].map((it) => JSON.parse(readFileSync(join(folder, it, 'package.json'), 'utf8')) as { name: string; version: string })
-    const helpers = JSON.parse(readFileSync(join(project, 'node_modules/esbuild/package.json'), 'utf8')) as { version: string }
-    return [...new Set([...manifests.map(({ name, version }) => `${name}@${version}`), `esbuild@${helpers.version}`])].sort()
+    const files = shipped
+      .flatMap(([, { inputs }]) =>
+        Object.entries(inputs)
+          .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+          .map(([path]) => path),
+      )
+      .filter((path) => !path.startsWith('src/'))
+    const folders = new Set(
+      files.map((path) =>
+        path
+          .split('/')
+          .slice(
+            0,
+            path.split('/').lastIndexOf('node_modules') +
+              (path.split('/')[path.split('/').lastIndexOf('node_modules') + 1]!.startsWith('@') ? 3 : 2),
+          )
+          .join('/'),
+      ),
+    )
+    const manifests = [...folders].map(
+      (it) => JSON.parse(readFileSync(join(folder, it, 'package.json'), 'utf8')) as { name: string; version: string },
+    )
+    const helpers = JSON.parse(readFileSync(join(project, 'node_modules/esbuild/package.json'), 'utf8')) as {
+      version: string
+    }
+    return [
+      ...new Set([...manifests.map(({ name, version }) => `${name}@${version}`), `esbuild@${helpers.version}`]),
+    ].sort()
   }
 
   test('the list for machines names what is in the bundles, and nothing else, and fits the schema', async () => {
@@ -64,11 +120,21 @@ describe('what is built and packed', () => {
   })
 
   test('the notices name the same, each with its text', () => {
-    const parts = read('dist/THIRD-PARTY-NOTICES.txt').split(`\n${'-'.repeat(80)}\n\n`).slice(1)
-    const names = parts.flatMap((part) => part.split('\n\n')[0]!.split('\n').map((line) => line.replace(/ \([^()]+\)$/, '')))
+    const parts = read('dist/THIRD-PARTY-NOTICES.txt')
+      .split(`\n${'-'.repeat(80)}\n\n`)
+      .slice(1)
+    const names = parts.flatMap((part) =>
+      part
+        .split('\n\n')[0]!
+        .split('\n')
+        .map((line) => line.replace(/ \([^()]+\)$/, '')),
+    )
     expect(names.sort()).toEqual(inBundles())
     // the licence of each either asks for this text or is one that says it by its name
-    for (const part of parts) expect(part).toMatch(/Permission is hereby granted|Permission to use, copy, modify|Apache License|Redistribution and use|Blue Oak Model License/)
+    for (const part of parts)
+      expect(part).toMatch(
+        /Permission is hereby granted|Permission to use, copy, modify|Apache License|Redistribution and use|Blue Oak Model License/,
+      )
   })
 
   test('neither holds a place of this machine, a registry, or a time', () => {
@@ -89,10 +155,27 @@ describe('what is built and packed', () => {
     mkdirSync(there)
     writeFileSync(join(there, 'package.json'), '{"private": true}')
     const environment = { PATH: process.env.PATH ?? '', HOME: there }
-    const installed = spawnSync('npm', ['install', '--offline', '--no-audit', '--registry', 'http://127.0.0.1:9/', '--cache', join(there, 'cache'), join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!)], { cwd: there, encoding: 'utf8', env: environment })
+    const installed = spawnSync(
+      'npm',
+      [
+        'install',
+        '--offline',
+        '--no-audit',
+        '--registry',
+        'http://127.0.0.1:9/',
+        '--cache',
+        join(there, 'cache'),
+        join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!),
+      ],
+      { cwd: there, encoding: 'utf8', env: environment },
+    )
     expect([installed.status, installed.stderr]).toEqual([0, expect.not.stringContaining('ERR') as string])
     expect(readdirSync(join(there, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['testops-admin'])
-    const ran = spawnSync(join(there, 'node_modules/.bin/testops-admin'), ['--version'], { cwd: there, encoding: 'utf8', env: environment })
+    const ran = spawnSync(join(there, 'node_modules/.bin/testops-admin'), ['--version'], {
+      cwd: there,
+      encoding: 'utf8',
+      env: environment,
+    })
     expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^testops-admin\/0\.1\.0 /) as string])
   }, 120_000)
 
@@ -109,13 +192,21 @@ describe('what is built and packed', () => {
   })
 
   test('twice built is the same', () => {
-    const before = ['THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'].map((name) => readFileSync(join(folder, 'dist', name), 'utf8'))
+    const before = ['THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'].map((name) =>
+      readFileSync(join(folder, 'dist', name), 'utf8'),
+    )
     expect(before).toEqual([read('dist/THIRD-PARTY-NOTICES.txt'), read('dist/sbom.cdx.json')])
   })
 
   test('what is bundled is no development dependency in the lock, so that `npm audit --omit=dev` asks for it; what is fetched for the lab is one', () => {
-    const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as { packages: Record<string, { version: string; dev?: boolean; devOptional?: boolean }> }
-    const asked = new Set(Object.entries(packages).flatMap(([path, { version, dev, devOptional }]) => (path === '' || dev || devOptional ? [] : [`${path.split('node_modules/').at(-1)!}@${version}`])))
+    const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { version: string; dev?: boolean; devOptional?: boolean }>
+    }
+    const asked = new Set(
+      Object.entries(packages).flatMap(([path, { version, dev, devOptional }]) =>
+        path === '' || dev || devOptional ? [] : [`${path.split('node_modules/').at(-1)!}@${version}`],
+      ),
+    )
     // the helpers that esbuild adds are text, and none of its program
     expect(inBundles().filter((id) => !asked.has(id) && !id.startsWith('esbuild@'))).toEqual([])
     const names = [...asked].map((id) => id.replace(/@[^@]*$/, ''))
@@ -129,7 +220,11 @@ describe('a package in the bundle', () => {
   const folderWith = (files: Record<string, string | object>): string => {
     const root = mkdtempSync(join(tmpdir(), 'testops-admin-licences-'))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-    for (const [name, content] of Object.entries({ 'esbuild/package.json': { name: 'esbuild', version: '1.0.0', license: 'MIT' }, 'esbuild/LICENSE': mit, ...files })) {
+    for (const [name, content] of Object.entries({
+      'esbuild/package.json': { name: 'esbuild', version: '1.0.0', license: 'MIT' },
+      'esbuild/LICENSE': mit,
+      ...files,
+    })) {
       mkdirSync(join(root, 'node_modules', name, '..'), { recursive: true })
       writeFileSync(join(root, 'node_modules', name), typeof content === 'string' ? content : JSON.stringify(content))
     }
@@ -137,20 +232,58 @@ describe('a package in the bundle', () => {
   }
   const judged = (files: Record<string, string | object>, ...paths: string[]): BundledPackage[] => {
     const inputs = Object.fromEntries(paths.map((path) => [path, { imports: [] }]))
-    return bundledPackages(folderWith(files), [{ inputs, outputs: { 'dist/main.cjs': { inputs: Object.fromEntries(paths.map((path) => [path, { bytesInOutput: 1 }])) } } }]).filter(({ name }) => name !== 'esbuild')
+    return bundledPackages(folderWith(files), [
+      {
+        inputs,
+        outputs: { 'dist/main.cjs': { inputs: Object.fromEntries(paths.map((path) => [path, { bytesInOutput: 1 }])) } },
+      },
+    ]).filter(({ name }) => name !== 'esbuild')
   }
   const a = (more: object): object => ({ name: 'a', version: '1.2.3', ...more })
   const path = 'node_modules/a/lib/index.js'
 
   test.each<[string, Record<string, string | object>, string[], RegExp]>([
-    ['a licence that is not on the list', { 'a/package.json': a({ license: 'GPL-3.0-only' }), 'a/LICENSE': 'Copyright (c) 2020 x' }, [path], /^a@1\.2\.3 is in the bundle under the licence GPL-3\.0-only, which bin\/licences\.js does not allow$/],
-    ['one of two that are both asked for', { 'a/package.json': a({ license: 'MIT AND GPL-3.0-only' }), 'a/LICENSE': mit }, [path], /GPL/],
+    [
+      'a licence that is not on the list',
+      { 'a/package.json': a({ license: 'GPL-3.0-only' }), 'a/LICENSE': 'Copyright (c) 2020 x' },
+      [path],
+      /^a@1\.2\.3 is in the bundle under the licence GPL-3\.0-only, which bin\/licences\.js does not allow$/,
+    ],
+    [
+      'one of two that are both asked for',
+      { 'a/package.json': a({ license: 'MIT AND GPL-3.0-only' }), 'a/LICENSE': mit },
+      [path],
+      /GPL/,
+    ],
     ['no licence', { 'a/package.json': a({}), 'a/LICENSE': mit }, [path], /the licence \(none\)/],
-    ['none that is known by its name', { 'a/package.json': a({ license: 'SEE LICENSE IN LICENSE' }), 'a/LICENSE': mit }, [path], /SEE LICENSE IN/],
-    ['no text', { 'a/package.json': a({ license: 'MIT' }), 'a/README.md': mit }, [path], /^a@1\.2\.3 is in the bundle without the text of its licence/],
+    [
+      'none that is known by its name',
+      { 'a/package.json': a({ license: 'SEE LICENSE IN LICENSE' }), 'a/LICENSE': mit },
+      [path],
+      /SEE LICENSE IN/,
+    ],
+    [
+      'no text',
+      { 'a/package.json': a({ license: 'MIT' }), 'a/README.md': mit },
+      [path],
+      /^a@1\.2\.3 is in the bundle without the text of its licence/,
+    ],
     ['an empty text', { 'a/package.json': a({ license: 'MIT' }), 'a/LICENSE': '\n' }, [path], /without the text/],
-    ['another version than was reviewed', { 'pgpass/package.json': { name: 'pgpass', version: '9.0.0', license: 'MIT' }, 'pgpass/README.md': `## License\n\n${mit}` }, ['node_modules/pgpass/lib/index.js'], /^pgpass@9\.0\.0 is in the bundle without the text/],
-    ['a reviewed text that is gone', { 'pgpass/package.json': { name: 'pgpass', version: '1.0.5', license: 'MIT' }, 'pgpass/README.md': '# pgpass' }, ['node_modules/pgpass/lib/index.js'], /^the licence of pgpass@1\.0\.5 is not any more where/],
+    [
+      'another version than was reviewed',
+      {
+        'pgpass/package.json': { name: 'pgpass', version: '9.0.0', license: 'MIT' },
+        'pgpass/README.md': `## License\n\n${mit}`,
+      },
+      ['node_modules/pgpass/lib/index.js'],
+      /^pgpass@9\.0\.0 is in the bundle without the text/,
+    ],
+    [
+      'a reviewed text that is gone',
+      { 'pgpass/package.json': { name: 'pgpass', version: '1.0.5', license: 'MIT' }, 'pgpass/README.md': '# pgpass' },
+      ['node_modules/pgpass/lib/index.js'],
+      /^the licence of pgpass@1\.0\.5 is not any more where/,
+    ],
     ['no package.json', { 'a/LICENSE': mit }, [path], /^node_modules\/a is in the bundle, and has no package\.json/],
     ['no name', { 'a/package.json': { license: 'MIT' }, 'a/LICENSE': mit }, [path], /gives no name or version/],
     ['files of nobody', {}, ['vendor/x.js'], /^vendor\/x\.js is in the bundle, and in no package/],
@@ -159,25 +292,69 @@ describe('a package in the bundle', () => {
   })
 
   test('has all its texts, those of the notice too, and the year of its authors', () => {
-    const [found] = judged({ 'a/package.json': a({ license: '(GPL-2.0-only OR Apache-2.0)' }), 'a/LICENSE-APACHE': 'Apache License\r\n', 'a/NOTICE': 'a\nCopyright 2019 The Authors\n', 'a/license-list.js': 'x' }, path)
-    expect(found).toMatchObject({ id: 'a@1.2.3', licence: '(GPL-2.0-only OR Apache-2.0)', copyright: ['Copyright 2019 The Authors'] })
+    const [found] = judged(
+      {
+        'a/package.json': a({ license: '(GPL-2.0-only OR Apache-2.0)' }),
+        'a/LICENSE-APACHE': 'Apache License\r\n',
+        'a/NOTICE': 'a\nCopyright 2019 The Authors\n',
+        'a/license-list.js': 'x',
+      },
+      path,
+    )
+    expect(found).toMatchObject({
+      id: 'a@1.2.3',
+      licence: '(GPL-2.0-only OR Apache-2.0)',
+      copyright: ['Copyright 2019 The Authors'],
+    })
     expect(found!.texts.map(({ text }) => text)).toEqual(['Apache License', 'a\nCopyright 2019 The Authors'])
   })
 
   test('is there in each of its versions, and what is not in the bundle is not', () => {
-    const files = { 'a/package.json': a({ license: 'MIT' }), 'a/LICENSE': mit, '@b/c/package.json': { name: '@b/c', version: '2.0.0', license: 'ISC' }, '@b/c/LICENSE.md': 'Copyright (c) 2021 y', '@b/c/node_modules/a/package.json': { name: 'a', version: '0.9.0', license: 'MIT' }, '@b/c/node_modules/a/COPYING': mit }
+    const files = {
+      'a/package.json': a({ license: 'MIT' }),
+      'a/LICENSE': mit,
+      '@b/c/package.json': { name: '@b/c', version: '2.0.0', license: 'ISC' },
+      '@b/c/LICENSE.md': 'Copyright (c) 2021 y',
+      '@b/c/node_modules/a/package.json': { name: 'a', version: '0.9.0', license: 'MIT' },
+      '@b/c/node_modules/a/COPYING': mit,
+    }
     const root = folderWith(files)
-    const inputs = { 'src/main.ts': { imports: [{ path }] }, [path]: { imports: [] }, 'node_modules/@b/c/x.js': { imports: [{ path: 'node_modules/@b/c/node_modules/a/i.js' }, { path: 'fs' }] }, 'node_modules/@b/c/node_modules/a/i.js': {}, 'node_modules/unused/x.js': {} }
-    const parts = Object.fromEntries(Object.keys(inputs).map((it) => [it, { bytesInOutput: it.includes('unused') ? 0 : 5 }]))
+    const inputs = {
+      'src/main.ts': { imports: [{ path }] },
+      [path]: { imports: [] },
+      'node_modules/@b/c/x.js': { imports: [{ path: 'node_modules/@b/c/node_modules/a/i.js' }, { path: 'fs' }] },
+      'node_modules/@b/c/node_modules/a/i.js': {},
+      'node_modules/unused/x.js': {},
+    }
+    const parts = Object.fromEntries(
+      Object.keys(inputs).map((it) => [it, { bytesInOutput: it.includes('unused') ? 0 : 5 }]),
+    )
     const found = bundledPackages(root, [{ inputs, outputs: { x: { inputs: parts } } }])
-    expect(found.map(({ id, uses }) => [id, uses])).toEqual([['@b/c@2.0.0', ['a@0.9.0']], ['a@0.9.0', []], ['a@1.2.3', []], ['esbuild@1.0.0', []]])
-    expect(noticesOf(found, 'own').split(/^-{80}$/m).map((part) => part.trim().split('\n\n')[0])).toEqual(['own holds parts of the packages below, under the licences that stand with each.', '@b/c@2.0.0 (ISC)', 'a@0.9.0 (MIT)\na@1.2.3 (MIT)\nesbuild@1.0.0 (MIT)'])
+    expect(found.map(({ id, uses }) => [id, uses])).toEqual([
+      ['@b/c@2.0.0', ['a@0.9.0']],
+      ['a@0.9.0', []],
+      ['a@1.2.3', []],
+      ['esbuild@1.0.0', []],
+    ])
+    expect(
+      noticesOf(found, 'own')
+        .split(/^-{80}$/m)
+        .map((part) => part.trim().split('\n\n')[0]),
+    ).toEqual([
+      'own holds parts of the packages below, under the licences that stand with each.',
+      '@b/c@2.0.0 (ISC)',
+      'a@0.9.0 (MIT)\na@1.2.3 (MIT)\nesbuild@1.0.0 (MIT)',
+    ])
   })
 
   test('changes the serial number of the list, which fits the schema', async () => {
     const own = { name: 'own', version: '1.0.0', license: 'MIT' }
     const packages = judged({ 'a/package.json': a({ license: 'MIT OR Apache-2.0' }), 'a/LICENSE': mit }, path)
-    const [one, same, other] = await Promise.all([sbomOf(packages, own), sbomOf(packages, own), sbomOf([{ ...packages[0]!, version: '1.2.4' }], own)])
+    const [one, same, other] = await Promise.all([
+      sbomOf(packages, own),
+      sbomOf(packages, own),
+      sbomOf([{ ...packages[0]!, version: '1.2.4' }], own),
+    ])
     expect([one === same, await faultsOf(one), await faultsOf(other)]).toEqual([true, null, null])
     expect((JSON.parse(one) as Sbom).serialNumber).not.toBe((JSON.parse(other) as Sbom).serialNumber)
     expect(await faultsOf(one.replace('"library"', '"zebra"'))).not.toBe(null)

@@ -14,7 +14,9 @@ import { seed } from './seed.ts'
 const inputs = 20_000
 const mostMs = 60 * 60_000
 
-type Said = { fuzzed: Fuzzed & { seconds: number; megabytes: number } } | { ended: 'hang' | 'memory'; number: number; figure: number }
+type Said =
+  | { fuzzed: Fuzzed & { seconds: number; megabytes: number } }
+  | { ended: 'hang' | 'memory'; number: number; figure: number }
 
 let program = ''
 let failed = ''
@@ -37,10 +39,14 @@ test.concurrent.each(readers)(
     if ('ended' in said) {
       const file = join(failed, `${said.ended}-${reader.name.replaceAll(/\W+/g, '-')}-${said.number}`)
       await writeFile(file, inputOf(reader, `${seed} ${reader.name}`, said.number))
-      expect.fail(`${said.ended} (${said.ended === 'hang' ? `${said.figure} s` : `${said.figure} MB`}) on input ${said.number} of seed ${seed}: ${file}`)
+      expect.fail(
+        `${said.ended} (${said.ended === 'hang' ? `${said.figure} s` : `${said.figure} MB`}) on input ${said.number} of seed ${seed}: ${file}`,
+      )
     }
     const { fuzzed } = said
-    process.stderr.write(`${reader.name}: ${fuzzed.inputs} inputs in ${fuzzed.seconds} s, the slowest ${Math.round(fuzzed.slowestMs)} ms (input ${fuzzed.slowest}), at most ${fuzzed.megabytes} MB; ${JSON.stringify(fuzzed.outcomes)}\n`)
+    process.stderr.write(
+      `${reader.name}: ${fuzzed.inputs} inputs in ${fuzzed.seconds} s, the slowest ${Math.round(fuzzed.slowestMs)} ms (input ${fuzzed.slowest}), at most ${fuzzed.megabytes} MB; ${JSON.stringify(fuzzed.outcomes)}\n`,
+    )
     expect(fuzzed.falls).toEqual([])
     expect(fuzzed.inputs).toBeGreaterThanOrEqual(20_000)
   },
@@ -49,7 +55,9 @@ test.concurrent.each(readers)(
 
 /** What the process of that reader said in the end. */
 async function told({ name }: Reader): Promise<Said> {
-  const child = spawn(process.execPath, ['--expose-gc', program, name, seed, String(inputs), failed], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--expose-gc', program, name, seed, String(inputs), failed], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => void (output += text))
   const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))

@@ -19,7 +19,11 @@ async function started(jar: string, env: NodeJS.ProcessEnv): Promise<string> {
   }
   await run('javac', 'Main.java')
   await run('jar', 'cfm', jar, 'manifest', 'Main.class')
-  jvm = spawn('java', ['-Xmx32m', '-jar', jar], { cwd: folder, env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' })
+  jvm = spawn('java', ['-Xmx32m', '-jar', jar], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: 'ignore',
+  })
   await new Promise((resolve) => jvm.once('spawn', resolve))
   return folder
 }
@@ -27,8 +31,20 @@ async function started(jar: string, env: NodeJS.ProcessEnv): Promise<string> {
 test('a JVM, by its own user and by another one, who may not read what it has', async () => {
   const folder = await started('testops.jar', { ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600' })
   const of = async (): Promise<unknown> => (await findJavaProcesses()).find(({ pid }) => pid === jvm.pid)
-  expect(await of()).toMatchObject({ program: 'testops.jar', folder, environment: expect.toSatisfy((it: ReadonlyMap<string, string>) => it.get('ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS') === '3600') as unknown })
+  expect(await of()).toMatchObject({
+    program: 'testops.jar',
+    folder,
+    environment: expect.toSatisfy(
+      (it: ReadonlyMap<string, string>) => it.get('ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS') === '3600',
+    ) as unknown,
+  })
   // to be another one takes root
   if (process.geteuid?.() !== 0) return
-  expect(await asNobody(of)).toMatchObject({ program: 'testops.jar', user: 'root', environment: null, folder: null, logFile: null })
+  expect(await asNobody(of)).toMatchObject({
+    program: 'testops.jar',
+    user: 'root',
+    environment: null,
+    folder: null,
+    logFile: null,
+  })
 }, 60_000)

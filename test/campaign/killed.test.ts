@@ -27,7 +27,13 @@ async function killed(words: readonly string[], afterMs: number, withGroup: bool
   await ended
 }
 
-test.each(Array.from({ length: rounds }, (_, round) => ({ round, afterMs: Math.round(random() * 9000), withGroup: random() < 0.5 })))(
+test.each(
+  Array.from({ length: rounds }, (_, round) => ({
+    round,
+    afterMs: Math.round(random() * 9000),
+    withGroup: random() < 0.5,
+  })),
+)(
   'lab up killed after $afterMs ms ($round): the next lab up or down puts it right',
   async ({ round, afterMs, withGroup }) => {
     await killed(['lab', 'up'], afterMs, withGroup)
@@ -41,7 +47,14 @@ test.each(Array.from({ length: rounds }, (_, round) => ({ round, afterMs: Math.r
 test.each(Array.from({ length: Math.ceil(rounds / 4) }, (_, round) => ({ round })))(
   'break and mend killed at any moment ($round): mend makes the lab healthy',
   async () => {
-    const faults = ['stuck-lock', 'stale-sessions', 'clock-skew', 'transient-refused', 'database-down', 'token-lifetime']
+    const faults = [
+      'stuck-lock',
+      'stale-sessions',
+      'clock-skew',
+      'transient-refused',
+      'database-down',
+      'token-lifetime',
+    ]
     await lab.must('lab', 'up')
     for (const fault of faults) {
       await killed(['lab', 'break', fault], Math.round(random() * 4000), random() < 0.5)

@@ -40,7 +40,12 @@ export interface Liquibase {
 export async function liquibase(): Promise<Liquibase> {
   const options = { progress: (message: string) => void process.stderr.write(`${message}\n`) }
   const base = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-  const cache = await cached(join(base, 'testops-admin', 'tests'), `liquibase-${version}`, async (temporary) => installFromNpm(temporary, `liquibase@${version}`, options), options)
+  const cache = await cached(
+    join(base, 'testops-admin', 'tests'),
+    `liquibase-${version}`,
+    async (temporary) => installFromNpm(temporary, `liquibase@${version}`, options),
+    options,
+  )
   const jars = join(cache, 'node_modules/liquibase/dist/liquibase')
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-liquibase-'))
   await mkdir(join(folder, 'changes'))
@@ -50,11 +55,21 @@ export async function liquibase(): Promise<Liquibase> {
       const { host, port } = endpoint.hosts[0]!
       await writeFile(join(folder, 'changes', `${name}.json`), JSON.stringify(changesOf(name, work, seconds, begun)))
       const all = [
-        `-Duser.timezone=${zone}`, '-cp', `${jars}/internal/lib/*:${jars}/lib/*`, 'liquibase.integration.commandline.LiquibaseCommandLine',
-        `--search-path=${join(folder, 'changes')}`, `--url=jdbc:postgresql://${host}:${port}/${endpoint.database}?prepareThreshold=0`, `--username=${endpoint.user}`,
-        ...words, 'update', `--changelog-file=${name}.json`,
+        `-Duser.timezone=${zone}`,
+        '-cp',
+        `${jars}/internal/lib/*:${jars}/lib/*`,
+        'liquibase.integration.commandline.LiquibaseCommandLine',
+        `--search-path=${join(folder, 'changes')}`,
+        `--url=jdbc:postgresql://${host}:${port}/${endpoint.database}?prepareThreshold=0`,
+        `--username=${endpoint.user}`,
+        ...words,
+        'update',
+        `--changelog-file=${name}.json`,
       ]
-      const child = spawn('java', all, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LIQUIBASE_COMMAND_PASSWORD: endpoint.password!.reveal() } })
+      const child = spawn('java', all, {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, LIQUIBASE_COMMAND_PASSWORD: endpoint.password!.reveal() },
+      })
       let said = ''
       child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
       const ended = new Promise<void>((resolve, reject) => {
@@ -72,7 +87,8 @@ export async function liquibase(): Promise<Liquibase> {
           // it has ended
         }
       }
-      const isThere = async (): Promise<boolean> => (work === 'statement' ? isAtWork() : (await readFile(begun, 'utf8').catch(() => '')).endsWith('\n'))
+      const isThere = async (): Promise<boolean> =>
+        work === 'statement' ? isAtWork() : (await readFile(begun, 'utf8').catch(() => '')).endsWith('\n')
       for (const end = Date.now() + 120_000; !(await isThere()); await Promise.race([sleep(100), ended])) {
         if (child.exitCode === null && Date.now() < end) continue
         await kill()
@@ -87,6 +103,22 @@ export async function liquibase(): Promise<Liquibase> {
 function changesOf(id: string, work: Work, seconds: number, begun: string): object {
   const statement = { sql: { sql: work === 'statement' ? `SELECT pg_sleep(${seconds})` : 'SELECT 1' } }
   // a program that is run is what needs least to be quiet in Java
-  const program = { executeCommand: { executable: '/bin/sh', args: ['-c', `echo $$ > ${begun}; exec sleep ${seconds}`].map((value) => ({ arg: { value } })) } }
-  return { databaseChangeLog: [{ changeSet: { id, author: 't', runInTransaction: work !== 'java outside of one', changes: work === 'statement' ? [statement] : [statement, program] } }] }
+  const program = {
+    executeCommand: {
+      executable: '/bin/sh',
+      args: ['-c', `echo $$ > ${begun}; exec sleep ${seconds}`].map((value) => ({ arg: { value } })),
+    },
+  }
+  return {
+    databaseChangeLog: [
+      {
+        changeSet: {
+          id,
+          author: 't',
+          runInTransaction: work !== 'java outside of one',
+          changes: work === 'statement' ? [statement] : [statement, program],
+        },
+      },
+    ],
+  }
 }

@@ -16,8 +16,11 @@ afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
 /** A repair that could not end because of what was broken is resumed once that is mended. */
 async function mended(): Promise<void> {
   if ((await lab.run('lab', 'mend')).exitCode === 0) return
-  const { runs } = JSON.parse((await lab.run('history', '-d', 'lab', '--json')).stdout) as { runs: { run: string; state: string }[] }
-  for (const { run } of runs.filter(({ state }) => state === 'unfinished')) await lab.must('resume', run, '-d', 'lab', '--confirm', 'lab')
+  const { runs } = JSON.parse((await lab.run('history', '-d', 'lab', '--json')).stdout) as {
+    runs: { run: string; state: string }[]
+  }
+  for (const { run } of runs.filter(({ state }) => state === 'unfinished'))
+    await lab.must('resume', run, '-d', 'lab', '--confirm', 'lab')
   await lab.must('lab', 'mend')
 }
 

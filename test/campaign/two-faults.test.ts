@@ -23,20 +23,31 @@ test.each(pairs)(
       if (broken.exitCode !== 0) {
         // some causes exclude each other, or one keeps the service from what the other waits for: that is said
         const mute = [one, other].some((row) => keepsFromAnswering(row))
-        expect(broken.document.error?.message).toMatch(mute ? /cannot be|already|^waited \d+ s in vain until the service/ : /cannot be|already/)
+        expect(broken.document.error?.message).toMatch(
+          mute ? /cannot be|already|^waited \d+ s in vain until the service/ : /cannot be|already/,
+        )
         return
       }
       const { exitCode, document: report } = await lab.json<DoctorReport>('doctor', '-d', 'lab')
       const problems = report.checks.filter(({ status }) => status === 'problem').map(({ id }) => id)
-      const brought = new Set([one, other].flatMap((row) => [...checksOf(row), ...expectationOf(row).allowedConsequences]))
+      const brought = new Set(
+        [one, other].flatMap((row) => [...checksOf(row), ...expectationOf(row).allowedConsequences]),
+      )
       const roots = new Set([one, other].flatMap(checksOf))
       expect({
         strange: problems.filter((id) => !brought.has(id)),
         // of some only the log tells
         roots: roots.size === 0 || report.rootCauses.some((id) => roots.has(id)),
-        unexplained: report.checks.filter(({ status, because }) => status === 'unknown' && because === undefined).map(({ id }) => id),
+        unexplained: report.checks
+          .filter(({ status, because }) => status === 'unknown' && because === undefined)
+          .map(({ id }) => id),
         exitCode,
-      }).toEqual({ strange: [], roots: true, unexplained: [], exitCode: worst(one.expected.exitCode, other.expected.exitCode) })
+      }).toEqual({
+        strange: [],
+        roots: true,
+        unexplained: [],
+        exitCode: worst(one.expected.exitCode, other.expected.exitCode),
+      })
     } finally {
       await lab.must('lab', 'mend')
     }

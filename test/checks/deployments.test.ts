@@ -45,8 +45,12 @@ const minute = 60_000
 const taken = ago(30 * minute)
 const utc = (at: Date): string => at.toISOString().slice(0, 23).replace('T', ' ')
 const held = lockTable([lockRow({ locked: true, lockedBy: 'testops-1 (10.0.0.7)', lockGranted: utc(taken) })])
-const restarted = running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }] })
-const migrating = running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(31 * minute) }] })
+const restarted = running({
+  instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }],
+})
+const migrating = running({
+  instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(31 * minute) }],
+})
 const worker = backend({
   state: 'active',
   query: 'CREATE INDEX ON test_case (name)',
@@ -72,7 +76,9 @@ const denying: Parts = {
   }),
   service: fakeService({ environment: settings({ VENDOR_RABBIT_DURABLE: undefined }) }),
 }
-const untried = new AdminError('UNAVAILABLE', "the service's settings cannot be read", [], { obstacle: { kind: 'settings' } })
+const untried = new AdminError('UNAVAILABLE', "the service's settings cannot be read", [], {
+  obstacle: { kind: 'settings' },
+})
 const unwell = fakeApi({ health: { httpStatus: 503, status: 'DOWN', durationMs: 9 } })
 const future = session({ creationTime: Date.now() + 120 * minute, lastAccessedTime: Date.now() + 120 * minute })
 const lost = record('java.net.UnknownHostException: jira.invalid', { at: ago(minute), level: 'ERROR' })
@@ -98,7 +104,11 @@ const stories: Story[] = [
     parts: { ...stuck, service: fakeService({ status: stopped({ state: 'failed' }) }) },
     exitCode: 1,
     roots: ['database/changelog-lock'],
-    follow: { 'service/running': 'database/changelog-lock', 'service/crashes': 'database/changelog-lock', 'api/reachable': 'database/changelog-lock' },
+    follow: {
+      'service/running': 'database/changelog-lock',
+      'service/crashes': 'database/changelog-lock',
+      'api/reachable': 'database/changelog-lock',
+    },
   },
   {
     story: 'a stuck lock under a healthy service',
@@ -220,7 +230,10 @@ const stories: Story[] = [
   },
   {
     story: 'a clock is a few seconds off, and sessions are stale for another reason',
-    parts: { api: fakeApi({ clock: clockAhead(9000, 510) }), sessions: fakeSessions({ sampleSessions: sample([future]) }) },
+    parts: {
+      api: fakeApi({ clock: clockAhead(9000, 510) }),
+      sessions: fakeSessions({ sampleSessions: sample([future]) }),
+    },
     exitCode: 1,
     roots: ['sessions/clock', 'service/clocks'],
   },
@@ -232,14 +245,18 @@ const stories: Story[] = [
   },
   {
     story: 'the token is refused, and the API is slow, which shows without a token',
-    parts: { api: fakeApi({ accessToken: new AdminError('UNAUTHENTICATED', 'refused'), latencies: [2000, 2100, 2200] }) },
+    parts: {
+      api: fakeApi({ accessToken: new AdminError('UNAUTHENTICATED', 'refused'), latencies: [2000, 2100, 2200] }),
+    },
     exitCode: 1,
     roots: ['api/token', 'api/latency'],
   },
   {
     story: "the service is stopped, and the configuration's password of the database is wrong",
     parts: {
-      database: new AdminError('UNAUTHENTICATED', 'refused the password of user doctor', [], { obstacle: { kind: 'login' } }),
+      database: new AdminError('UNAUTHENTICATED', 'refused the password of user doctor', [], {
+        obstacle: { kind: 'login' },
+      }),
       service: fakeService({ status: stopped() }),
       api: unreachable('api'),
     },
@@ -248,7 +265,7 @@ const stories: Story[] = [
     follow: { 'api/reachable': 'service/running' },
   },
   {
-    story: "the service is stopped, and its own password of the database is wrong",
+    story: 'the service is stopped, and its own password of the database is wrong',
     parts: {
       database: new AdminError('UNAUTHENTICATED', 'refused the password of user testops'),
       service: fakeService({ status: stopped() }),
@@ -276,7 +293,12 @@ const stories: Story[] = [
     exitCode: 3,
     roots: ['database/changelog-lock'],
   },
-  { story: 'the API is slow', parts: { api: fakeApi({ latencies: [2000, 2100, 2200] }) }, exitCode: 2, roots: ['api/latency'] },
+  {
+    story: 'the API is slow',
+    parts: { api: fakeApi({ latencies: [2000, 2100, 2200] }) },
+    exitCode: 2,
+    roots: ['api/latency'],
+  },
   {
     story: 'a stuck lock under a healthy service, which is slow for a reason of its own',
     parts: { ...stuck, api: fakeApi({ latencies: [2000, 2100, 2200] }) },
@@ -332,9 +354,9 @@ it.each(stories)('$story', async ({ parts, exitCode, roots, follow = {}, timeZon
   })
   const problems = report.checks.filter(({ status }) => status === 'problem')
   expect(report.rootCauses, JSON.stringify(problems, null, 2)).toEqual(roots)
-  expect(Object.fromEntries(problems.filter(({ id }) => !roots.includes(id)).map(({ id, because }) => [id, because]))).toEqual(
-    follow,
-  )
+  expect(
+    Object.fromEntries(problems.filter(({ id }) => !roots.includes(id)).map(({ id, because }) => [id, because])),
+  ).toEqual(follow)
   expect(exitCodeOf(report)).toBe(exitCode)
   const unexplained = report.checks.filter(({ status, because }) => status === 'unknown' && because === undefined)
   expect(unexplained.length > 0).toBe(exitCode === 3)

@@ -24,7 +24,9 @@ for (const { check, cases } of tables) {
         expect(remedy?.text).toMatch(/^[A-Z].*\.$/)
         expect(remedy?.commands.length).toBeGreaterThan(0)
       }
-      expect(said).not.toMatch(/undefined|NaN|\[object|Invalid Date|\{(deployment|start|stop|restart|status|logs|settings|edit|values)\}/)
+      expect(said).not.toMatch(
+        /undefined|NaN|\[object|Invalid Date|\{(deployment|start|stop|restart|status|logs|settings|edit|values)\}/,
+      )
       const typed = [...(findings ?? []).flatMap(({ evidence }) => evidence), ...(remedy?.commands ?? [])]
       expect(typed.filter((line) => !isAimed(line))).toEqual([])
     })

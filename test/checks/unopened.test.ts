@@ -21,7 +21,15 @@ interface Failed {
   suggestions?: readonly string[]
 }
 
-async function remedyOf({ check, code = 'UNREACHABLE', kind, host = 'far.example.org', platform, suggestions, ...failed }: Failed): Promise<Remedy> {
+async function remedyOf({
+  check,
+  code = 'UNREACHABLE',
+  kind,
+  host = 'far.example.org',
+  platform,
+  suggestions,
+  ...failed
+}: Failed): Promise<Remedy> {
   const obstacle = failed.obstacle ?? (kind ? { kind, host, port: 9999 } : null)
   const error = new AdminError(code, 'it could not be reached', suggestions ?? ['look --at far'], { obstacle })
   const report = await judged(check, {
@@ -39,10 +47,13 @@ it('every check that stands for a source says what is done about each reason', (
   expect(checks.filter(({ guards: source }) => source !== undefined).map(({ id }) => id)).toEqual(
     [databaseReachable, brokerReachable, sessionsReachable, serviceRunning, apiReachable].map(({ id }) => id),
   )
-  expect(checks.filter(({ guards: source, unopened }) => (source === undefined) !== (unopened === undefined))).toEqual([])
+  expect(checks.filter(({ guards: source, unopened }) => (source === undefined) !== (unopened === undefined))).toEqual(
+    [],
+  )
 })
 
-const unbootable = (id: string): string[] => (id === 'broker/reachable' ? ['testops-admin explain broker/reachable   # where it will not start'] : [])
+const unbootable = (id: string): string[] =>
+  id === 'broker/reachable' ? ['testops-admin explain broker/reachable   # where it will not start'] : []
 
 describe('nothing listens', () => {
   it.each([
@@ -66,22 +77,39 @@ describe('nothing listens', () => {
 
   it.each(servers)('$id runs in a container of which systemd knows nothing', async (check) => {
     const { commands } = await remedyOf({ check, kind: 'refused', platform: 'kubernetes' })
-    expect(commands).toEqual(["ss -ltnp 'sport = :9999'   # on far.example.org", ...unbootable(check.id), `testops-admin doctor -d prod --only ${check.id}`, 'systemctl restart testops'])
+    expect(commands).toEqual([
+      "ss -ltnp 'sport = :9999'   # on far.example.org",
+      ...unbootable(check.id),
+      `testops-admin doctor -d prod --only ${check.id}`,
+      'systemctl restart testops',
+    ])
   })
 
   it('the service is looked at where its API is silent', async () => {
     expect(await remedyOf({ check: apiReachable, kind: 'refused' })).toEqual({
       text: expect.stringMatching(/^See whether the service runs/) as string,
-      commands: ['systemctl status testops', 'journalctl -u testops', 'testops-admin doctor -d prod --only api/reachable'],
+      commands: [
+        'systemctl status testops',
+        'journalctl -u testops',
+        'testops-admin doctor -d prod --only api/reachable',
+      ],
     })
   })
 })
 
 /** What is no matter of a server that does not run: the text says what is, and nothing is started. */
 const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?: readonly Check[]; more?: string }[] = [
-  { what: 'a name that does not resolve', failed: { kind: 'unresolved' }, says: /^Correct the host name far\.example\.org .*or make it resolve/ },
+  {
+    what: 'a name that does not resolve',
+    failed: { kind: 'unresolved' },
+    says: /^Correct the host name far\.example\.org .*or make it resolve/,
+  },
   { what: 'no route', failed: { kind: 'unrouted' }, says: /no way to far\.example\.org: network, VPN or firewall/ },
-  { what: 'a proxy of this machine', failed: { kind: 'proxy' }, says: /^Correct the proxy far\.example\.org:9999 that the environment of this command names, or have NO_PROXY/ },
+  {
+    what: 'a proxy of this machine',
+    failed: { kind: 'proxy' },
+    says: /^Correct the proxy far\.example\.org:9999 that the environment of this command names, or have NO_PROXY/,
+  },
   { what: 'TLS', failed: { kind: 'tls' }, says: /certificate authority .*ca: FILE/ },
   {
     what: 'a certificate for another name',
@@ -89,9 +117,18 @@ const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?:
     says: /^Have its address \(.+\) use a name that the certificate holds, or have a certificate issued that holds far\.example\.org\.$/,
   },
   { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /did not answer in time/, more: ' --timeout 30' },
-  { what: 'a wrong password', failed: { code: 'UNAUTHENTICATED' }, says: /^Correct the user or the password/, of: servers },
+  {
+    what: 'a wrong password',
+    failed: { code: 'UNAUTHENTICATED' },
+    says: /^Correct the user or the password/,
+    of: servers,
+  },
   { what: 'a server that does not serve', failed: {}, says: /there, and does not serve/, of: servers, more: ' --wait' },
-  { what: 'something else that answers', failed: { code: 'UNEXPECTED_ANSWER' }, says: /^Correct the address|^Correct its address/ },
+  {
+    what: 'something else that answers',
+    failed: { code: 'UNEXPECTED_ANSWER' },
+    says: /^Correct the address|^Correct its address/,
+  },
   { what: 'a secret that is missing', failed: { code: 'SECRET_MISSING' }, says: /^Correct the configuration/ },
   { what: 'no slot', failed: { code: 'EXHAUSTED' }, says: /takes no further connection/, of: servers },
 ]
@@ -106,12 +143,16 @@ describe.each(reasons)('$what', ({ failed, says, of = [...servers, apiReachable]
   })
 })
 
-it.each(servers)('$id says that the login of the configuration, where that is refused, may not be the one of the service', async (check) => {
-  const text = async (obstacle?: Obstacle): Promise<string> =>
-    (await remedyOf({ check, code: 'UNAUTHENTICATED', ...(obstacle && { obstacle }) })).text
-  const note = ' What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
-  expect(await text({ kind: 'login' })).toBe(`${await text()}${note}`)
-})
+it.each(servers)(
+  '$id says that the login of the configuration, where that is refused, may not be the one of the service',
+  async (check) => {
+    const text = async (obstacle?: Obstacle): Promise<string> =>
+      (await remedyOf({ check, code: 'UNAUTHENTICATED', ...(obstacle && { obstacle }) })).text
+    const note =
+      ' What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
+    expect(await text({ kind: 'login' })).toBe(`${await text()}${note}`)
+  },
+)
 
 it('asks for room where a full disk keeps a session from being taken in, and nothing of the address', async () => {
   const { text, commands } = await remedyOf({ check: databaseReachable, code: 'EXHAUSTED', obstacle: { kind: 'disk' } })
@@ -122,15 +163,21 @@ it('asks for room where a full disk keeps a session from being taken in, and not
 it('shows the names of a certificate, as its protocol begins', async () => {
   const obstacle: Obstacle = { kind: 'misnamed', host: '::1', port: 5432, names: [] }
   expect((await remedyOf({ check: databaseReachable, obstacle })).commands[0]).toBe(
-    'openssl s_client -starttls postgres -connect \'[::1]:5432\' </dev/null | openssl x509 -noout -subject -ext subjectAltName',
+    "openssl s_client -starttls postgres -connect '[::1]:5432' </dev/null | openssl x509 -noout -subject -ext subjectAltName",
   )
 })
 
 it('names where the address and the credentials are kept', async () => {
   const text = async (check: Check): Promise<string> => (await remedyOf({ check, code: 'UNAUTHENTICATED' })).text
-  expect(await text(databaseReachable)).toContain('(`database` in the configuration, else SPRING_DATASOURCE_… in /etc/testops/testops.env)')
-  expect(await text(brokerReachable)).toContain('(`broker` in the configuration, else SPRING_RABBITMQ_… in /etc/testops/testops.env)')
-  expect(await text(sessionsReachable)).toContain('(`sessions` in the configuration, else SPRING_DATA_REDIS_… in /etc/testops/testops.env)')
+  expect(await text(databaseReachable)).toContain(
+    '(`database` in the configuration, else SPRING_DATASOURCE_… in /etc/testops/testops.env)',
+  )
+  expect(await text(brokerReachable)).toContain(
+    '(`broker` in the configuration, else SPRING_RABBITMQ_… in /etc/testops/testops.env)',
+  )
+  expect(await text(sessionsReachable)).toContain(
+    '(`sessions` in the configuration, else SPRING_DATA_REDIS_… in /etc/testops/testops.env)',
+  )
 })
 
 it.each([
@@ -155,6 +202,8 @@ it.each(['UNAVAILABLE', 'FORBIDDEN', 'TIMED_OUT', 'UNEXPECTED_ANSWER'] as const)
 )
 
 it.each(guards)('$id shows no evidence that only repeats what was said', async (check) => {
-  const report = await judged(check, { sources: { [check.guards!]: new AdminError('SECRET_MISSING', 'the secret is missing') } })
+  const report = await judged(check, {
+    sources: { [check.guards!]: new AdminError('SECRET_MISSING', 'the secret is missing') },
+  })
   expect(report.findings).toEqual([{ message: 'the secret is missing', evidence: [] }])
 })

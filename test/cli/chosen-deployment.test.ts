@@ -3,7 +3,12 @@ import { expect, test } from 'vitest'
 import { chooseOf } from '../../src/cli/chosen-deployment.ts'
 import { AdminError } from '../../src/core/error.ts'
 
-const found = ['prod', 'staging'].map((name) => ({ name, what: `compose project \`${name}\``, settings: {}, file: '/testops-admin.yaml' }))
+const found = ['prod', 'staging'].map((name) => ({
+  name,
+  what: `compose project \`${name}\``,
+  settings: {},
+  file: '/testops-admin.yaml',
+}))
 
 async function answered(answer: string): Promise<{ chosen: string; shown: string }> {
   const [input, output] = [new PassThrough(), new PassThrough()]
@@ -36,5 +41,7 @@ test.each([
 
 test('an interruption is no answer', async () => {
   const signal = AbortSignal.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
-  await expect(chooseOf(found, signal, { input: new PassThrough(), output: new PassThrough() })).rejects.toThrow('Cancelled. Nothing was changed.')
+  await expect(chooseOf(found, signal, { input: new PassThrough(), output: new PassThrough() })).rejects.toThrow(
+    'Cancelled. Nothing was changed.',
+  )
 })

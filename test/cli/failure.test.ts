@@ -18,7 +18,11 @@ test.each([
 ])('anything else is a bug: %s', (thrown, message) => {
   const failure = failureOf(thrown, 'tool')
   expect(failure?.exitCode).toBe(70)
-  expect(failure?.document.error).toEqual({ code: 'BUG', message: `this is a bug of tool: ${message}`, suggestions: [] })
+  expect(failure?.document.error).toEqual({
+    code: 'BUG',
+    message: `this is a bug of tool: ${message}`,
+    suggestions: [],
+  })
   expect(failure?.stack === undefined).toBe(!(thrown instanceof Error))
 })
 

@@ -16,7 +16,9 @@ describe('whether JSON is wanted', () => {
 })
 
 describe('what a stream can show', () => {
-  test.each<[stream: { isTTY?: boolean; columns?: number }, environment: NodeJS.ProcessEnv, columns: number, colour: boolean]>([
+  test.each<
+    [stream: { isTTY?: boolean; columns?: number }, environment: NodeJS.ProcessEnv, columns: number, colour: boolean]
+  >([
     [{}, {}, 80, false],
     [{ columns: 200 }, {}, 80, false],
     [{ isTTY: true, columns: 132 }, {}, 132, true],
@@ -25,5 +27,7 @@ describe('what a stream can show', () => {
     [{ isTTY: true, columns: 132 }, { TERM: 'dumb' }, 132, false],
     [{ isTTY: true, columns: 0 }, {}, 80, true],
     [{ isTTY: true, columns: 20 }, {}, 40, true],
-  ])('%j %j', (stream, environment, columns, colour) => expect(screenOf(stream, environment)).toEqual({ columns, colour }))
+  ])('%j %j', (stream, environment, columns, colour) =>
+    expect(screenOf(stream, environment)).toEqual({ columns, colour }),
+  )
 })

@@ -29,7 +29,11 @@ describe("oclif's errors are wrong usage", () => {
     const args = { fault: Args.string({ description: 'FAULT, as `lab faults` lists it', required: true }) }
     const flags = { 'accept-risk': Flags.string({ multiple: true }) }
     const error: unknown = await Parser.parse([], { args, flags }).catch((thrown: unknown) => thrown)
-    expect(inOwnWords(error, 'tool break')).toMatchObject({ code: 'USAGE', message: '`tool break` needs FAULT, as `lab faults` lists it', suggestions: ['tool break --help'] })
+    expect(inOwnWords(error, 'tool break')).toMatchObject({
+      code: 'USAGE',
+      message: '`tool break` needs FAULT, as `lab faults` lists it',
+      suggestions: ['tool break --help'],
+    })
   })
 
   test.each([

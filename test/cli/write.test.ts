@@ -19,7 +19,10 @@ test('all of it is written, and nothing waits in memory for who is slow', async 
       setImmediate(done)
     },
   })
-  await write(slow, pieces(10_000, () => (made += 1)))
+  await write(
+    slow,
+    pieces(10_000, () => (made += 1)),
+  )
   expect([made, taken]).toEqual([10_000, 10_000])
   expect(most).toBeLessThan(100)
 })
@@ -28,15 +31,25 @@ test('it ends where nobody takes any more', async () => {
   let made = 0
   const broken = new Writable({ write: (_text, _, done) => done(new Error('EPIPE')) })
   broken.on('error', () => undefined)
-  await write(broken, pieces(10_000, () => (made += 1)))
+  await write(
+    broken,
+    pieces(10_000, () => (made += 1)),
+  )
   expect(made).toBeLessThan(100)
 })
 
 test.each([
-  { where: 'a narrow terminal', to: { isTTY: true, columns: 40 }, said: 'The journal is on this machine alone:\nthe lab has none\n' },
+  {
+    where: 'a narrow terminal',
+    to: { isTTY: true, columns: 40 },
+    said: 'The journal is on this machine alone:\nthe lab has none\n',
+  },
   { where: 'no terminal', to: {}, said: 'The journal is on this machine alone: the lab has none\n' },
 ])('a sentence on $where', ({ to, said }) => {
   let printed = ''
-  tellLine({ ...to, write: (text: string) => (printed += text) }, 'The journal is on this machine alone: the lab has none')
+  tellLine(
+    { ...to, write: (text: string) => (printed += text) },
+    'The journal is on this machine alone: the lab has none',
+  )
   expect(printed).toBe(said)
 })

@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { commands } from '../../src/commands/index.ts'
 
 const files = readdirSync(new URL('../../src/commands', import.meta.url), { recursive: true, encoding: 'utf8' })
-const ids = files.filter((name) => name.endsWith('.ts') && name !== 'index.ts').map((name) => name.replace(/\.ts$/, '').replace(/[\\/]/g, ':'))
+const ids = files
+  .filter((name) => name.endsWith('.ts') && name !== 'index.ts')
+  .map((name) => name.replace(/\.ts$/, '').replace(/[\\/]/g, ':'))
 
 test('every file of a command is in the table under its path', () => {
   expect(Object.keys(commands).sort()).toEqual(ids.sort())
@@ -26,5 +28,9 @@ test.each(ids)('the help of %s says what it and its flags do', async (id) => {
   const flags = Object.entries({ ...command?.baseFlags, ...command?.flags })
   expect(flags.length).toBeGreaterThan(1)
   // a risk's own name stands first where it is the only one
-  expect(flags.filter(([, { summary = '' }]) => !asHelp.test(summary.replace(/^plain-http: a/, 'A'))).map(([name, { summary }]) => [name, summary])).toEqual([])
+  expect(
+    flags
+      .filter(([, { summary = '' }]) => !asHelp.test(summary.replace(/^plain-http: a/, 'A')))
+      .map(([name, { summary }]) => [name, summary]),
+  ).toEqual([])
 })

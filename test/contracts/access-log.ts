@@ -28,7 +28,9 @@ export function accessLogContract(open: (situation: AccessLogSituation) => Promi
   })
 
   test('counts what it cannot read', async () => {
-    const part = await look({ requests: ['GET / 200'], nonsense: 3 }, async (source) => source.recent({ maxBytes: 100_000 }))
+    const part = await look({ requests: ['GET / 200'], nonsense: 3 }, async (source) =>
+      source.recent({ maxBytes: 100_000 }),
+    )
     expect({ requests: shown(part), unread: part.unread }).toEqual({ requests: ['GET / 200'], unread: 3 })
   })
 
@@ -41,7 +43,11 @@ export function accessLogContract(open: (situation: AccessLogSituation) => Promi
   })
 
   test('an empty log holds nothing', async () => {
-    expect(await look({ requests: [] }, async (source) => source.recent({ maxBytes: 1000 }))).toEqual({ complete: true, requests: [], unread: 0 })
+    expect(await look({ requests: [] }, async (source) => source.recent({ maxBytes: 1000 }))).toEqual({
+      complete: true,
+      requests: [],
+      unread: 0,
+    })
   })
 
   test('a log that is not there', async () => {

@@ -32,8 +32,20 @@ export function apiControlContract(open: (situation: ApiControlSituation) => Pro
   })
 
   const refusals = [
-    { what: 'a project that is not there', item: { project: 987_654, tree: null }, user: 'admin', httpStatus: 404, says: /987654/ },
-    { what: 'a tree that is not there', item: { project: 1, tree: 987_654 }, user: 'admin', httpStatus: 404, says: /987654/ },
+    {
+      what: 'a project that is not there',
+      item: { project: 987_654, tree: null },
+      user: 'admin',
+      httpStatus: 404,
+      says: /987654/,
+    },
+    {
+      what: 'a tree that is not there',
+      item: { project: 1, tree: 987_654 },
+      user: 'admin',
+      httpStatus: 404,
+      says: /987654/,
+    },
     { what: 'who may not', item: { project: 1, tree: 2 }, user: 'guest', httpStatus: 403, says: /Access is denied/ },
   ] as const
   test.each(refusals)('$what is refused', async ({ item, user, httpStatus, says }) => {
@@ -59,7 +71,9 @@ export function apiControlContract(open: (situation: ApiControlSituation) => Pro
     const { source, close, begun } = await open({})
     const stop = new AbortController()
     stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
-    expect(await failureOf(source.migrateTrees(tree, migrationCall({ signal: stop.signal })))).toBe('INTERRUPTED interrupted by SIGINT')
+    expect(await failureOf(source.migrateTrees(tree, migrationCall({ signal: stop.signal })))).toBe(
+      'INTERRUPTED interrupted by SIGINT',
+    )
     expect(await begun()).toEqual([])
     await close()
   })

@@ -26,16 +26,24 @@ describe('api control', () => {
   apiControlContract(async ({ user = 'admin' }) => {
     const { url, migrated } = await service({ mayMigrate: user === 'admin' })
     const apiToken = user === 'no token' ? null : new Secret(user === 'wrong token' ? 'another' : rightToken)
-    return { ...(await openApiControl({ baseUrl: url, apiToken, ca: null }, { timeoutMs: 5000 })), begun: async () => migrated }
+    return {
+      ...(await openApiControl({ baseUrl: url, apiToken, ca: null }, { timeoutMs: 5000 })),
+      begun: async () => migrated,
+    }
   })
 })
 
 test("the lab's service lists its projects and their trees", async () => {
   const { url } = await startService((await deployment()).settings)
-  const { source, close } = await openApi({ baseUrl: url, apiToken: new Secret(admin.apiToken), ca: null }, { timeoutMs: 5000 })
+  const { source, close } = await openApi(
+    { baseUrl: url, apiToken: new Secret(admin.apiToken), ca: null },
+    { timeoutMs: 5000 },
+  )
   expect(await source.projects()).toEqual(seedProjects.map(({ id, name }) => ({ id, name })))
   for (const { id } of seedProjects) {
-    expect(await source.trees(id)).toEqual(seedTrees.filter(({ projectId }) => projectId === id).map(({ id: tree, name }) => ({ id: tree, name })))
+    expect(await source.trees(id)).toEqual(
+      seedTrees.filter(({ projectId }) => projectId === id).map(({ id: tree, name }) => ({ id: tree, name })),
+    )
   }
   expect(await failureOf(source.trees(987_654))).toMatch(/^USAGE there is no project 987654 at /)
   await close()

@@ -10,7 +10,9 @@ import { startBroker } from '../servers/broker.ts'
 
 const { remedies } = explainEntries.find(({ id }) => id === 'broker-does-not-boot')!
 /** the line that the text says to put into the configuration */
-const permitted = remedies.flatMap(({ commands }) => commands.filter((it) => typeof it === 'string' && it.includes('deprecated_features')))[0] as string
+const permitted = remedies.flatMap(({ commands }) =>
+  commands.filter((it) => typeof it === 'string' && it.includes('deprecated_features')),
+)[0] as string
 const denied = permitted.replace('true', 'false')
 
 interface Node {
@@ -48,8 +50,19 @@ async function node(line: RabbitmqLine, { khepri = false } = {}): Promise<Node> 
       } catch {
         return readFile(join(server.directory, 'output.log'), 'utf8')
       }
-      const listed = await brokerControl(server, ['list_queues', '-q', '--no-table-headers', 'name', 'durable', 'messages'])
-      return listed.trim().split('\n').map((it) => it.replaceAll('\t', ' ')).sort()
+      const listed = await brokerControl(server, [
+        'list_queues',
+        '-q',
+        '--no-table-headers',
+        'name',
+        'durable',
+        'messages',
+      ])
+      return listed
+        .trim()
+        .split('\n')
+        .map((it) => it.replaceAll('\t', ' '))
+        .sort()
     },
   }
 }
@@ -57,18 +70,22 @@ async function node(line: RabbitmqLine, { khepri = false } = {}): Promise<Node> 
 test.each<[string, RabbitmqLine, { khepri?: boolean }]>([
   ['4.0 with Khepri', '4.0', { khepri: true }],
   ['4.3', '4.3-permitting', {}],
-])('the way out of a node that does not boot, as `explain` writes it: RabbitMQ %s', async (_, line, options) => {
-  const { boot, declare } = await node(line, options)
-  const log = await boot(denied)
-  const said = (log as string).split('\n').filter((it) => it.includes('failed_to_deny_deprecated_features'))
-  expect(said).not.toEqual([])
-  expect(explainSearch(explainTexts)(said.at(-1)!).found[0]?.entry.id).toBe('broker-does-not-boot')
-  expect(await boot(denied)).toContain('failed_to_deny_deprecated_features')
-  expect(await boot(permitted)).toEqual(['kept true 1'])
-  await declare({ durable: true })
-  expect(await boot(denied)).toEqual(['kept true 2', 'upload true 1'])
-  expect(await boot()).toEqual(['kept true 2', 'upload true 1'])
-}, 300_000)
+])(
+  'the way out of a node that does not boot, as `explain` writes it: RabbitMQ %s',
+  async (_, line, options) => {
+    const { boot, declare } = await node(line, options)
+    const log = await boot(denied)
+    const said = (log as string).split('\n').filter((it) => it.includes('failed_to_deny_deprecated_features'))
+    expect(said).not.toEqual([])
+    expect(explainSearch(explainTexts)(said.at(-1)!).found[0]?.entry.id).toBe('broker-does-not-boot')
+    expect(await boot(denied)).toContain('failed_to_deny_deprecated_features')
+    expect(await boot(permitted)).toEqual(['kept true 1'])
+    await declare({ durable: true })
+    expect(await boot(denied)).toEqual(['kept true 2', 'upload true 1'])
+    expect(await boot()).toEqual(['kept true 2', 'upload true 1'])
+  },
+  300_000,
+)
 
 test('RabbitMQ 4.0 with Mnesia boots without its transient queues', async () => {
   const { boot } = await node('4.0')

@@ -17,7 +17,8 @@ describe.each(['3', '4.3'] as const)('broker control of %s', (line) => {
       source: source.source,
       async fill(queue, messages) {
         const channel = await client.createConfirmChannel()
-        for (let count = 0; count < messages; count += 1) channel.sendToQueue(queue, Buffer.from('x'), { persistent: true })
+        for (let count = 0; count < messages; count += 1)
+          channel.sendToQueue(queue, Buffer.from('x'), { persistent: true })
         await channel.waitForConfirms()
         await channel.close()
       },

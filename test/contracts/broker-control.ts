@@ -14,7 +14,10 @@ export interface OpenedControl {
   close: () => Promise<void>
 }
 
-/** What every control of a virtual host keeps, on one that is empty. Two lines of brokers differ in what they think of transient queues. */
+/**
+ * What every control of a virtual host keeps, on one that is empty. Two lines of brokers differ in what they think of
+ * transient queues.
+ */
 export function brokerControlContract(open: () => Promise<OpenedControl>, line: '3' | '4.3'): void {
   const on = async (work: (opened: OpenedControl) => Promise<void>): Promise<void> => {
     const opened = await open()
@@ -24,22 +27,45 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       await opened.close()
     }
   }
-  const counts = async ({ source }: OpenedControl, ...names: string[]): Promise<unknown> => Object.fromEntries(await source.counts(names))
+  const counts = async ({ source }: OpenedControl, ...names: string[]): Promise<unknown> =>
+    Object.fromEntries(await source.counts(names))
 
   test('tries rights, and changes nothing', async () =>
     on(async (opened) => {
       const { control, source, fill, consume } = opened
       const queues = ['some', 'read', 'empty'].map((name) => declaration({ name }))
-      const work: ExchangeDeclaration = { name: 'work', type: 'topic', durable: true, autoDelete: false, internal: false, arguments: {} }
+      const work: ExchangeDeclaration = {
+        name: 'work',
+        type: 'topic',
+        durable: true,
+        autoDelete: false,
+        internal: false,
+        arguments: {},
+      }
       await control.declareQueues(queues)
       await control.declareExchange(work)
       await fill('some', 3)
       await consume('read')
-      const all = async (): Promise<unknown> => [await counts(opened, 'some', 'read', 'empty'), (await source.queues()).length, await source.bindings()]
+      const all = async (): Promise<unknown> => [
+        await counts(opened, 'some', 'read', 'empty'),
+        (await source.queues()).length,
+        await source.bindings(),
+      ]
       const before = await all()
-      await control.tryRights({ queues, exchanges: [work], bindings: [{ source: 'work', destination: 'some', destinationKind: 'queue', routingKey: 'x', arguments: {} }] })
+      await control.tryRights({
+        queues,
+        exchanges: [work],
+        bindings: [{ source: 'work', destination: 'some', destinationKind: 'queue', routingKey: 'x', arguments: {} }],
+      })
       await control.tryRights({ queues, exchanges: [work], bindings: [], discards: true })
-      expect([before, await all()]).toEqual([[{ some: { ready: 3, consumers: 0 }, read: { ready: 0, consumers: 1 }, empty: { ready: 0, consumers: 0 } }, 3, []], before])
+      expect([before, await all()]).toEqual([
+        [
+          { some: { ready: 3, consumers: 0 }, read: { ready: 0, consumers: 1 }, empty: { ready: 0, consumers: 0 } },
+          3,
+          [],
+        ],
+        before,
+      ])
     }))
 
   test('declares queues as told, and again without harm', async () =>
@@ -47,17 +73,24 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       const told = [
         declaration({ name: 'plain' }),
         declaration({ name: 'passing ü/%', autoDelete: true, arguments: { 'x-expires': 3_600_000 } }),
-        declaration({ name: 'rich', arguments: { 'x-max-priority': 7, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'plain' } }),
+        declaration({
+          name: 'rich',
+          arguments: { 'x-max-priority': 7, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'plain' },
+        }),
       ]
       for (const again of [false, true]) {
-        expect([...(await control.declareQueues(told))], `again: ${again}`).toEqual(told.map(({ name }) => [name, 'declared']))
+        expect([...(await control.declareQueues(told))], `again: ${again}`).toEqual(
+          told.map(({ name }) => [name, 'declared']),
+        )
       }
-      const found = (await source.queues()).map(({ name, durable, autoDelete, arguments: { 'x-queue-type': _, ...given } }) => ({
-        name,
-        durable,
-        autoDelete,
-        arguments: given,
-      }))
+      const found = (await source.queues()).map(
+        ({ name, durable, autoDelete, arguments: { 'x-queue-type': _, ...given } }) => ({
+          name,
+          durable,
+          autoDelete,
+          arguments: given,
+        }),
+      )
       expect(byName(found)).toEqual(byName(told))
       expect(await control.declareQueues([])).toEqual(new Map())
     }))
@@ -70,11 +103,17 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
         declaration({ name: 'q', autoDelete: true }),
         declaration({ name: 'q', arguments: { 'x-max-length': 5 } }),
       ]
-      for (const other of others) expect([...(await control.declareQueues([other, declaration({ name: 'r' })]))]).toEqual([['q', 'otherwise'], ['r', 'declared']])
-      expect(byName(await source.queues()).map(({ name, durable, autoDelete }) => [name, durable, autoDelete])).toEqual([
-        ['q', true, false],
-        ['r', true, false],
-      ])
+      for (const other of others)
+        expect([...(await control.declareQueues([other, declaration({ name: 'r' })]))]).toEqual([
+          ['q', 'otherwise'],
+          ['r', 'declared'],
+        ])
+      expect(byName(await source.queues()).map(({ name, durable, autoDelete }) => [name, durable, autoDelete])).toEqual(
+        [
+          ['q', true, false],
+          ['r', true, false],
+        ],
+      )
     }))
 
   test('declares transient queues where the broker takes them', async () =>
@@ -82,7 +121,10 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       const told = control.declareQueues([declaration({ name: 'a' }), declaration({ name: 't', durable: false })])
       if (line === '3') {
         expect(Object.fromEntries(await told)).toEqual({ a: 'declared', t: 'declared' })
-        expect(byName(await source.queues()).map(({ name, durable }) => [name, durable])).toEqual([['a', true], ['t', false]])
+        expect(byName(await source.queues()).map(({ name, durable }) => [name, durable])).toEqual([
+          ['a', true],
+          ['t', false],
+        ])
       } else {
         expect(await failureOf(told)).toMatch(
           /^REFUSED RabbitMQ at \S+ takes no transient queue: declaring queue t \(transient_nonexcl_queues is denied\)$/,
@@ -141,7 +183,12 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       const told = [
         bindingOf({ source: 'e', destination: 'q', routingKey: 'a.#' }),
         bindingOf({ source: 'e', destination: 'q', routingKey: 'ü/%' }),
-        bindingOf({ source: 'e', destination: 'f', destinationKind: 'exchange', arguments: { 'x-match': 'all', size: 7, big: 5_000_000_000, kind: 'x' } }),
+        bindingOf({
+          source: 'e',
+          destination: 'f',
+          destinationKind: 'exchange',
+          arguments: { 'x-match': 'all', size: 7, big: 5_000_000_000, kind: 'x' },
+        }),
         bindingOf({ source: 'f', destination: 'q', arguments: { 'x-match': 'any', deep: { n: 1 }, list: [1, 'two'] } }),
       ]
       await control.bind(told)
@@ -166,7 +213,10 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       expect(await failureOf(control.bind([bindingOf({ source: 'e', destination: 'gone' })]))).toMatch(
         /^REFUSED RabbitMQ at \S+ refuses this in vhost \S+: binding queue gone to exchange e: no queue 'gone' in vhost '\S+'$/,
       )
-      await control.unbind([bindingOf({ source: 'gone', destination: 'q' }), bindingOf({ source: 'e', destination: 'gone' })])
+      await control.unbind([
+        bindingOf({ source: 'gone', destination: 'q' }),
+        bindingOf({ source: 'e', destination: 'gone' }),
+      ])
     }))
 
   test('empties a queue', async () =>
@@ -190,16 +240,25 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       const went = await mover.aside({ from: 'from', to: 'held', attempt })
       expect(went).toEqual({ moved: 5, contents, ...none })
       expect(await mover.aside({ from: 'from', to: 'held' })).toEqual({ moved: 0, contents: {}, ...none })
-      expect(await counts(opened, 'from', 'held')).toEqual({ from: { ready: 0, consumers: 0 }, held: { ready: 5, consumers: 0 } })
+      expect(await counts(opened, 'from', 'held')).toEqual({
+        from: { ready: 0, consumers: 0 },
+        held: { ready: 5, consumers: 0 },
+      })
       expect(await (await control.mover()).back({ from: 'held', to: 'to' })).toEqual(went)
-      expect(await counts(opened, 'held', 'to')).toEqual({ held: { ready: 0, consumers: 0 }, to: { ready: 5, consumers: 0 } })
+      expect(await counts(opened, 'held', 'to')).toEqual({
+        held: { ready: 0, consumers: 0 },
+        to: { ready: 5, consumers: 0 },
+      })
       expect((await failureOf(mover.back({ from: 'held', to: 'gone' })))?.split(' ')[0]).toBe('REFUSED')
     }))
 
   test('keeps a queue that would vanish with its last consumer', async () =>
     on(async (opened) => {
       const { control, source, consume, fill } = opened
-      await control.declareQueues([declaration({ name: 'kept', autoDelete: true }), declaration({ name: 'other', autoDelete: true })])
+      await control.declareQueues([
+        declaration({ name: 'kept', autoDelete: true }),
+        declaration({ name: 'other', autoDelete: true }),
+      ])
       const consumers = [await consume('kept'), await consume('other')]
       await control.keep(['kept', 'gone'])
       expect([...control.kept()]).toEqual(['kept'])
@@ -208,7 +267,8 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
       expect(await control.deleteQueue('kept', { most: 0 })).toBe('in-use')
       await fill('kept', 2)
       // the first of them may be with the consumer that keeps it
-      const all = async (): Promise<number> => ((await source.counts(['kept'])).get('kept')?.ready ?? 0) + (await control.heldBack('kept'))
+      const all = async (): Promise<number> =>
+        ((await source.counts(['kept'])).get('kept')?.ready ?? 0) + (await control.heldBack('kept'))
       await expect.poll(all, { timeout: 5000 }).toBe(2)
       expect(await control.heldBack('other')).toBe(0)
       await control.release('kept')

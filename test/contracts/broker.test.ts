@@ -14,7 +14,8 @@ import type { BrokerSituation } from './broker.ts'
 describe.each(['3', '4.3'] as const)('broker %s', (line) => {
   brokerContract(async (situation) => {
     const vhost = await freshVhost(line)
-    const managementUrl = situation.management === false ? `http://127.0.0.1:${await closedPort()}` : vhost.endpoint.managementUrl
+    const managementUrl =
+      situation.management === false ? `http://127.0.0.1:${await closedPort()}` : vhost.endpoint.managementUrl
     return opened(situation, vhost, managementUrl)
   }, line)
 })
@@ -52,18 +53,27 @@ async function bringAbout(situation: BrokerSituation, vhost: FreshVhost): Promis
   for (const { name, durable, autoDelete } of queues) {
     await manage('PUT', `/api/queues/${vhost.vhost}/${encodeURIComponent(name)}`, { durable, auto_delete: autoDelete })
   }
-  if (tag !== undefined) await manage('PUT', `/api/users/${vhost.endpoint.user}`, { password: vhost.endpoint.password?.reveal(), tags: `monitoring,${tag}` })
+  if (tag !== undefined)
+    await manage('PUT', `/api/users/${vhost.endpoint.user}`, {
+      password: vhost.endpoint.password?.reveal(),
+      tags: `monitoring,${tag}`,
+    })
   for (const { name, durable, type, arguments: given = {} } of exchanges)
     await manage('PUT', `/api/exchanges/${vhost.vhost}/${name}`, { durable, type, arguments: given })
   for (const { name, isOperators, appliesTo, ...of } of policies)
-    await manage('PUT', `/api/${isOperators ? 'operator-' : ''}policies/${vhost.vhost}/${name}`, { ...of, 'apply-to': appliesTo })
+    await manage('PUT', `/api/${isOperators ? 'operator-' : ''}policies/${vhost.vhost}/${name}`, {
+      ...of,
+      'apply-to': appliesTo,
+    })
   if (bindings.length > 0) {
     const control = openBrokerControl(vhost.endpoint, { timeoutMs: 10_000 })
     await control.source.bind(bindings)
     await control.close()
   }
   if (!consumer && Object.keys(messages).length === 0) return async () => undefined
-  const client = await amqp.connect(vhost.url, { clientProperties: { connection_name: consumer?.connection ?? 'a test' } })
+  const client = await amqp.connect(vhost.url, {
+    clientProperties: { connection_name: consumer?.connection ?? 'a test' },
+  })
   const channel = await client.createConfirmChannel()
   for (const [queue, count] of Object.entries(messages))
     for (let sent = 0; sent < count; sent += 1) channel.sendToQueue(queue, Buffer.from('x'))

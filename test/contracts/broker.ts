@@ -7,7 +7,8 @@ import { lookThrough } from './look.ts'
 
 export interface BrokerSituation {
   queues?: readonly Pick<BrokerQueue, 'name' | 'durable' | 'autoDelete'>[]
-  exchanges?: readonly (Pick<BrokerExchange, 'name' | 'durable' | 'type'> & Partial<Pick<BrokerExchange, 'arguments'>>)[]
+  exchanges?: readonly (Pick<BrokerExchange, 'name' | 'durable' | 'type'> &
+    Partial<Pick<BrokerExchange, 'arguments'>>)[]
   bindings?: readonly Binding[]
   policies?: readonly BrokerPolicy[]
   /** of the user, beside monitoring */
@@ -21,7 +22,10 @@ export interface BrokerSituation {
 }
 
 /** What every broker source keeps. Two lines of brokers differ in what they say about deprecated features. */
-export function brokerContract(open: (situation: BrokerSituation) => Promise<Opened<BrokerSource>>, line: '3' | '4.3'): void {
+export function brokerContract(
+  open: (situation: BrokerSituation) => Promise<Opened<BrokerSource>>,
+  line: '3' | '4.3',
+): void {
   const look = lookThrough(open)
 
   test('says where and what it is, with the management API or without', async () => {
@@ -48,7 +52,9 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
     ]
     const found = await look({ queues }, async (source) => {
       const all = await source.queues()
-      expect(all.every(({ vhost, type, exclusive }) => vhost === source.vhost && type === 'classic' && !exclusive)).toBe(true)
+      expect(
+        all.every(({ vhost, type, exclusive }) => vhost === source.vhost && type === 'classic' && !exclusive),
+      ).toBe(true)
       return all
     })
     const names = found.map(({ name, durable, autoDelete }) => ({ name, durable, autoDelete }))
@@ -92,8 +98,22 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
 
   test('lists policies, those of operators among them', async () => {
     const policies: BrokerPolicy[] = [
-      { name: 'dead', isOperators: false, pattern: '^a.*"ü', appliesTo: 'all', priority: 3, definition: { 'dead-letter-exchange': 'x' } },
-      { name: 'short', isOperators: true, pattern: '', appliesTo: 'queues', priority: 0, definition: { 'max-length': 10, expires: 5000 } },
+      {
+        name: 'dead',
+        isOperators: false,
+        pattern: '^a.*"ü',
+        appliesTo: 'all',
+        priority: 3,
+        definition: { 'dead-letter-exchange': 'x' },
+      },
+      {
+        name: 'short',
+        isOperators: true,
+        pattern: '',
+        appliesTo: 'queues',
+        priority: 0,
+        definition: { 'max-length': 10, expires: 5000 },
+      },
     ]
     const found = await look({ policies }, async (source) => source.policies())
     expect([...found].sort((a, b) => a.name.localeCompare(b.name))).toEqual(policies)
@@ -101,15 +121,26 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
   })
 
   test("lists the user's tags", async () => {
-    const tags = async (situation: BrokerSituation): Promise<readonly string[]> => [...(await look(situation, async (source) => source.tags()))].sort()
-    expect([await tags({}), await tags({ tag: 'impersonator' })]).toEqual([['monitoring'], ['impersonator', 'monitoring']])
+    const tags = async (situation: BrokerSituation): Promise<readonly string[]> =>
+      [...(await look(situation, async (source) => source.tags()))].sort()
+    expect([await tags({}), await tags({ tag: 'impersonator' })]).toEqual([
+      ['monitoring'],
+      ['impersonator', 'monitoring'],
+    ])
   })
 
   test('counts queues at once, with the management API or without', async () => {
     const queues = ['empty', 'full ü/%', 'read'].map((name) => ({ name, durable: true, autoDelete: false }))
     for (const management of [true, false]) {
-      const situation = { queues, messages: { 'full ü/%': 3 }, consumer: { queue: 'read', connection: 'the-service' }, management }
-      const counted = await look(situation, async (source) => source.counts(['gone', 'full ü/%', 'read', 'empty', 'gone too', 'full ü/%']))
+      const situation = {
+        queues,
+        messages: { 'full ü/%': 3 },
+        consumer: { queue: 'read', connection: 'the-service' },
+        management,
+      }
+      const counted = await look(situation, async (source) =>
+        source.counts(['gone', 'full ü/%', 'read', 'empty', 'gone too', 'full ü/%']),
+      )
       expect([...counted]).toEqual([
         ['gone', null],
         ['full ü/%', { ready: 3, consumers: 0 }],
@@ -122,7 +153,10 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
   })
 
   test('lists who is connected', async () => {
-    const situation = { queues: [{ name: 'q', durable: true, autoDelete: false }], consumer: { queue: 'q', connection: 'the-service' } }
+    const situation = {
+      queues: [{ name: 'q', durable: true, autoDelete: false }],
+      consumer: { queue: 'q', connection: 'the-service' },
+    }
     await look(situation, async (source) => {
       // both have only just come, and lists lag by some seconds
       const found = await source.connections()
@@ -136,7 +170,10 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
   })
 
   test('knows at once whose connections are there, and soon which of them are ours', async () => {
-    const situation = { queues: [{ name: 'q', durable: true, autoDelete: false }], consumer: { queue: 'q', connection: 'the-service' } }
+    const situation = {
+      queues: [{ name: 'q', durable: true, autoDelete: false }],
+      consumer: { queue: 'q', connection: 'the-service' },
+    }
     await look(situation, async (source) => {
       await source.counts(['q'])
       const found = await source.connectionsOf(source.user)
@@ -191,7 +228,18 @@ export function brokerContract(open: (situation: BrokerSituation) => Promise<Ope
 
   test('without the management API it says how to get it', async () => {
     const { source, close } = await open({ management: false })
-    for (const method of ['queues', 'exchanges', 'consumers', 'nodes', 'deprecatedFeature', 'bindings', 'policies', 'connections', 'connectionsOf', 'tags'] as const) {
+    for (const method of [
+      'queues',
+      'exchanges',
+      'consumers',
+      'nodes',
+      'deprecatedFeature',
+      'bindings',
+      'policies',
+      'connections',
+      'connectionsOf',
+      'tags',
+    ] as const) {
       expect(await failureOf(source[method]('transient_nonexcl_queues'))).toMatch(
         /^UNAVAILABLE RabbitMQ's management API at \S+ is not reachable$/,
       )

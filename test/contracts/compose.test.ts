@@ -6,7 +6,9 @@ import { serviceControlContract } from './service-control.ts'
 
 /** A project whose service has these settings in its compose file, and a container made from it. */
 function composeFile(image: string, settings: ServiceWorld['settings']): string {
-  const lines = Object.entries(settings).map(([name, value]) => `      ${name}: ${JSON.stringify(value.replaceAll('$', '$$$$'))}\n`)
+  const lines = Object.entries(settings).map(
+    ([name, value]) => `      ${name}: ${JSON.stringify(value.replaceAll('$', '$$$$'))}\n`,
+  )
   return `version: "2.4"\nservices:\n  testops:\n    image: ${image}\n    network_mode: none\n${lines.length > 0 ? '    environment:\n' : ''}${lines.join('')}`
 }
 
@@ -16,7 +18,10 @@ describe('on recorded answers', () => {
       State['Pid'] = 0
       Config.Env = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
     })
-    const world = await composeWorld({ containers: [container] }, { 'project/docker-compose.yml': composeFile(container.Config.Image, settings) })
+    const world = await composeWorld(
+      { containers: [container] },
+      { 'project/docker-compose.yml': composeFile(container.Config.Image, settings) },
+    )
     const platform = await world.open()
     return { control: await platform.control(), source: await platform.service(), close: async () => platform.close() }
   })

@@ -6,7 +6,8 @@ import { freshDatabase } from '../servers/index.ts'
 import type { FreshDatabase } from '../servers/index.ts'
 import { databaseControlContract } from './database-control.ts'
 
-const table = 'CREATE TABLE databasechangeloglock (id int PRIMARY KEY, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255))'
+const table =
+  'CREATE TABLE databasechangeloglock (id int PRIMARY KEY, locked boolean NOT NULL, lockgranted timestamp, lockedby varchar(255))'
 
 describe('in memory', () => {
   databaseControlContract(async (before) => {
@@ -21,7 +22,12 @@ describe('PostgreSQL', () => {
     await fresh.query(table)
     await fresh.query(`ALTER TABLE databasechangeloglock OWNER TO ${fresh.endpoint.user}`)
     for (const { id, locked, lockGranted, lockedBy } of before)
-      await fresh.query('INSERT INTO databasechangeloglock VALUES ($1, $2, $3, $4)', [id, locked, lockGranted, lockedBy])
+      await fresh.query('INSERT INTO databasechangeloglock VALUES ($1, $2, $3, $4)', [
+        id,
+        locked,
+        lockGranted,
+        lockedBy,
+      ])
     const controls = await openDatabaseControls([fresh.endpoint], { timeoutMs: 10_000 })
     const source = await openDatabase(fresh.endpoint, { timeoutMs: 10_000 })
     return {
@@ -39,7 +45,9 @@ describe('PostgreSQL', () => {
     const fresh = await freshDatabase()
     await prepare(fresh)
     const controls = await openDatabaseControls([fresh.endpoint], { timeoutMs: 10_000 })
-    const failed = await failureOf(controls.source[0]!.releaseLock({ schema: 'public' }, { locked: true, lockGranted: null, lockedBy: 'x' }))
+    const failed = await failureOf(
+      controls.source[0]!.releaseLock({ schema: 'public' }, { locked: true, lockGranted: null, lockedBy: 'x' }),
+    )
     await controls.close()
     await fresh.cleanup()
     return failed
@@ -63,17 +71,23 @@ describe('PostgreSQL', () => {
     const other = { ...fresh.endpoint, database: 'no_such_database' }
     const controls = await openDatabaseControls([fresh.endpoint, other], { timeoutMs: 10_000 })
     expect(controls.source.map(({ target }) => target.split('/')[1])).toEqual([fresh.name, 'no_such_database'])
-    expect(await failureOf(controls.source[1]!.insertLockRow({ schema: 'public' }))).toMatch(/^UNAVAILABLE PostgreSQL at .*: database no_such_database does not exist$/)
+    expect(await failureOf(controls.source[1]!.insertLockRow({ schema: 'public' }))).toMatch(
+      /^UNAVAILABLE PostgreSQL at .*: database no_such_database does not exist$/,
+    )
     await controls.close()
     await fresh.cleanup()
   })
 
   test('a table that has lost its key, and has the row twice, is left alone', async () => {
     const said = await changing(async (fresh) => {
-      await fresh.query('CREATE TABLE databasechangeloglock (id int, locked boolean, lockgranted timestamp, lockedby varchar(255))')
+      await fresh.query(
+        'CREATE TABLE databasechangeloglock (id int, locked boolean, lockgranted timestamp, lockedby varchar(255))',
+      )
       await fresh.query(`ALTER TABLE databasechangeloglock OWNER TO ${fresh.endpoint.user}`)
       await fresh.query(`INSERT INTO databasechangeloglock SELECT 1, true, NULL, 'x' FROM generate_series(1, 2)`)
     })
-    expect(said).toMatch(/^REFUSED public\.databasechangeloglock at .* has 2 rows with id 1, and lacks its primary key: nothing was changed$/)
+    expect(said).toMatch(
+      /^REFUSED public\.databasechangeloglock at .* has 2 rows with id 1, and lacks its primary key: nothing was changed$/,
+    )
   })
 })

@@ -29,7 +29,11 @@ describe('database', () => {
 })
 
 /** Liquibase's own statement (FIELD-NOTES.md 2). */
-async function makeLockTable(database: FreshDatabase, schema: string, rows: readonly ChangelogLockRow[] | null): Promise<void> {
+async function makeLockTable(
+  database: FreshDatabase,
+  schema: string,
+  rows: readonly ChangelogLockRow[] | null,
+): Promise<void> {
   const { user } = database.endpoint
   await database.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
   await database.query(
@@ -68,7 +72,10 @@ async function untilAlone({ name }: FreshDatabase, clients: number): Promise<voi
   await client.connect()
   try {
     for (let attempt = 0; attempt < 200; attempt += 1) {
-      const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM pg_stat_activity WHERE datname = $1', [name])
+      const { rows } = await client.query<{ count: string }>(
+        'SELECT count(*) FROM pg_stat_activity WHERE datname = $1',
+        [name],
+      )
       if (Number(rows[0]?.count) <= clients) return
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

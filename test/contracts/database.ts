@@ -12,7 +12,9 @@ export interface DatabaseSituation {
   client?: { application: string }
 }
 
-/** What every database source keeps, the fake as the real one. `open` makes the situation and a source that looks at it. */
+/**
+ * What every database source keeps, the fake as the real one. `open` makes the situation and a source that looks at it.
+ */
 export function databaseContract(
   open: (situation: DatabaseSituation) => Promise<Opened<DatabaseSource> & { user: string }>,
 ): void {
@@ -51,7 +53,11 @@ export function databaseContract(
   })
 
   describe('change-log locks', () => {
-    const held = lockRow({ locked: true, lockGranted: '2026-11-21 02:12:44.463171', lockedBy: 'vm (fd00:0:0:0:0:0:0:2%eth0)' })
+    const held = lockRow({
+      locked: true,
+      lockGranted: '2026-11-21 02:12:44.463171',
+      lockedBy: 'vm (fd00:0:0:0:0:0:0:2%eth0)',
+    })
     const table = (rows: readonly ChangelogLockRow[] | null, schema = 'public') => ({
       schema,
       inSearchPath: schema === 'public',
@@ -69,7 +75,11 @@ export function databaseContract(
         locks: { public: [lockRow(), { ...held, id: 2 }] },
         found: [table([lockRow(), { ...held, id: 2 }])],
       },
-      { what: 'a half cleared row', locks: { public: [lockRow({ locked: true })] }, found: [table([lockRow({ locked: true })])] },
+      {
+        what: 'a half cleared row',
+        locks: { public: [lockRow({ locked: true })] },
+        found: [table([lockRow({ locked: true })])],
+      },
       { what: 'another schema', locks: { other: [held] }, found: [table([held], 'other')] },
       {
         what: 'two schemas',

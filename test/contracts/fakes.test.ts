@@ -30,7 +30,10 @@ import { databaseContract } from './database.ts'
 import { sessionsContract } from './sessions.ts'
 
 /** A source that answers until it is closed. */
-function closable<S extends DatabaseSource | SessionsSource>(source: S, what: string): { source: S; close: () => Promise<void> } {
+function closable<S extends DatabaseSource | SessionsSource>(
+  source: S,
+  what: string,
+): { source: S; close: () => Promise<void> } {
   let closed = false
   const guarded = new Proxy(source, {
     get(target, name, receiver) {
@@ -57,7 +60,14 @@ describe('database', () => {
       fakeDatabase({
         changelogLocks: Object.keys(locks)
           .sort()
-          .map((schema) => lockTable(locks[schema] ?? null, { schema, inSearchPath: schema === 'public', writable: false, removable: false })),
+          .map((schema) =>
+            lockTable(locks[schema] ?? null, {
+              schema,
+              inSearchPath: schema === 'public',
+              writable: false,
+              removable: false,
+            }),
+          ),
         ...(client && {
           backends: [backend({ application: client.application })],
           connections: {
@@ -74,45 +84,64 @@ describe('database', () => {
 })
 
 describe.each(['3', '4.3'] as const)('broker %s', (line) => {
-  brokerContract(async ({ queues = [], exchanges = [], bindings = [], policies = [], tag, messages = {}, consumer: client, management = true }) => {
-    const missing = new AdminError('UNAVAILABLE', `RabbitMQ's management API at http://mq.example.org:15672 is not reachable`)
-    const connections = ['testops-admin', ...(client ? [client.connection] : [])].map((clientName) => connection({ clientName }))
-    const source = fakeBroker({
-      identity: { product: 'RabbitMQ', version: line === '3' ? '3.13.7' : '4.3.0' },
-      queues: queues.map((it) => queue({ ...it, messages: messages[it.name] ?? 0, consumers: client?.queue === it.name ? 1 : 0 })),
-      bindings,
-      policies,
-      tags: ['monitoring', ...(tag === undefined ? [] : [tag])],
-      connections,
-      connectionsOf: (user) => connections.filter((it) => it.user === user).map((it) => ({ ...it, isListed: true })),
-      counts: (names) =>
-        new Map(
-          names.map((name) => {
-            const found = queues.some((it) => it.name === name)
-            return [name, found ? { ready: messages[name] ?? 0, consumers: client?.queue === name ? 1 : 0 } : null]
-          }),
+  brokerContract(
+    async ({
+      queues = [],
+      exchanges = [],
+      bindings = [],
+      policies = [],
+      tag,
+      messages = {},
+      consumer: client,
+      management = true,
+    }) => {
+      const missing = new AdminError(
+        'UNAVAILABLE',
+        `RabbitMQ's management API at http://mq.example.org:15672 is not reachable`,
+      )
+      const connections = ['testops-admin', ...(client ? [client.connection] : [])].map((clientName) =>
+        connection({ clientName }),
+      )
+      const source = fakeBroker({
+        identity: { product: 'RabbitMQ', version: line === '3' ? '3.13.7' : '4.3.0' },
+        queues: queues.map((it) =>
+          queue({ ...it, messages: messages[it.name] ?? 0, consumers: client?.queue === it.name ? 1 : 0 }),
         ),
-      exchanges: exchanges.map(exchange),
-      consumers: client ? [consumer(client)] : [],
-      deprecatedFeature: (name) =>
-        name === 'transient_nonexcl_queues' ? { state: line === '3' ? 'permitted' : 'denied', used: false } : null,
-      ...(management
-        ? {}
-        : {
-            queues: missing,
-            exchanges: missing,
-            consumers: missing,
-            deprecatedFeature: missing,
-            nodes: missing,
-            bindings: missing,
-            policies: missing,
-            tags: missing,
-            connections: missing,
-            connectionsOf: missing,
-          }),
-    })
-    return { source, close: async () => undefined }
-  }, line)
+        bindings,
+        policies,
+        tags: ['monitoring', ...(tag === undefined ? [] : [tag])],
+        connections,
+        connectionsOf: (user) => connections.filter((it) => it.user === user).map((it) => ({ ...it, isListed: true })),
+        counts: (names) =>
+          new Map(
+            names.map((name) => {
+              const found = queues.some((it) => it.name === name)
+              return [name, found ? { ready: messages[name] ?? 0, consumers: client?.queue === name ? 1 : 0 } : null]
+            }),
+          ),
+        exchanges: exchanges.map(exchange),
+        consumers: client ? [consumer(client)] : [],
+        deprecatedFeature: (name) =>
+          name === 'transient_nonexcl_queues' ? { state: line === '3' ? 'permitted' : 'denied', used: false } : null,
+        ...(management
+          ? {}
+          : {
+              queues: missing,
+              exchanges: missing,
+              consumers: missing,
+              deprecatedFeature: missing,
+              nodes: missing,
+              bindings: missing,
+              policies: missing,
+              tags: missing,
+              connections: missing,
+              connectionsOf: missing,
+            }),
+      })
+      return { source, close: async () => undefined }
+    },
+    line,
+  )
 })
 
 describe('sessions', () => {
@@ -132,25 +161,37 @@ describe('sessions', () => {
 })
 
 describe('api', () => {
-  apiContract(async ({ apiToken = 'right', tokenLifeSeconds = 3600, health = 'UP', migrationJobs = [], projects = [] }) => {
-    const issuedAt = Math.floor(Date.now() / 1000)
-    const refusal =
-      apiToken === 'none'
-        ? new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
-        : new AdminError('UNAUTHENTICATED', 'POST https://testops.example.org/api/uaa/oauth/token refused the API token')
-    const source = fakeApi({
-      health: { httpStatus: health === 'UP' ? 200 : 503, status: health, durationMs: 7 },
-      accessToken: { issuedAt, expiresAt: issuedAt + tokenLifeSeconds, expiresInSeconds: tokenLifeSeconds, answeredAt: issuedAt },
-      migrationJobs: jobsOf(migrationJobs?.map(migrationJob) ?? null),
-      projects: projects?.map(({ id, name }) => ({ id, name })).sort((a, b) => a.id - b.id) ?? null,
-      trees: (id) => {
-        const trees = projects?.find((project) => project.id === id)?.trees
-        return projects === null ? null : (trees?.toSorted((a, b) => a.id - b.id) ?? noProject(id))
-      },
-      ...(apiToken === 'right' ? {} : { accessToken: refusal, currentUser: refusal, migrationJobs: refusal, projects: refusal }),
-    })
-    return { source, close: async () => undefined }
-  })
+  apiContract(
+    async ({ apiToken = 'right', tokenLifeSeconds = 3600, health = 'UP', migrationJobs = [], projects = [] }) => {
+      const issuedAt = Math.floor(Date.now() / 1000)
+      const refusal =
+        apiToken === 'none'
+          ? new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
+          : new AdminError(
+              'UNAUTHENTICATED',
+              'POST https://testops.example.org/api/uaa/oauth/token refused the API token',
+            )
+      const source = fakeApi({
+        health: { httpStatus: health === 'UP' ? 200 : 503, status: health, durationMs: 7 },
+        accessToken: {
+          issuedAt,
+          expiresAt: issuedAt + tokenLifeSeconds,
+          expiresInSeconds: tokenLifeSeconds,
+          answeredAt: issuedAt,
+        },
+        migrationJobs: jobsOf(migrationJobs?.map(migrationJob) ?? null),
+        projects: projects?.map(({ id, name }) => ({ id, name })).sort((a, b) => a.id - b.id) ?? null,
+        trees: (id) => {
+          const trees = projects?.find((project) => project.id === id)?.trees
+          return projects === null ? null : (trees?.toSorted((a, b) => a.id - b.id) ?? noProject(id))
+        },
+        ...(apiToken === 'right'
+          ? {}
+          : { accessToken: refusal, currentUser: refusal, migrationJobs: refusal, projects: refusal }),
+      })
+      return { source, close: async () => undefined }
+    },
+  )
 })
 
 describe('api control', () => {
@@ -159,7 +200,10 @@ describe('api control', () => {
     const source = fakeApiControl(({ project, tree }) => {
       if (user === 'no token') return new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
       if (user === 'wrong token')
-        return new AdminError('UNAUTHENTICATED', 'POST https://testops.example.org/api/uaa/oauth/token refused the API token')
+        return new AdminError(
+          'UNAUTHENTICATED',
+          'POST https://testops.example.org/api/uaa/oauth/token refused the API token',
+        )
       if (user === 'guest') return refusedMigration(403, 'Forbidden: Access is denied')
       if (project !== 1) return refusedMigration(404, `Not Found: Project ${project} not found`)
       if (tree !== null && tree > 2) return refusedMigration(404, `Not Found: Tree ${tree} not found`)

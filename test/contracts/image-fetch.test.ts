@@ -15,7 +15,8 @@ const run = promisify(execFile)
 describe('on recorded answers', () => {
   imageFetchContract(async () => {
     const at = '127.0.0.1:5711'
-    const image = (tag: Tag, { isPrivate = false } = {}): string => `${at}/${isPrivate ? 'private' : 'tools'}/testops-legacy:${tag}`
+    const image = (tag: Tag, { isPrivate = false } = {}): string =>
+      `${at}/${isPrivate ? 'private' : 'tools'}/testops-legacy:${tag}`
     const world = await composeWorld({
       containers: [await recorded('testops')],
       images: new Map(),
@@ -24,18 +25,32 @@ describe('on recorded answers', () => {
         [image('again')]: 'linux/amd64',
         [image('foreign')]: 'linux/arm64',
         [image('listed')]: { failure: 'no matching manifest for linux/amd64 in the manifest list entries' },
-        [image('there', { isPrivate: true })]: { failure: `Error response from daemon: Head "http://${at}/v2/private/testops-legacy/manifests/there": no basic auth credentials` },
-        '127.0.0.1:5799/tools/testops-legacy:1': { failure: 'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused' },
-        'nobody.invalid/tools/testops-legacy:1': { failure: 'Error response from daemon: Get "https://nobody.invalid/v2/": dial tcp: lookup nobody.invalid on 10.255.255.53:53: no such host' },
+        [image('there', { isPrivate: true })]: {
+          failure: `Error response from daemon: Head "http://${at}/v2/private/testops-legacy/manifests/there": no basic auth credentials`,
+        },
+        '127.0.0.1:5799/tools/testops-legacy:1': {
+          failure:
+            'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused',
+        },
+        'nobody.invalid/tools/testops-legacy:1': {
+          failure:
+            'Error response from daemon: Get "https://nobody.invalid/v2/": dial tcp: lookup nobody.invalid on 10.255.255.53:53: no such host',
+        },
       },
     })
-    const view = await viewOf({ project: null, file: null, service: null, build: null, cpuinfo: null, folder: world.folder }, world.options)
+    const view = await viewOf(
+      { project: null, file: null, service: null, build: null, cpuinfo: null, folder: world.folder },
+      world.options,
+    )
     return { view, image, refusing: '127.0.0.1:5799', unknown: 'nobody.invalid', close: async () => undefined }
   })
 })
 
 /** Null: none answers here. */
-const version = await run('docker', ['info', '--format', '{{.ServerVersion}}']).then(({ stdout }) => stdout.trim() || null, () => null)
+const version = await run('docker', ['info', '--format', '{{.ServerVersion}}']).then(
+  ({ stdout }) => stdout.trim() || null,
+  () => null,
+)
 
 describe.each(version === null ? [] : [version])('on the engine docker %s', () => {
   imageFetchContract(async () => {
@@ -44,14 +59,19 @@ describe.each(version === null ? [] : [version])('on the engine docker %s', () =
     if (engine === null) throw new Error('there is no engine')
     const found = { project: 'none', service: 'testops', image: '', files: null, isDeclaredOnly: false }
     const view: View = { engine, found, containers: async () => ({ own: [], project: [] }), declared: async () => null }
-    const image = (tag: Tag, { isPrivate = false } = {}): string => `${registry.at}/${isPrivate ? 'private' : 'tools'}/testops-legacy:${tag}`
+    const image = (tag: Tag, { isPrivate = false } = {}): string =>
+      `${registry.at}/${isPrivate ? 'private' : 'tools'}/testops-legacy:${tag}`
     return {
       view,
       image,
       refusing: `127.0.0.1:${await freePort()}`,
       unknown: 'nobody.invalid',
       async close() {
-        await run('docker', ['rmi', '--force', ...(['there', 'again', 'foreign'] as const).map((tag) => image(tag))]).catch(() => undefined)
+        await run('docker', [
+          'rmi',
+          '--force',
+          ...(['there', 'again', 'foreign'] as const).map((tag) => image(tag)),
+        ]).catch(() => undefined)
         await registry.close()
       },
     }

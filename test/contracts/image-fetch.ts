@@ -4,7 +4,10 @@ import { fetchImage, hasImage } from '../../src/platforms/compose/images.ts'
 import type { View } from '../../src/platforms/compose/view.ts'
 import { failureOf } from '../adapters/failure-of.ts'
 
-/** What a registry has by these tags: `there` and `again` for the engine's platform, `foreign` for another alone, `listed` in a list of others, `none` not at all. */
+/**
+ * What a registry has by these tags: `there` and `again` for the engine's platform, `foreign` for another alone,
+ * `listed` in a list of others, `none` not at all.
+ */
 export type Tag = 'there' | 'again' | 'foreign' | 'listed' | 'none'
 
 export interface OpenedEngine {
@@ -29,7 +32,11 @@ export function imageFetchContract(open: () => Promise<OpenedEngine>): void {
     }
   }
   const how = { timeoutMs: 60_000, moving: () => undefined }
-  const failing = async (opened: OpenedEngine, image: string, platform: string | null = null): Promise<string | undefined> => {
+  const failing = async (
+    opened: OpenedEngine,
+    image: string,
+    platform: string | null = null,
+  ): Promise<string | undefined> => {
     const failed = await failureOf(fetchImage(opened.view, { image, platform }, how))
     expect(await hasImage(opened.view, { image, platform })).toBe(false)
     return failed?.replaceAll(image, 'IMAGE')
@@ -45,23 +52,64 @@ export function imageFetchContract(open: () => Promise<OpenedEngine>): void {
         expect([await hasImage(view, wanted), moved.at(-1)]).toEqual([true, { done: 1, total: 1, unit: 'layers' }])
         await fetchImage(view, wanted, how)
         expect(await hasImage(view, wanted)).toBe(true)
-      }),
-    )
+      }))
     test('is there for its own platform alone', async () =>
       on(async ({ view, image }) => {
         await fetchImage(view, { image: image('again'), platform: 'linux/amd64' }, how)
-        expect([await hasImage(view, { image: image('again'), platform: 'linux/amd64' }), await hasImage(view, { image: image('again'), platform: 'linux/arm64' })]).toEqual([true, false])
-      }),
-    )
-    test('that its registry has not is refused', async () => on(async (opened) => expect(await failing(opened, opened.image('none'))).toMatch(/^REFUSED image IMAGE was not fetched: \S+ has no such image or tag\. Nothing was changed$/)))
-    test('of another platform is refused', async () => on(async (opened) => expect(await failing(opened, opened.image('foreign'))).toMatch(/^REFUSED image IMAGE is for linux\/arm64, and this machine's docker runs linux\/amd64/)))
-    test('that is asked for of another platform than there is, is refused', async () => on(async (opened) => expect(await failing(opened, opened.image('foreign'), 'linux/amd64')).toMatch(/^REFUSED image IMAGE was not fetched: \S+ has it for another platform than linux\/amd64/)))
-    test('that a list has for others alone is refused', async () => on(async (opened) => expect(await failing(opened, opened.image('listed'))).toMatch(/^REFUSED image IMAGE was not fetched: \S+ has it for another platform than this engine's/)))
-    test('that wants a login is not fetched', async () => on(async (opened) => expect(await failing(opened, opened.image('there', { isPrivate: true }))).toMatch(/^UNAUTHENTICATED image IMAGE was not fetched: \S+ wants a login/)))
-    test('of a registry that refuses connections is not fetched', async () => on(async (opened) => expect(await failing(opened, `${opened.refusing}/tools/testops-legacy:1`)).toMatch(/^UNREACHABLE image IMAGE was not fetched: docker gets no connection to/)))
-    test('of a registry that nobody knows is not fetched', async () => on(async (opened) => expect(await failing(opened, `${opened.unknown}/tools/testops-legacy:1`)).toMatch(/^(?:UNREACHABLE image IMAGE was not fetched: the name \S+ does not resolve|TIMED_OUT )/)))
+        expect([
+          await hasImage(view, { image: image('again'), platform: 'linux/amd64' }),
+          await hasImage(view, { image: image('again'), platform: 'linux/arm64' }),
+        ]).toEqual([true, false])
+      }))
+    test('that its registry has not is refused', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, opened.image('none'))).toMatch(
+          /^REFUSED image IMAGE was not fetched: \S+ has no such image or tag\. Nothing was changed$/,
+        ),
+      ))
+    test('of another platform is refused', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, opened.image('foreign'))).toMatch(
+          /^REFUSED image IMAGE is for linux\/arm64, and this machine's docker runs linux\/amd64/,
+        ),
+      ))
+    test('that is asked for of another platform than there is, is refused', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, opened.image('foreign'), 'linux/amd64')).toMatch(
+          /^REFUSED image IMAGE was not fetched: \S+ has it for another platform than linux\/amd64/,
+        ),
+      ))
+    test('that a list has for others alone is refused', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, opened.image('listed'))).toMatch(
+          /^REFUSED image IMAGE was not fetched: \S+ has it for another platform than this engine's/,
+        ),
+      ))
+    test('that wants a login is not fetched', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, opened.image('there', { isPrivate: true }))).toMatch(
+          /^UNAUTHENTICATED image IMAGE was not fetched: \S+ wants a login/,
+        ),
+      ))
+    test('of a registry that refuses connections is not fetched', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, `${opened.refusing}/tools/testops-legacy:1`)).toMatch(
+          /^UNREACHABLE image IMAGE was not fetched: docker gets no connection to/,
+        ),
+      ))
+    test('of a registry that nobody knows is not fetched', async () =>
+      on(async (opened) =>
+        expect(await failing(opened, `${opened.unknown}/tools/testops-legacy:1`)).toMatch(
+          /^(?:UNREACHABLE image IMAGE was not fetched: the name \S+ does not resolve|TIMED_OUT )/,
+        ),
+      ))
     test('is not waited for once that is interrupted', async () =>
-      on(async ({ view, image }) => expect(await failureOf(fetchImage(view, { image: image('there'), platform: null }, { ...how, signal: AbortSignal.abort() }))).toMatch(/^INTERRUPTED /)),
-    )
+      on(async ({ view, image }) =>
+        expect(
+          await failureOf(
+            fetchImage(view, { image: image('there'), platform: null }, { ...how, signal: AbortSignal.abort() }),
+          ),
+        ).toMatch(/^INTERRUPTED /),
+      ))
   })
 }

@@ -23,8 +23,16 @@ describe('the fake', () => {
         return { chart, chartVersion: '5.27.2', files: files.map((_, index) => `/srv/${index}.yaml`) }
       },
       async occupy() {
-        const [object, field] = ['deployments/testops-testops', '.spec.template.spec.containers[name="testops-testops"].image']
-        world.conflicts.push({ object, field, manager: 'kubectl-set', shown: typed(['kubectl', 'get', object, '-o', 'yaml', '--show-managed-fields']) })
+        const [object, field] = [
+          'deployments/testops-testops',
+          '.spec.template.spec.containers[name="testops-testops"].image',
+        ]
+        world.conflicts.push({
+          object,
+          field,
+          manager: 'kubectl-set',
+          shown: typed(['kubectl', 'get', object, '-o', 'yaml', '--show-managed-fields']),
+        })
       },
     }
   })
@@ -34,7 +42,10 @@ describe('the real helm', () => {
   releaseContract(async () => {
     const { environment } = await situation({ values: 'version: 526u03\n' })
     const folder = await mkdtemp(join(tmpdir(), 'testops-admin-values, of-'))
-    const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 20_000, environment })
+    const platform = await openKubernetes(
+      { context: null, namespace: null, release: null },
+      { timeoutMs: 20_000, environment },
+    )
     onTestFinished(async () => {
       await platform.close()
       await rm(folder, { recursive: true, force: true })
@@ -51,7 +62,11 @@ describe('the real helm', () => {
       },
       async occupy() {
         const { kubectl } = await kubernetesTools()
-        await promisify(execFile)(kubectl, ['-n', 'testops', 'set', 'image', 'deployment/testops-testops', 'testops-testops=r/testops/testops:other'], { env: { ...process.env, ...environment, HOME: folder } })
+        await promisify(execFile)(
+          kubectl,
+          ['-n', 'testops', 'set', 'image', 'deployment/testops-testops', 'testops-testops=r/testops/testops:other'],
+          { env: { ...process.env, ...environment, HOME: folder } },
+        )
       },
     }
   })

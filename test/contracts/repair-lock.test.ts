@@ -16,7 +16,11 @@ import type { FreshVhost } from '../servers/index.ts'
 import { repairLockContract } from './repair-lock.ts'
 
 describe('PostgreSQL', () => {
-  async function open(): Promise<{ lockOf: (who: string, what: string) => Promise<RepairLock>; fresh: Awaited<ReturnType<typeof freshDatabase>>; close: () => Promise<void> }> {
+  async function open(): Promise<{
+    lockOf: (who: string, what: string) => Promise<RepairLock>
+    fresh: Awaited<ReturnType<typeof freshDatabase>>
+    close: () => Promise<void>
+  }> {
     const fresh = await freshDatabase()
     const opened: { close: () => Promise<void> }[] = []
     return {
@@ -38,7 +42,9 @@ describe('PostgreSQL', () => {
     const { lockOf, fresh, close } = await open()
     const [first, second] = [await lockOf('op1@bastion', 'undo'), await lockOf('op2@bastion', 'undo')]
     await first.take()
-    await fresh.query(`SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+    await fresh.query(
+      `SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    )
     await expect.poll(async () => first.isHeld(), { timeout: 10_000 }).toBe(false)
     expect(await second.take()).toBeNull()
     await first.release()
@@ -61,7 +67,9 @@ describe('PostgreSQL', () => {
     const { lockOf, fresh, close } = await open()
     const lock = await lockOf('op1@bastion', 'undo')
     await fresh.query('REVOKE EXECUTE ON FUNCTION pg_try_advisory_xact_lock(int, int) FROM PUBLIC')
-    expect(await failureOf(lock.take())).toMatch(/^FORBIDDEN PostgreSQL at .* is not allowed this: permission denied for function pg_try_advisory_xact_lock$/)
+    expect(await failureOf(lock.take())).toMatch(
+      /^FORBIDDEN PostgreSQL at .* is not allowed this: permission denied for function pg_try_advisory_xact_lock$/,
+    )
     await close()
   })
 
@@ -69,13 +77,18 @@ describe('PostgreSQL', () => {
     const { lockOf, fresh, close } = await open()
     const lock = await lockOf('op1@bastion', 'undo')
     await lock.take()
-    const [row] = await fresh.query(`SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name = 'testops-admin undo by op1@bastion'`)
+    const [row] = await fresh.query(
+      `SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name = 'testops-admin undo by op1@bastion'`,
+    )
     const inHex = (port: unknown): string => Number(port).toString(16).toUpperCase().padStart(4, '0')
-    // of the server's end, once its last answer has arrived: when its keepalive timer, number 2, goes off, in hundredths of a second
+    // of the server's end, once its last answer has arrived: when its keepalive timer, number 2, goes off, in
+    // hundredths of a second
     const timer = new RegExp(`:${inHex(row!['port'])} [0-9A-F]+:${inHex(row!['client_port'])} 01 \\S+ 02:([0-9A-F]+)`)
     const dueIn = async (): Promise<number> => {
       // where the server runs, which may be another machine than this one
-      const [sockets] = await fresh.query(`SELECT concat(pg_read_file('/proc/net/tcp', 0, 10000000, true), pg_read_file('/proc/net/tcp6', 0, 10000000, true)) AS all`)
+      const [sockets] = await fresh.query(
+        `SELECT concat(pg_read_file('/proc/net/tcp', 0, 10000000, true), pg_read_file('/proc/net/tcp6', 0, 10000000, true)) AS all`,
+      )
       return Number.parseInt(timer.exec(String(sockets!['all']))?.[1] ?? '', 16) / 100
     }
     await expect.poll(dueIn, { timeout: 5000 }).toBeLessThanOrEqual(31)
@@ -114,7 +127,11 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       vhost,
       server: broker?.server,
       async lockOf(who, what, { timeoutMs = 10_000, isOnlyShared = true, ...more } = {}) {
-        const lock = openBrokerLock(vhost.endpoint, { who, what, isOnQueues: true, ...more }, { timeoutMs, isOnlyShared })
+        const lock = openBrokerLock(
+          vhost.endpoint,
+          { who, what, isOnQueues: true, ...more },
+          { timeoutMs, isOnlyShared },
+        )
         opened.push(lock)
         return lock.source
       },
@@ -151,7 +168,12 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
   test('one that is cut is lost for a repair on queues; another takes it again, unless somebody else has it', async () => {
     await with_(async ({ vhost, lockOf }) => {
       const cut = async (): Promise<void> => {
-        const named = async (): Promise<string[]> => ((await vhost.manage('GET', `/api/vhosts/${encodeURIComponent(vhost.vhost)}/connections?columns=name`)) as { name: string }[]).map(({ name }) => name)
+        const named = async (): Promise<string[]> =>
+          (
+            (await vhost.manage('GET', `/api/vhosts/${encodeURIComponent(vhost.vhost)}/connections?columns=name`)) as {
+              name: string
+            }[]
+          ).map(({ name }) => name)
         await expect.poll(named, { timeout: 15_000 }).toHaveLength(1)
         for (const name of await named()) await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
         await expect.poll(named, { timeout: 15_000 }).toHaveLength(0)
@@ -159,11 +181,18 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       const first = await lockOf('op1@bastion', 'reset-queues')
       await first.take()
       await cut()
-      expect([await first.isHeld(), await first.isHeld(), first.lostBy]).toEqual([false, false, 'RabbitMQ was restarted or the connection to it was cut'])
+      expect([await first.isHeld(), await first.isHeld(), first.lostBy]).toEqual([
+        false,
+        false,
+        'RabbitMQ was restarted or the connection to it was cut',
+      ])
       const other = await lockOf('op2@bastion', 'unlock-changelog', { isOnQueues: false })
       expect(await other.take()).toBeNull()
       await cut()
-      expect([await other.isHeld(), await (await lockOf('op3@bastion', 'undo')).take()]).toEqual([true, expect.objectContaining({ who: 'op2@bastion' })])
+      expect([await other.isHeld(), await (await lockOf('op3@bastion', 'undo')).take()]).toEqual([
+        true,
+        expect.objectContaining({ who: 'op2@bastion' }),
+      ])
       await cut()
       const third = await lockOf('op3@bastion', 'undo')
       expect([await third.take(), await other.isHeld(), await third.isHeld()]).toEqual([null, false, true])
@@ -172,17 +201,29 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
 
   test('who may not declare it is told, and goes on where another lock is shared, or no queue is worked on', async () => {
     await with_(async ({ vhost, lockOf }) => {
-      await vhost.manage('PUT', `/api/permissions/${encodeURIComponent(vhost.vhost)}/${vhost.endpoint.user}`, { configure: '^testops-admin\\.run\\.', write: '.*', read: '.*' })
+      await vhost.manage('PUT', `/api/permissions/${encodeURIComponent(vhost.vhost)}/${vhost.endpoint.user}`, {
+        configure: '^testops-admin\\.run\\.',
+        write: '.*',
+        read: '.*',
+      })
       const said: string[] = []
       const tell = (message: string): void => void said.push(message)
       const only = await lockOf('op1@bastion', 'reset-queues', { tell })
-      expect(await failureOf(only.take())).toMatch(/^FORBIDDEN user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock' in vhost \S+ of RabbitMQ at \S+: declaring queue testops-admin[.]lock, which keeps other operators out$/)
+      expect(await failureOf(only.take())).toMatch(
+        /^FORBIDDEN user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock' in vhost \S+ of RabbitMQ at \S+: declaring queue testops-admin[.]lock, which keeps other operators out$/,
+      )
       expect([await only.isHeld(), said]).toEqual([false, []])
       for (const more of [{ isOnlyShared: false }, { isOnQueues: false }]) {
         const lock = await lockOf('op1@bastion', 'undo', { tell, ...more })
         expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
       }
-      expect(said).toEqual(Array(2).fill(expect.stringMatching(/^other operators are not kept out by RabbitMQ at \S+: user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'/)))
+      expect(said).toEqual(
+        Array(2).fill(
+          expect.stringMatching(
+            /^other operators are not kept out by RabbitMQ at \S+: user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'/,
+          ),
+        ),
+      )
     })
   })
 
@@ -192,15 +233,25 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       await (await client.createChannel()).assertQueue('testops-admin.lock', { durable: true })
       await client.close()
       const lock = await lockOf('op1@bastion', 'reset-queues')
-      expect(await failureOf(lock.take())).toMatch(/^REFUSED a queue testops-admin[.]lock is there already in vhost \S+ of RabbitMQ at \S+, and it is not the lock of another operator$/)
+      expect(await failureOf(lock.take())).toMatch(
+        /^REFUSED a queue testops-admin[.]lock is there already in vhost \S+ of RabbitMQ at \S+, and it is not the lock of another operator$/,
+      )
     })
   })
 
   test('a broker that is out of reach is left out, and found again by a repair on queues alone', async () => {
     await with_(async ({ server, lockOf }) => {
       await stopServer(server!, 'kill')
-      const [onQueues, other] = [await lockOf('op1@bastion', 'reset-queues'), await lockOf('op2@bastion', 'undo', { isOnQueues: false })]
-      expect([await onQueues.take(), await other.take(), await onQueues.isHeld(), await other.isHeld()]).toEqual([null, null, true, true])
+      const [onQueues, other] = [
+        await lockOf('op1@bastion', 'reset-queues'),
+        await lockOf('op2@bastion', 'undo', { isOnQueues: false }),
+      ]
+      expect([await onQueues.take(), await other.take(), await onQueues.isHeld(), await other.isHeld()]).toEqual([
+        null,
+        null,
+        true,
+        true,
+      ])
       await resumeServer(server!, { progress: () => undefined })
       expect([await other.isHeld(), await onQueues.isHeld()]).toEqual([true, true])
       const third = await lockOf('op3@bastion', 'resume reset-queues')
@@ -208,16 +259,29 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       // restarted again: it is lost, and free
       await brokerControl(server!, ['stop_app'])
       await brokerControl(server!, ['start_app'])
-      expect([await onQueues.isHeld(), await third.take(), await third.isHeld(), await onQueues.isHeld()]).toEqual([false, null, true, false])
+      expect([await onQueues.isHeld(), await third.take(), await third.isHeld(), await onQueues.isHeld()]).toEqual([
+        false,
+        null,
+        true,
+        false,
+      ])
     }, true)
   }, 120_000)
 })
 
 describe('a file', () => {
-  async function open(): Promise<{ lockOf: (who: string, what: string) => Promise<RepairLock>; file: string; close: () => Promise<void> }> {
+  async function open(): Promise<{
+    lockOf: (who: string, what: string) => Promise<RepairLock>
+    file: string
+    close: () => Promise<void>
+  }> {
     const folder = await mkdtemp(join(tmpdir(), 'testops-admin-lock-'))
     const file = join(folder, 'prod', 'repair.lock')
-    return { file, lockOf: async (who, what) => localLock(file, { who, what }), close: async () => rm(folder, { recursive: true }) }
+    return {
+      file,
+      lockOf: async (who, what) => localLock(file, { who, what }),
+      close: async () => rm(folder, { recursive: true }),
+    }
   }
 
   test('one has it, and the second is told who, since when and what', async () => {
@@ -240,7 +304,11 @@ describe('a file', () => {
     const lock = await lockOf('op1@bastion', 'undo')
     await lock.take()
     await lock.release()
-    for (const left of [JSON.stringify({ pid: 1, startTime: 'of another boot', who: 'x', what: 'y', since: 'z' }), 'nonsense', '']) {
+    for (const left of [
+      JSON.stringify({ pid: 1, startTime: 'of another boot', who: 'x', what: 'y', since: 'z' }),
+      'nonsense',
+      '',
+    ]) {
       await writeFile(file, left)
       expect([await lock.take(), await lock.isHeld()]).toEqual([null, true])
       await lock.release()
@@ -251,7 +319,9 @@ describe('a file', () => {
   test('one that cannot be written fails with where it is', async () => {
     const { file, lockOf, close } = await open()
     await writeFile(join(file, '..', '..', 'prod'), 'a file')
-    expect(await failureOf((await lockOf('op', 'undo')).take())).toMatch(/^UNAVAILABLE the lock .*repair\.lock cannot be taken: E/)
+    expect(await failureOf((await lockOf('op', 'undo')).take())).toMatch(
+      /^UNAVAILABLE the lock .*repair\.lock cannot be taken: E/,
+    )
     await close()
   })
 })

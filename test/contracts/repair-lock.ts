@@ -47,7 +47,9 @@ export function repairLockContract(open: () => Promise<OpenedLocks>): void {
 
   test('of many at once, one has it', async () => {
     await among(async (lockOf) => {
-      const locks = await Promise.all(Array.from({ length: 5 }, async (_, index) => lockOf(`op${index}@bastion`, 'undo')))
+      const locks = await Promise.all(
+        Array.from({ length: 5 }, async (_, index) => lockOf(`op${index}@bastion`, 'undo')),
+      )
       const holders = await Promise.all(locks.map(async (lock) => lock.take()))
       expect(holders.filter((holder) => holder === null)).toHaveLength(1)
       for (const lock of locks) await lock.release()

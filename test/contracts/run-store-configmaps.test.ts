@@ -17,7 +17,8 @@ import { startApiServer } from '../kubernetes/server.ts'
 import type { ApiServer } from '../kubernetes/server.ts'
 import { runStoreContract } from './run-store.ts'
 
-// a ConfigMap and its limit of 1 MiB: kubernetes.io, "ConfigMaps"; the API server's 409 of an old version: patch-conflict
+// a ConfigMap and its limit of 1 MiB: kubernetes.io, "ConfigMaps"; the API server's 409 of an old version:
+// patch-conflict
 
 interface Opened {
   server: ApiServer
@@ -64,21 +65,37 @@ describe('journals in ConfigMaps', () => {
   test('each is a ConfigMap that says whose it is, and holds no more than one takes', async () =>
     withStore(async ({ server, store }) => {
       const log = await store.begin(recordOf())
-      expect(server.cluster.get('configmaps', 'testops', name).metadata).toMatchObject({ labels: { 'app.kubernetes.io/managed-by': 'testops-admin', 'testops-admin/purpose': 'run' }, annotations: { 'testops-admin/run': run } })
+      expect(server.cluster.get('configmaps', 'testops', name).metadata).toMatchObject({
+        labels: { 'app.kubernetes.io/managed-by': 'testops-admin', 'testops-admin/purpose': 'run' },
+        annotations: { 'testops-admin/run': run },
+      })
       await log.append(eventOf({ event: 'intent', step: 0 }))
       const huge = eventOf({ event: 'noted', step: 0, note: `replicas deployments/testops/${'x'.repeat(1_000_000)} 2` })
-      expect(await failureOf(log.append(huge))).toMatch(/^UNAVAILABLE the journal of run \S+ has \d+ bytes, and one of the ConfigMaps in namespace `testops` of .* takes 1000000$/)
+      expect(await failureOf(log.append(huge))).toMatch(
+        /^UNAVAILABLE the journal of run \S+ has \d+ bytes, and one of the ConfigMaps in namespace `testops` of .* takes 1000000$/,
+      )
       expect(told(await store.read(run))).toEqual(['intent 0'])
     }))
 
   test('what somebody else writes to it is refused, and what they only label is not', async () =>
     withStore(async ({ server, store }) => {
       const log = await store.begin(recordOf())
-      const edit = (change: (it: { data: Record<string, string>; metadata: { labels?: Record<string, string> } }) => void): void => server.cluster.update('configmaps', server.cluster.get('configmaps', 'testops', name), (it) => change(it as never))
+      const edit = (
+        change: (it: { data: Record<string, string>; metadata: { labels?: Record<string, string> } }) => void,
+      ): void =>
+        server.cluster.update('configmaps', server.cluster.get('configmaps', 'testops', name), (it) =>
+          change(it as never),
+        )
       edit((it) => void (it.metadata.labels = { ...it.metadata.labels, owner: 'somebody' }))
       await log.append(eventOf({ event: 'intent', step: 0 }))
-      edit((it) => void (it.data['events'] = `${it.data['events']}${JSON.stringify(eventOf({ event: 'done', step: 0, durationMs: 1 }))}\n`))
-      expect(await failureOf(log.append(eventOf({ event: 'done', step: 0, durationMs: 2 })))).toMatch(/^REFUSED the journal of run \S+ in the ConfigMaps .* was written by somebody else$/)
+      edit(
+        (it) =>
+          void (it.data['events'] =
+            `${it.data['events']}${JSON.stringify(eventOf({ event: 'done', step: 0, durationMs: 1 }))}\n`),
+      )
+      expect(await failureOf(log.append(eventOf({ event: 'done', step: 0, durationMs: 2 })))).toMatch(
+        /^REFUSED the journal of run \S+ in the ConfigMaps .* was written by somebody else$/,
+      )
     }))
 
   test('a write whose answer is lost is written once', async () =>
@@ -86,7 +103,15 @@ describe('journals in ConfigMaps', () => {
       const log = await store.begin(recordOf())
       server.instead = (request) => {
         if (request.method !== 'PATCH') return false
-        server.cluster.update('configmaps', server.cluster.get('configmaps', 'testops', name), (it) => void (it['data'] = { ...(it['data'] as object), events: `${JSON.stringify(eventOf({ event: 'intent', step: 0 }))}\n` }))
+        server.cluster.update(
+          'configmaps',
+          server.cluster.get('configmaps', 'testops', name),
+          (it) =>
+            void (it['data'] = {
+              ...(it['data'] as object),
+              events: `${JSON.stringify(eventOf({ event: 'intent', step: 0 }))}\n`,
+            }),
+        )
         return false
       }
       await log.append(eventOf({ event: 'intent', step: 0 }))
@@ -95,26 +120,48 @@ describe('journals in ConfigMaps', () => {
       expect(told(await store.read(run))).toEqual(['intent 0', 'done 0'])
     }))
 
-  test.each(['list', 'create', 'patch', 'delete'])('without the right to %s them there is no such place', async (verb) =>
-    withStore(async ({ server, again }) => {
-      server.cluster.forbidden.push({ resource: 'configmaps', verb })
-      expect(await failureOf(again())).toMatch(new RegExp(`^FORBIDDEN this user may not ${verb} configmaps in namespace \`testops\` of `))
-    }))
+  test.each(['list', 'create', 'patch', 'delete'])(
+    'without the right to %s them there is no such place',
+    async (verb) =>
+      withStore(async ({ server, again }) => {
+        server.cluster.forbidden.push({ resource: 'configmaps', verb })
+        expect(await failureOf(again())).toMatch(
+          new RegExp(`^FORBIDDEN this user may not ${verb} configmaps in namespace \`testops\` of `),
+        )
+      }),
+  )
 
   test('what others have put there is told by its name, and hides no other; discarding saves it first', async () =>
     withStore(async ({ server, store }) => {
       await (await store.begin(recordOf())).close()
       const labels = { 'app.kubernetes.io/managed-by': 'testops-admin', 'testops-admin/purpose': 'run' }
       const planted = run.replace('1f3a', '0000')
-      server.cluster.load('configmaps', { metadata: { name: `testops-admin.run.${planted.toLowerCase()}`, namespace: 'testops', labels, annotations: { 'testops-admin/run': planted } }, data: { record: '{', events: 'x\n' } })
-      server.cluster.load('configmaps', { metadata: { name: 'other', namespace: 'testops', labels, annotations: { 'testops-admin/run': '../../x' } }, data: {} })
+      server.cluster.load('configmaps', {
+        metadata: {
+          name: `testops-admin.run.${planted.toLowerCase()}`,
+          namespace: 'testops',
+          labels,
+          annotations: { 'testops-admin/run': planted },
+        },
+        data: { record: '{', events: 'x\n' },
+      })
+      server.cluster.load('configmaps', {
+        metadata: { name: 'other', namespace: 'testops', labels, annotations: { 'testops-admin/run': '../../x' } },
+        data: {},
+      })
       server.cluster.load('configmaps', { metadata: { name: 'settings', namespace: 'testops' }, data: { A: '1' } })
-      expect(await store.list()).toMatchObject([{ run: '../../x', unreadable: expect.stringContaining('does not have the name of a run') as string }, { run: planted, unreadable: expect.stringContaining('is damaged') as string }, { record: { run } }])
+      expect(await store.list()).toMatchObject([
+        { run: '../../x', unreadable: expect.stringContaining('does not have the name of a run') as string },
+        { run: planted, unreadable: expect.stringContaining('is damaged') as string },
+        { record: { run } },
+      ])
       const saved: string[] = []
       await store.discard!(planted, async (line) => void saved.push(line))
       expect([saved, (await store.list()).length]).toEqual([['{', 'x'], 2])
       // a ConfigMap of the service is no journal
-      expect(await failureOf(store.discard!('settings', async () => expect.unreachable()))).toBe('USAGE ConfigMap `settings` in namespace `testops` is no journal')
+      expect(await failureOf(store.discard!('settings', async () => expect.unreachable()))).toBe(
+        'USAGE ConfigMap `settings` in namespace `testops` is no journal',
+      )
     }))
 })
 
@@ -138,7 +185,11 @@ describe('journals in the broker, else in ConfigMaps', () => {
   describe('without it', () => {
     runStoreContract(async () => {
       const opened = await open()
-      return { ...opened, store: await both(opened, new AdminError('NOT_CONFIGURED', 'no broker')), again: async () => both(opened, new AdminError('NOT_CONFIGURED', 'no broker')) }
+      return {
+        ...opened,
+        store: await both(opened, new AdminError('NOT_CONFIGURED', 'no broker')),
+        again: async () => both(opened, new AdminError('NOT_CONFIGURED', 'no broker')),
+      }
     })
   })
 
@@ -152,7 +203,9 @@ describe('journals in the broker, else in ConfigMaps', () => {
       expect([journal.onlyHere, told(await opened.store.read(run))]).toEqual([null, ['copied', 'intent 0']])
       const broker = fakeRunStore('the broker')
       const elsewhere = { here: fakeRunStore(), there: async () => both(opened, broker) }
-      expect((await onRecord(elsewhere)).all.map((it) => ['record' in it && it.record.run, it.isHere, it.isGone])).toEqual([[run, false, false]])
+      expect(
+        (await onRecord(elsewhere)).all.map((it) => ['record' in it && it.record.run, it.isHere, it.isGone]),
+      ).toEqual([[run, false, false]])
       expect(told((await standingOf(elsewhere, run, { adopt: true })).whole)).toEqual(['copied', 'intent 0'])
       await journal.close(true)
       expect([await opened.store.list(), await broker.list()]).toEqual([[], []])
@@ -161,25 +214,39 @@ describe('journals in the broker, else in ConfigMaps', () => {
   test('a copy in a broker that is away is not called gone', async () =>
     withStore(async (opened) => {
       const here = fakeRunStore()
-      await (await here.begin(recordOf(), [eventOf({ event: 'copied' }), eventOf({ event: 'intent', step: 0 })])).close()
+      await (
+        await here.begin(recordOf(), [eventOf({ event: 'copied' }), eventOf({ event: 'intent', step: 0 })])
+      ).close()
       const found = await onRecord({ here, there: async () => both(opened, gone) })
       expect([found.all.map(({ isGone }) => isGone), found.unasked]).toEqual([[false], gone])
-      expect((await standingOf({ here, there: async () => both(opened, gone) }, run, { adopt: false })).isGone).toBe(false)
-      expect((await onRecord({ here, there: async () => both(opened, fakeRunStore('the broker')) })).all.map(({ isGone }) => isGone)).toEqual([true])
+      expect((await standingOf({ here, there: async () => both(opened, gone) }, run, { adopt: false })).isGone).toBe(
+        false,
+      )
+      expect(
+        (await onRecord({ here, there: async () => both(opened, fakeRunStore('the broker')) })).all.map(
+          ({ isGone }) => isGone,
+        ),
+      ).toEqual([true])
     }))
 
   test('a broker that goes away in the middle of a run leaves the journal to the ConfigMaps', async () =>
     withStore(async (opened) => {
       const broker = fakeRunStore('the broker')
       const store = await both(opened, broker)
-      const journal = await beginJournal({ here: fakeRunStore(), there: async () => store }, recordOf(), { by: 'op@bastion', failpoint: async () => undefined })
+      const journal = await beginJournal({ here: fakeRunStore(), there: async () => store }, recordOf(), {
+        by: 'op@bastion',
+        failpoint: async () => undefined,
+      })
       await journal.append(eventOf({ event: 'intent', step: 0 }))
       broker.failing = gone
       broker.read = async () => Promise.reject(gone)
       broker.list = async () => Promise.reject(gone)
       await journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))
       await journal.append(eventOf({ event: 'intent', step: 1 }))
-      expect([journal.onlyHere, told(await opened.store.read(run))]).toEqual([null, ['copied', 'intent 0', 'done 0', 'intent 1']])
+      expect([journal.onlyHere, told(await opened.store.read(run))]).toEqual([
+        null,
+        ['copied', 'intent 0', 'done 0', 'intent 1'],
+      ])
     }))
 
   test('where neither can be had, the reason is the broker', async () =>
@@ -188,8 +255,14 @@ describe('journals in the broker, else in ConfigMaps', () => {
       expect(await errorOf(both(opened, gone))).toBe(gone)
       // who may not see ConfigMaps has written none
       const broker = fakeRunStore('the broker')
-      const client = await openClient({ context: null }, { timeoutMs: 5000, environment: { KUBECONFIG: await kubeconfigFor(opened.server.url) } })
-      const store = await eitherRunStore({ first: async () => broker, second: async ({ isNeeded }) => configMapRuns(client, 'testops', { isNeeded }) })
+      const client = await openClient(
+        { context: null },
+        { timeoutMs: 5000, environment: { KUBECONFIG: await kubeconfigFor(opened.server.url) } },
+      )
+      const store = await eitherRunStore({
+        first: async () => broker,
+        second: async ({ isNeeded }) => configMapRuns(client, 'testops', { isNeeded }),
+      })
       await (await store.begin(recordOf())).close()
       expect((await store.list()).length).toBe(1)
       client.close()

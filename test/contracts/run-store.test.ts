@@ -15,7 +15,9 @@ import { runStoreContract } from './run-store.ts'
 
 const queue = `testops-admin.run.${run}`
 
-async function open(line: '3' | '4.3'): Promise<{ vhost: FreshVhost; store: RunStore; again: () => Promise<RunStore>; close: () => Promise<void> }> {
+async function open(
+  line: '3' | '4.3',
+): Promise<{ vhost: FreshVhost; store: RunStore; again: () => Promise<RunStore>; close: () => Promise<void> }> {
   const vhost = await freshVhost(line)
   const opened: Opened<RunStore>[] = []
   const again = async (): Promise<RunStore> => {
@@ -40,14 +42,22 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
   test('its queue is durable, and of the kind that drops nothing that was read often', async () => {
     const { vhost, store, close } = await open(line)
     await (await store.begin(recordOf())).close()
-    expect(await vhost.manage('GET', `/api/queues/${vhost.vhost}/${queue}`)).toMatchObject({ durable: true, auto_delete: false, exclusive: false, type: 'classic' })
+    expect(await vhost.manage('GET', `/api/queues/${vhost.vhost}/${queue}`)).toMatchObject({
+      durable: true,
+      auto_delete: false,
+      exclusive: false,
+      type: 'classic',
+    })
     await close()
   })
 
   test('a connection that is cut is made again, and nothing is lost or told twice', async () => {
     const { vhost, store, close } = await open(line)
     const here = fakeRunStore()
-    const journal = await beginJournal({ here, there: async () => store }, recordOf(), { by: 'op@bastion', failpoint: async () => undefined })
+    const journal = await beginJournal({ here, there: async () => store }, recordOf(), {
+      by: 'op@bastion',
+      failpoint: async () => undefined,
+    })
     await journal.append(eventOf({ event: 'intent', step: 0 }))
     await cut(vhost)
     await journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))
@@ -59,27 +69,38 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     await close()
   })
 
-  test.each(['cut', 'stall'] as const)('a way to it that is %s while it is closed keeps nobody waiting', async (how) => {
-    const { vhost, close } = await open(line)
-    const { host, port } = vhost.endpoint
-    const proxy = await cuttableProxy(() => connect({ host, port }))
-    const behind = await openRunStore({ ...vhost.endpoint, host: '127.0.0.1', port: proxy.port }, { timeoutMs: 20_000 })
-    const log = await behind.source.begin(recordOf())
-    proxy.stall()
-    const closing = Promise.all([log.close(), behind.close()])
-    if (how === 'cut') proxy.cut()
-    await closing
-    await close()
-  })
+  test.each(['cut', 'stall'] as const)(
+    'a way to it that is %s while it is closed keeps nobody waiting',
+    async (how) => {
+      const { vhost, close } = await open(line)
+      const { host, port } = vhost.endpoint
+      const proxy = await cuttableProxy(() => connect({ host, port }))
+      const behind = await openRunStore(
+        { ...vhost.endpoint, host: '127.0.0.1', port: proxy.port },
+        { timeoutMs: 20_000 },
+      )
+      const log = await behind.source.begin(recordOf())
+      proxy.stall()
+      const closing = Promise.all([log.close(), behind.close()])
+      if (how === 'cut') proxy.cut()
+      await closing
+      await close()
+    },
+  )
 
   test('what reaches it late, and was written again meanwhile, is told once and in its place', async () => {
     const { vhost, store, close } = await open(line)
-    const events = [eventOf({ event: 'copied' }), eventOf({ event: 'intent', step: 0 }, 1), eventOf({ event: 'intent', step: 1 }, 2)]
+    const events = [
+      eventOf({ event: 'copied' }),
+      eventOf({ event: 'intent', step: 0 }, 1),
+      eventOf({ event: 'intent', step: 1 }, 2),
+    ]
     const log = await store.begin(recordOf(), events)
     const connection = await amqp.connect(vhost.url)
     const channel = await connection.createConfirmChannel()
     // as a broker takes it from a connection that was blocked when it was given up
-    for (const place of [2, 3]) channel.sendToQueue(queue, Buffer.from(JSON.stringify(events[place - 1])), { messageId: String(place) })
+    for (const place of [2, 3])
+      channel.sendToQueue(queue, Buffer.from(JSON.stringify(events[place - 1])), { messageId: String(place) })
     await channel.waitForConfirms()
     await connection.close()
     await log.close()
@@ -93,7 +114,9 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     const { vhost, store, close } = await open(line)
     const log = await store.begin(recordOf())
     await vhost.manage('DELETE', `/api/queues/${vhost.vhost}/${queue}`)
-    expect(await failureOf(log.append(eventOf({ event: 'copied' })))).toMatch(/^USAGE queue testops-admin\.run\..* is gone$/)
+    expect(await failureOf(log.append(eventOf({ event: 'copied' })))).toMatch(
+      /^USAGE queue testops-admin\.run\..* is gone$/,
+    )
     await close()
   })
 
@@ -102,14 +125,18 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     const connection = await amqp.connect(vhost.url)
     const channel = await connection.createConfirmChannel()
     await channel.assertQueue(queue, { durable: true })
-    expect(await failureOf(store.read(run))).toBe(`REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty: run ${run} stopped before it changed anything`)
+    expect(await failureOf(store.read(run))).toBe(
+      `REFUSED queue ${queue} at ${store.where.replace(/: queue .*/, '')} is empty: run ${run} stopped before it changed anything`,
+    )
     expect(await store.list()).toMatchObject([{ run, isEmpty: true }])
     channel.sendToQueue(queue, Buffer.from('hello'))
     await channel.waitForConfirms()
     await connection.close()
     await expect(store.read(run)).rejects.toMatchObject({
       code: 'UNEXPECTED_ANSWER',
-      message: expect.stringMatching(/^the journal of run .* in queue testops-admin\.run\..* is damaged: record is no object$/) as string,
+      message: expect.stringMatching(
+        /^the journal of run .* in queue testops-admin\.run\..* is damaged: record is no object$/,
+      ) as string,
       suggestions: [expect.stringMatching(/^rabbitmqctl -p test-\w+ list_queues name messages/)],
     })
     await close()
@@ -121,12 +148,21 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     const connection = await amqp.connect(vhost.url)
     const channel = await connection.createConfirmChannel()
     const planted = run.replace('1f3a', '0000')
-    await channel.assertQueue(`testops-admin.run.${planted}`, { durable: true, arguments: { 'x-queue-type': 'classic' } })
-    for (let sent = 0; sent < 34; sent += 1) channel.sendToQueue(`testops-admin.run.${planted}`, Buffer.alloc(1024 * 1024, '{'))
+    await channel.assertQueue(`testops-admin.run.${planted}`, {
+      durable: true,
+      arguments: { 'x-queue-type': 'classic' },
+    })
+    for (let sent = 0; sent < 34; sent += 1)
+      channel.sendToQueue(`testops-admin.run.${planted}`, Buffer.alloc(1024 * 1024, '{'))
     await channel.waitForConfirms()
     await connection.close()
     expect(await store.list()).toMatchObject([
-      { run: planted, unreadable: expect.stringMatching(/holds more than its share of the 64 MiB that are read of all journals together$/) as string },
+      {
+        run: planted,
+        unreadable: expect.stringMatching(
+          /holds more than its share of the 64 MiB that are read of all journals together$/,
+        ) as string,
+      },
       { record: { run } },
     ])
     await close()
@@ -135,7 +171,12 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
 
 /** Every connection of that user's, as a network does it that goes away. */
 async function cut(fresh: FreshVhost): Promise<void> {
-  await expect.poll(async () => (await fresh.manage('GET', `/api/vhosts/${fresh.vhost}/connections`)) as unknown[], { timeout: 20_000, interval: 500 }).not.toEqual([])
+  await expect
+    .poll(async () => (await fresh.manage('GET', `/api/vhosts/${fresh.vhost}/connections`)) as unknown[], {
+      timeout: 20_000,
+      interval: 500,
+    })
+    .not.toEqual([])
   for (const { name } of (await fresh.manage('GET', `/api/vhosts/${fresh.vhost}/connections`)) as { name: string }[])
     await fresh.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
 }

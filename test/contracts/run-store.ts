@@ -10,7 +10,11 @@ export interface OpenedStore {
   close: () => Promise<void>
 }
 
-const events = [eventOf({ event: 'copied' }), eventOf({ event: 'intent', step: 0 }, 1), eventOf({ event: 'done', step: 0, durationMs: 12 }, 2)]
+const events = [
+  eventOf({ event: 'copied' }),
+  eventOf({ event: 'intent', step: 0 }, 1),
+  eventOf({ event: 'done', step: 0, durationMs: 12 }, 2),
+]
 const later = eventOf({ event: 'intent', step: 1 }, 3)
 const other = '20261121T031244Z-unlock-changelog-0000'
 
@@ -30,7 +34,9 @@ export function runStoreContract(open: () => Promise<OpenedStore>): void {
   test('holds nothing at first, and knows no run', async () => {
     await inStore(async ({ store }) => {
       expect(await store.list()).toEqual([])
-      expect(await failureOf(store.read(run))).toMatch(/^USAGE there is no run `20261121T021244Z-unlock-changelog-1f3a` in /)
+      expect(await failureOf(store.read(run))).toMatch(
+        /^USAGE there is no run `20261121T021244Z-unlock-changelog-1f3a` in /,
+      )
       expect(await failureOf(store.reopen(run))).toMatch(/^USAGE /)
     })
   })

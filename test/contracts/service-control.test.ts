@@ -14,7 +14,11 @@ describe('in memory', () => {
   serviceControlContract(async ({ running, settings }) => {
     const deployment = fakeDeployment({ service: running ? 'running' : 'stopped' })
     for (const [name, value] of Object.entries(settings)) deployment.settings.set(name, value)
-    return { control: await deployment.control.service(), source: deployment.sources.service, close: async () => undefined }
+    return {
+      control: await deployment.control.service(),
+      source: deployment.sources.service,
+      close: async () => undefined,
+    }
   })
 })
 
@@ -38,14 +42,23 @@ describe('on the platform kubernetes', () => {
     cluster.update('deployments', cluster.get('deployments', 'testops', 'testops-testops'), (it) => {
       const { spec } = it as Workload
       spec.replicas = running ? 1 : 0
-      for (const container of spec.template.spec.containers) container.env = Object.entries(settings).map(([name, value]) => ({ name, value }))
+      for (const container of spec.template.spec.containers)
+        container.env = Object.entries(settings).map(([name, value]) => ({ name, value }))
     })
     for (const pod of cluster.pods) if (pod.metadata.name.startsWith('testops-testops-')) cluster.remove('pods', pod)
     const server = await startApiServer(cluster)
     cluster.settle()
-    const alive = (): boolean => cluster.pods.some(({ metadata, status }) => metadata.name.startsWith('testops-testops-') && status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'))
+    const alive = (): boolean =>
+      cluster.pods.some(
+        ({ metadata, status }) =>
+          metadata.name.startsWith('testops-testops-') &&
+          status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'),
+      )
     await expect.poll(alive, { timeout: 5000 }).toBe(running)
-    const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 10_000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
+    const platform = await openKubernetes(
+      { context: null, namespace: null, release: null },
+      { timeoutMs: 10_000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } },
+    )
     return {
       control: await platform.control(),
       source: await platform.service(),

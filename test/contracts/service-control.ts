@@ -18,7 +18,10 @@ export interface ServiceWorld {
 const name = 'VENDOR_RABBIT_DURABLE'
 const waiting = { timeoutMs: 10_000 }
 
-/** What every control of a service keeps: it returns once the service is so, and what is not as it was seen is left alone. */
+/**
+ * What every control of a service keeps: it returns once the service is so, and what is not as it was seen is left
+ * alone.
+ */
 export function serviceControlContract(open: (world: ServiceWorld) => Promise<OpenedService>): void {
   async function on<T>(world: Partial<ServiceWorld>, work: (opened: OpenedService) => Promise<T>): Promise<T> {
     const opened = await open({ running: true, settings: {}, ...world })
@@ -47,8 +50,7 @@ export function serviceControlContract(open: (world: ServiceWorld) => Promise<Op
       on({ running: verb === 'stop' }, async ({ control }) => {
         const signal = AbortSignal.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
         expect(await failureOf(control[verb]({ ...waiting, signal }))).toMatch(/^INTERRUPTED /)
-      }),
-    )
+      }))
   })
 
   test.each([true, false])('trying to stop it changes nothing; running: %s', async (running) =>
@@ -58,7 +60,16 @@ export function serviceControlContract(open: (world: ServiceWorld) => Promise<Op
     }),
   )
 
-  describe.each<[what: string, before: string | null, from: string | null, to: string | null, compared: Compared, after: string | null]>([
+  describe.each<
+    [
+      what: string,
+      before: string | null,
+      from: string | null,
+      to: string | null,
+      compared: Compared,
+      after: string | null,
+    ]
+  >([
     ['a setting is changed', 'false', 'false', 'true', 'set', 'true'],
     ['one that was absent is set', null, null, 'true', 'set', 'true'],
     ['one is removed', 'true', 'true', null, 'set', null],
@@ -70,11 +81,18 @@ export function serviceControlContract(open: (world: ServiceWorld) => Promise<Op
     ['a value with blanks and quotes stays as it is', null, null, `a "b" $c 'd' # e`, 'set', `a "b" $c 'd' # e`],
   ])('%s', (_, before, from, to, compared, after) => {
     test.each([true, false])('running: %s', async (running) =>
-      on({ running, settings: { TZ: 'UTC', ...(before !== null && { [name]: before }) } }, async ({ control, source }) => {
-        expect(await control.writeSetting({ name, from, to })).toBe(compared)
-        const settings = await source.environment()
-        expect([settings.get(name) ?? null, settings.get('TZ'), (await source.status()).state]).toEqual([after, 'UTC', running ? 'running' : 'stopped'])
-      }),
+      on(
+        { running, settings: { TZ: 'UTC', ...(before !== null && { [name]: before }) } },
+        async ({ control, source }) => {
+          expect(await control.writeSetting({ name, from, to })).toBe(compared)
+          const settings = await source.environment()
+          expect([settings.get(name) ?? null, settings.get('TZ'), (await source.status()).state]).toEqual([
+            after,
+            'UTC',
+            running ? 'running' : 'stopped',
+          ])
+        },
+      ),
     )
   })
 }

@@ -15,7 +15,8 @@ describe('in memory', () => {
 describe('on a server', () => {
   sessionRemovalContract(async ({ sessions = [], foreign = 0 }) => {
     const redis = await freshRedisDatabase()
-    const add = async (it: (typeof sessions)[number]): Promise<void> => void (await writeSession(redis.client, { ...it, times: { ttlMs: null, ...it.times } }))
+    const add = async (it: (typeof sessions)[number]): Promise<void> =>
+      void (await writeSession(redis.client, { ...it, times: { ttlMs: null, ...it.times } }))
     for (const it of sessions) await add(it)
     for (let key = 0; key < foreign; key += 1) await redis.client.set(`other:${key}`, 'x')
     const options = { timeoutMs: 5000, last: lastCount() }

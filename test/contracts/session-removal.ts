@@ -18,9 +18,13 @@ const calm = { flush: false, onBatch: async () => undefined, onRemoved: async ()
 
 /** What counting and removing sessions keep, in memory as on a server. */
 export function sessionRemovalContract(open: (situation: StoreSituation) => Promise<OpenedStore>): void {
-  const work = async <T>(situation: StoreSituation, use: (store: OpenedStore & { left: () => Promise<number> }) => Promise<T>): Promise<T> => {
+  const work = async <T>(
+    situation: StoreSituation,
+    use: (store: OpenedStore & { left: () => Promise<number> }) => Promise<T>,
+  ): Promise<T> => {
     const store = await open(situation)
-    const left = async (): Promise<number> => (await store.source.census({ namespace: null, which: 'all', asOf: Date.now() + hour })).sessions
+    const left = async (): Promise<number> =>
+      (await store.source.census({ namespace: null, which: 'all', asOf: Date.now() + hour })).sessions
     try {
       const answer = await use({ ...store, left })
       expectPlain(answer)
@@ -42,7 +46,15 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
 
   test('an empty store', async () => {
     const census = await work({ foreign: 2 }, async ({ source }) => source.census(all))
-    expect(census).toMatchObject({ namespace: null, rivals: [], indexed: false, sessions: 0, users: null, leftovers: 0, foreign: 2 })
+    expect(census).toMatchObject({
+      namespace: null,
+      rivals: [],
+      indexed: false,
+      sessions: 0,
+      users: null,
+      leftovers: 0,
+      foreign: 2,
+    })
   })
 
   test('what was counted is removed, and who signs in meanwhile stays', async () => {
@@ -82,7 +94,11 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
         const removal = await control.remove({ namespace: 'spring:session', which: 'stale', asOf }, { ...calm, signal })
         return { census, removal, left: await left() }
       })
-      expect(answer).toMatchObject({ census: { sessions: stale, indexed }, removal: { removed: stale }, left: 6 - stale })
+      expect(answer).toMatchObject({
+        census: { sessions: stale, indexed },
+        removal: { removed: stale },
+        left: 6 - stale,
+      })
     })
   })
 
@@ -90,11 +106,19 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
     const sessions = [{ user: 'alice' }, { user: 'alice' }, { user: 'bob' }]
     const answer = await work({ sessions }, async ({ source, control, left }) => {
       const { asOf, ...census } = await source.census({ namespace: null, which: { user: 'alice' }, asOf: null })
-      const removal = await control.remove({ namespace: 'spring:session', which: { user: 'alice' }, asOf }, { ...calm, signal })
+      const removal = await control.remove(
+        { namespace: 'spring:session', which: { user: 'alice' }, asOf },
+        { ...calm, signal },
+      )
       const again = await source.census({ namespace: null, which: { user: 'alice' }, asOf: Date.now() + hour })
       return { census, removal, again: [again.sessions, again.leftovers, again.users], left: await left() }
     })
-    expect(answer).toMatchObject({ census: { sessions: 2, users: 2, leftovers: 0, indexed: true }, removal: { removed: 2 }, again: [0, 0, 1], left: 1 })
+    expect(answer).toMatchObject({
+      census: { sessions: 2, users: 2, leftovers: 0, indexed: true },
+      removal: { removed: 2 },
+      again: [0, 0, 1],
+      left: 1,
+    })
   })
 
   test('two key spaces are both named, and neither is chosen', async () => {
@@ -117,7 +141,10 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
   test('the whole database at once, where it holds nothing else', async () => {
     const answer = await work({ sessions: [{}, {}] }, async ({ source, control, left }) => {
       const { asOf } = await source.census(all)
-      const removal = await control.remove({ namespace: 'spring:session', which: 'all', asOf }, { ...calm, flush: true, signal })
+      const removal = await control.remove(
+        { namespace: 'spring:session', which: 'all', asOf },
+        { ...calm, flush: true, signal },
+      )
       return { removal, left: await left() }
     })
     expect(answer).toEqual({ removal: { counted: 2, removed: null, notFlushed: null }, left: 0 })
@@ -126,7 +153,10 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
   test('not at once where it holds something else', async () => {
     const answer = await work({ sessions: [{}, {}], foreign: 1 }, async ({ source, control, left }) => {
       const { asOf } = await source.census(all)
-      const removal = await control.remove({ namespace: 'spring:session', which: 'all', asOf }, { ...calm, flush: true, signal })
+      const removal = await control.remove(
+        { namespace: 'spring:session', which: 'all', asOf },
+        { ...calm, flush: true, signal },
+      )
       return { removal, left: await left(), foreign: (await source.census(all)).foreign }
     })
     expect(answer).toEqual({

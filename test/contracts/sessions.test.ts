@@ -26,7 +26,12 @@ describe('sessions', () => {
 })
 
 /** As Spring Session's repositories do (FIELD-NOTES.md 4). */
-async function write({ client }: FreshRedisDatabase, namespace: string, indexed: boolean, times: SessionTimes): Promise<void> {
+async function write(
+  { client }: FreshRedisDatabase,
+  namespace: string,
+  indexed: boolean,
+  times: SessionTimes,
+): Promise<void> {
   const id = randomUUID()
   const key = `${namespace}:sessions:${id}`
   const fields = {

@@ -6,7 +6,12 @@ const silent = Object.assign(new Error('connect ETIMEDOUT'), { code: 'ETIMEDOUT'
 
 test.each([
   ['an error of the system', refused, 'ECONNREFUSED', 'connect ECONNREFUSED'],
-  ['several, as of several addresses for one name', new AggregateError([silent, refused], 'all failed'), 'ETIMEDOUT', 'connect ETIMEDOUT'],
+  [
+    'several, as of several addresses for one name',
+    new AggregateError([silent, refused], 'all failed'),
+    'ETIMEDOUT',
+    'connect ETIMEDOUT',
+  ],
   ['several of which there are none', new AggregateError([], 'all failed'), null, 'all failed'],
   ['one of ours', new AdminError('BUSY', 'another operator is at work'), 'BUSY', 'another operator is at work'],
   ['a code that is a number', Object.assign(new Error('refused'), { code: 403 }), null, 'refused'],

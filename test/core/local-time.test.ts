@@ -4,7 +4,10 @@ import { isTimeZone, localTimeReader, momentsOf, parseLocalTime } from '../../sr
 it.each([
   ['2026-11-21 02:12:44.463171', { year: 2026, month: 11, day: 21, hour: 2, minute: 12, second: 44, millisecond: 463 }],
   ['2026-11-21T02:12:44', { year: 2026, month: 11, day: 21, hour: 2, minute: 12, second: 44, millisecond: 0 }],
-  ['2026-11-21 02:12:44.5 and more', { year: 2026, month: 11, day: 21, hour: 2, minute: 12, second: 44, millisecond: 500 }],
+  [
+    '2026-11-21 02:12:44.5 and more',
+    { year: 2026, month: 11, day: 21, hour: 2, minute: 12, second: 44, millisecond: 500 },
+  ],
   ['2026-11-21 24:12:44', null],
   ['2026-00-21 02:12:44', null],
   ['11/21/26, 2:12 AM', null],

@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { closestNames, closestTo, didYouMean, nearestNames } from '../../src/core/nearest.ts'
 
 const faults = ['stuck-lock', 'live-lock', 'clock-skew/far', 'api-slow', 'database-down', 'store-full']
-const checks = ['database', 'database/reachable', 'database/changelog-lock', 'sessions/clock', 'service/clocks', 'api/token']
+const checks = [
+  'database',
+  'database/reachable',
+  'database/changelog-lock',
+  'sessions/clock',
+  'service/clocks',
+  'api/token',
+]
 
 describe('names that are near', () => {
   test.each([

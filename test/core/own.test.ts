@@ -29,7 +29,10 @@ test.each(inherited)('%s is no entry of an object, whoever asks for it', async (
   expect(() => parseAddress(`${name}://host/x`, { amqp: 5672 })).toThrow('must begin with amqp://')
   expect(withoutSecrets(`a &${name}; \\${name}`)).toBe(`a &${name}; \\${name}`)
   const reader = secretReader({ environment: {}, timeoutMs: 1000 })
-  await expect(reader({ form: 'env', variable: name, at: 'here' })).rejects.toMatchObject({ code: 'SECRET_MISSING', message: expect.stringContaining('is not set') as string })
+  await expect(reader({ form: 'env', variable: name, at: 'here' })).rejects.toMatchObject({
+    code: 'SECRET_MISSING',
+    message: expect.stringContaining('is not set') as string,
+  })
 })
 
 test.each([
@@ -45,5 +48,12 @@ test('a saved plan of use-legacy-image names values files or a compose file', ()
   const options = { build: null, revert: false }
   expect(faultOfOptions('use-legacy-image', { ...options, values: [], path: [] })).toBe('plan.options.values is empty')
   expect(faultOfOptions('use-legacy-image', options)).toBe('plan.options has to name values or compose')
-  expect(faultOfOptions('use-legacy-image', { ...options, compose: '/srv/compose.yml', service: null, main: '/srv/compose.yml' })).toBe(null)
+  expect(
+    faultOfOptions('use-legacy-image', {
+      ...options,
+      compose: '/srv/compose.yml',
+      service: null,
+      main: '/srv/compose.yml',
+    }),
+  ).toBe(null)
 })

@@ -5,8 +5,11 @@ import { strangeNames } from '../support/strange-names.ts'
 import { repairs } from '../../src/repairs/index.ts'
 
 test('what a run is called passes, of every repair', () => {
-  for (const repair of Object.keys(repairs)) expect(isRunName(newRunName(repair, '2026-11-21T02:12:44.463Z')), repair).toBe(true)
-  expect(newRunName('unlock-changelog', '2026-11-21T02:12:44.463Z')).toMatch(/^20261121T021244Z-unlock-changelog-[0-9a-f]{4}$/)
+  for (const repair of Object.keys(repairs))
+    expect(isRunName(newRunName(repair, '2026-11-21T02:12:44.463Z')), repair).toBe(true)
+  expect(newRunName('unlock-changelog', '2026-11-21T02:12:44.463Z')).toMatch(
+    /^20261121T021244Z-unlock-changelog-[0-9a-f]{4}$/,
+  )
 })
 
 describe('what is no name of a run', () => {

@@ -23,12 +23,28 @@ describe('a record that is not whole is refused', () => {
     ['no object', null, `${head} is damaged: record is no object`],
     ['a list', [], `${head} is damaged: record is no object`],
     ['cut short', { run }, `${head} is damaged: record.schemaVersion is missing`],
-    ['a later form', { ...recordOf(), schemaVersion: 2, program: '3.1.0' }, `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record.schemaVersion is 2, which is none of 1`],
-    ['a key of a later version', { ...recordOf(), program: '3.1.0', budget: 7 }, `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record has a key that is not known: budget`],
-    ['another run', recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }), `${by} is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff`],
+    [
+      'a later form',
+      { ...recordOf(), schemaVersion: 2, program: '3.1.0' },
+      `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record.schemaVersion is 2, which is none of 1`,
+    ],
+    [
+      'a key of a later version',
+      { ...recordOf(), program: '3.1.0', budget: 7 },
+      `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record has a key that is not known: budget`,
+    ],
+    [
+      'another run',
+      recordOf({ run: '20261121T021244Z-unlock-changelog-ffff' }),
+      `${by} is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff`,
+    ],
     ['no plan', { ...recordOf(), plan: undefined }, `${by} is damaged: record.plan is missing`],
     ['no date', recordOf({ startedAt: 'yesterday' }), `${by} is damaged: record.startedAt is no time`],
-    ['risks that are no names', { ...recordOf(), acceptedRisks: [1] }, `${by} is damaged: record.acceptedRisks[0] is no text`],
+    [
+      'risks that are no names',
+      { ...recordOf(), acceptedRisks: [1] },
+      `${by} is damaged: record.acceptedRisks[0] is no text`,
+    ],
     [
       'a repair of a later version',
       { ...recordOf(), plan: { ...planOf(), repair: 'paint-it-black' } },
@@ -36,24 +52,40 @@ describe('a record that is not whole is refused', () => {
     ],
     [
       'an action of a later version',
-      { ...recordOf(), plan: planOf({ steps: [{ title: 'x', action: { kind: 'paint' } as never, interrupts: false }] }) },
+      {
+        ...recordOf(),
+        plan: planOf({ steps: [{ title: 'x', action: { kind: 'paint' } as never, interrupts: false }] }),
+      },
       `${by} has a form that this version does not know: record.plan.steps[0].action is of kind "paint", which is not known`,
     ],
     [
       'an action that is not a kind of its own',
-      { ...recordOf(), plan: planOf({ steps: [{ title: 'x', action: { kind: 'constructor' } as never, interrupts: false }] }) },
+      {
+        ...recordOf(),
+        plan: planOf({ steps: [{ title: 'x', action: { kind: 'constructor' } as never, interrupts: false }] }),
+      },
       `${by} has a form that this version does not know: record.plan.steps[0].action is of kind "constructor", which is not known`,
     ],
     [
       'an action without what it works on',
-      { ...recordOf(), plan: planOf({ steps: [{ title: 'x', action: { kind: 'insert-lock-row', schema: 'public' } as never, interrupts: false }] }) },
+      {
+        ...recordOf(),
+        plan: planOf({
+          steps: [{ title: 'x', action: { kind: 'insert-lock-row', schema: 'public' } as never, interrupts: false }],
+        }),
+      },
       `${by} is damaged: record.plan.steps[0].action.database is missing`,
     ],
-  ])('%s', async (_, value, said) => expect((await failureOf(record(value)))?.replace(/(which is none of "unlock-changelog").*/, '$1')).toBe(said))
+  ])('%s', async (_, value, said) =>
+    expect((await failureOf(record(value)))?.replace(/(which is none of "unlock-changelog").*/, '$1')).toBe(said),
+  )
 
   test('and it is said with which version it is resumed', async () => {
     await expect(record({ ...recordOf(), schemaVersion: 2, program: '3.1.0' })).rejects.toMatchObject({
-      suggestions: ['ls -l /runs', 'testops-admin --version   # resume it with the version that wrote this: 3.1.0 began it, and a newer one may have resumed it since'],
+      suggestions: [
+        'ls -l /runs',
+        'testops-admin --version   # resume it with the version that wrote this: 3.1.0 began it, and a newer one may have resumed it since',
+      ],
     })
     await expect(record({ run })).rejects.toMatchObject({ suggestions: ['ls -l /runs'] })
   })
@@ -64,28 +96,102 @@ describe('events', () => {
 
   test.each<[what: string, all: RunEvent[]]>([
     ['none', []],
-    ['a whole run', [eventOf({ event: 'copied' }), eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 0, durationMs: 3 }), eventOf({ event: 'done', step: 1, durationMs: 3, already: true }), eventOf({ event: 'ended', outcome: 'done', verification: { 'service/running': 'ok' } })]],
-    ['killed, and found done', [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 0, durationMs: 3, already: true })]],
-    ['failed, and tried again', [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'failed', step: 0, error }), eventOf({ event: 'ended', outcome: 'failed' }), eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 0, durationMs: 3 })]],
-    ['taken back', [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'undo-intent', step: 0 }), eventOf({ event: 'undone', step: 0 }), eventOf({ event: 'ended', outcome: 'undone' })]],
-    ['an undo that was refused', [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'undo-intent', step: 0 }), eventOf({ event: 'undo-failed', step: 0, error })]],
+    [
+      'a whole run',
+      [
+        eventOf({ event: 'copied' }),
+        eventOf({ event: 'intent', step: 0 }),
+        eventOf({ event: 'done', step: 0, durationMs: 3 }),
+        eventOf({ event: 'done', step: 1, durationMs: 3, already: true }),
+        eventOf({ event: 'ended', outcome: 'done', verification: { 'service/running': 'ok' } }),
+      ],
+    ],
+    [
+      'killed, and found done',
+      [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 0, durationMs: 3, already: true })],
+    ],
+    [
+      'failed, and tried again',
+      [
+        eventOf({ event: 'intent', step: 0 }),
+        eventOf({ event: 'failed', step: 0, error }),
+        eventOf({ event: 'ended', outcome: 'failed' }),
+        eventOf({ event: 'intent', step: 0 }),
+        eventOf({ event: 'done', step: 0, durationMs: 3 }),
+      ],
+    ],
+    [
+      'taken back',
+      [
+        eventOf({ event: 'intent', step: 0 }),
+        eventOf({ event: 'undo-intent', step: 0 }),
+        eventOf({ event: 'undone', step: 0 }),
+        eventOf({ event: 'ended', outcome: 'undone' }),
+      ],
+    ],
+    [
+      'an undo that was refused',
+      [
+        eventOf({ event: 'intent', step: 0 }),
+        eventOf({ event: 'undo-intent', step: 0 }),
+        eventOf({ event: 'undo-failed', step: 0, error }),
+      ],
+    ],
   ])('%s is read as it was written', async (_, all) => expect(await events(...all)).toEqual(all))
 
   test.each<[what: string, all: unknown[], said: string]>([
     ['no event', ['x'], 'is damaged: line 1: it holds no event'],
     ['a line of something else', [{ level: 'info' }], 'is damaged: line 1: it holds no event'],
-    ['an event of a later version', [eventOf({ event: 'copied' }), { ...eventOf({ event: 'copied' }), event: 'painted' }], 'has a form that this version does not know: line 2: the event painted is not known'],
-    ['a key of a later version', [{ ...eventOf({ event: 'copied' }), why: 'x' }], 'has a form that this version does not know: line 1: event has a key that is not known: why'],
+    [
+      'an event of a later version',
+      [eventOf({ event: 'copied' }), { ...eventOf({ event: 'copied' }), event: 'painted' }],
+      'has a form that this version does not know: line 2: the event painted is not known',
+    ],
+    [
+      'a key of a later version',
+      [{ ...eventOf({ event: 'copied' }), why: 'x' }],
+      'has a form that this version does not know: line 1: event has a key that is not known: why',
+    ],
     ['no time', [{ ...eventOf({ event: 'copied' }), at: 'now' }], 'is damaged: line 1: event.at is no time'],
     ['nobody', [{ ...eventOf({ event: 'copied' }), by: undefined }], 'is damaged: line 1: event.by is missing'],
-    ['a step that the plan has not', [eventOf({ event: 'intent', step: 3 })], 'is damaged: line 1: it is of step 4, and the plan has 3'],
-    ['half a step', [eventOf({ event: 'intent', step: 0.5 })], 'is damaged: line 1: it is of step 1.5, and the plan has 3'],
-    ['an outcome without its intent', [eventOf({ event: 'done', step: 0, durationMs: 1 })], 'is damaged: line 1: step 1 is done and was not begun'],
-    ['the outcome of another step', [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 1, durationMs: 1 })], 'is damaged: line 2: step 2 is done and was not begun'],
-    ['a failure without its intent', [eventOf({ event: 'failed', step: 0, error })], 'is damaged: line 1: step 1 has failed and was not begun'],
-    ['taken back without its intent', [eventOf({ event: 'undone', step: 0 })], 'is damaged: line 1: step 1 is undone and its undoing was not begun'],
-    ['an end of a later version', [{ ...eventOf({ event: 'ended', outcome: 'done' }), outcome: 'postponed' }], 'has a form that this version does not know: line 1: event.outcome is "postponed", which is none of "done", "failed", "refused", "interrupted", "undone"'],
-  ])('%s is refused', async (_, all, said) => expect(await failureOf(events(...all))).toBe(`${head}, begun by testops-admin 0.1.0, ${said}`))
+    [
+      'a step that the plan has not',
+      [eventOf({ event: 'intent', step: 3 })],
+      'is damaged: line 1: it is of step 4, and the plan has 3',
+    ],
+    [
+      'half a step',
+      [eventOf({ event: 'intent', step: 0.5 })],
+      'is damaged: line 1: it is of step 1.5, and the plan has 3',
+    ],
+    [
+      'an outcome without its intent',
+      [eventOf({ event: 'done', step: 0, durationMs: 1 })],
+      'is damaged: line 1: step 1 is done and was not begun',
+    ],
+    [
+      'the outcome of another step',
+      [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 1, durationMs: 1 })],
+      'is damaged: line 2: step 2 is done and was not begun',
+    ],
+    [
+      'a failure without its intent',
+      [eventOf({ event: 'failed', step: 0, error })],
+      'is damaged: line 1: step 1 has failed and was not begun',
+    ],
+    [
+      'taken back without its intent',
+      [eventOf({ event: 'undone', step: 0 })],
+      'is damaged: line 1: step 1 is undone and its undoing was not begun',
+    ],
+    [
+      'an end of a later version',
+      [{ ...eventOf({ event: 'ended', outcome: 'done' }), outcome: 'postponed' }],
+      'has a form that this version does not know: line 1: event.outcome is "postponed", which is none of "done", "failed", "refused", "interrupted", "undone"',
+    ],
+  ])('%s is refused', async (_, all, said) =>
+    expect(await failureOf(events(...all))).toBe(`${head}, begun by testops-admin 0.1.0, ${said}`),
+  )
 })
 
 test('a plan that was saved is read as strictly', () => {

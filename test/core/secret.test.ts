@@ -23,7 +23,12 @@ const written: readonly ((value: string) => string)[] = [
 ]
 
 /** The inside of the secret in each of these forms, which must be gone. */
-const formsOf = (value: string): string[] => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), Buffer.from(value).toString('base64').slice(0, -4)]
+const formsOf = (value: string): string[] => [
+  value,
+  JSON.stringify(value).slice(1, -1),
+  encodeURIComponent(value),
+  Buffer.from(value).toString('base64').slice(0, -4),
+]
 
 const secrets = fc
   .string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 40 })
@@ -50,8 +55,18 @@ describe('a secret that this program holds', () => {
       fc.property(secrets, fc.constantFrom(...written), (value, write) => {
         new Secret(value)
         const text = `it says: ${write(value)}`
-        const document = withoutSecretsIn({ schemaVersion: 1, checks: [{ findings: [{ message: text, evidence: [text] }] }], hosts: { [text]: 1 }, at: new Date(0) })
-        for (const out of [JSON.stringify(document), inspect(document, { depth: 9 }), new AdminError('FAILED', text).message]) for (const form of formsOf(value)) expect(out).not.toContain(form)
+        const document = withoutSecretsIn({
+          schemaVersion: 1,
+          checks: [{ findings: [{ message: text, evidence: [text] }] }],
+          hosts: { [text]: 1 },
+          at: new Date(0),
+        })
+        for (const out of [
+          JSON.stringify(document),
+          inspect(document, { depth: 9 }),
+          new AdminError('FAILED', text).message,
+        ])
+          for (const form of formsOf(value)) expect(out).not.toContain(form)
       }),
       { numRuns: 100 },
     )
@@ -67,10 +82,13 @@ describe('a secret that this program holds', () => {
     expect(withoutSecrets(text)).toBe(clean)
   })
 
-  test.each(['guest', 'testops', 'Administrator', 'CHANGE', '3600', '2026-11-22', 'true', '', 'db.example', 'a1'])('a plain word or number is not looked for: %s', (value) => {
-    new Secret(value)
-    expect(withoutSecrets(`the ${value} is there`)).toBe(`the ${value} is there`)
-  })
+  test.each(['guest', 'testops', 'Administrator', 'CHANGE', '3600', '2026-11-22', 'true', '', 'db.example', 'a1'])(
+    'a plain word or number is not looked for: %s',
+    (value) => {
+      new Secret(value)
+      expect(withoutSecrets(`the ${value} is there`)).toBe(`the ${value} is there`)
+    },
+  )
 
   test('what may appear may', () => {
     new Secret('mq-17.internal.example.org', { mayAppear: true })
@@ -79,18 +97,48 @@ describe('a secret that this program holds', () => {
 
   test('every usual way to turn it into text gives a mask', () => {
     const secret = new Secret('Hunter2secret')
-    expect([String(secret), JSON.stringify({ secret }), inspect({ secret }), JSON.stringify(withoutSecretsIn({ secret }))].join(' ')).toBe('[secret] {"secret":"[secret]"} { secret: [secret] } {"secret":"[secret]"}')
+    expect(
+      [
+        String(secret),
+        JSON.stringify({ secret }),
+        inspect({ secret }),
+        JSON.stringify(withoutSecretsIn({ secret })),
+      ].join(' '),
+    ).toBe('[secret] {"secret":"[secret]"} { secret: [secret] } {"secret":"[secret]"}')
   })
 })
 
 describe('documents', () => {
   test('what holds no secret is the same', () => {
-    const document = { a: [1, 'two', { three: null }], at: new Date(0), verification: { 'api/token': 'skipped' }, reasons: { 'api/token': 'it is not configured' } }
+    const document = {
+      a: [1, 'two', { three: null }],
+      at: new Date(0),
+      verification: { 'api/token': 'skipped' },
+      reasons: { 'api/token': 'it is not configured' },
+    }
     expect(withoutSecretsIn(document)).toBe(document)
   })
 
   test('a property tells of its value', () => {
-    const document = { apiToken: 'abc', user: 'bob', settings: [{ name: 'DB_PASSWORD', value: 'geheim' }, { name: 'TZ', value: 'UTC' }], authorization: ['Bearer abc'], 'password=geheim': 1 }
-    expect(withoutSecretsIn(document)).toEqual({ apiToken: '[secret]', user: 'bob', settings: [{ name: 'DB_PASSWORD', value: '[secret]' }, { name: 'TZ', value: 'UTC' }], authorization: ['Bearer [secret]'], 'password=[secret]': 1 })
+    const document = {
+      apiToken: 'abc',
+      user: 'bob',
+      settings: [
+        { name: 'DB_PASSWORD', value: 'geheim' },
+        { name: 'TZ', value: 'UTC' },
+      ],
+      authorization: ['Bearer abc'],
+      'password=geheim': 1,
+    }
+    expect(withoutSecretsIn(document)).toEqual({
+      apiToken: '[secret]',
+      user: 'bob',
+      settings: [
+        { name: 'DB_PASSWORD', value: '[secret]' },
+        { name: 'TZ', value: 'UTC' },
+      ],
+      authorization: ['Bearer [secret]'],
+      'password=[secret]': 1,
+    })
   })
 })

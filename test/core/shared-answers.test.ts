@@ -3,7 +3,12 @@ import { expect, test } from 'vitest'
 import { sharedAnswers } from '../../src/core/shared-answers.ts'
 
 /** A question that counts how often it is asked, and is answered when told. */
-function question(): { ask: () => Promise<number>; answer: () => void; fail: (error: Error) => void; asked: () => number } {
+function question(): {
+  ask: () => Promise<number>
+  answer: () => void
+  fail: (error: Error) => void
+  asked: () => number
+} {
   const waiting: { resolve: (value: number) => void; reject: (error: Error) => void }[] = []
   let asked = 0
   return {

@@ -8,20 +8,30 @@ const late = (): Error => new Error('late')
 test('gives the answer, and passes on what is thrown', () => {
   expect(watched(() => 1, { timeoutMs: 60_000, late })).toBe(1)
   const mistake = new TypeError('a mistake')
-  expect(() => watched(() => { throw mistake }, { timeoutMs: 60_000, late })).toThrow(mistake)
+  expect(() =>
+    watched(
+      () => {
+        throw mistake
+      },
+      { timeoutMs: 60_000, late },
+    ),
+  ).toThrow(mistake)
 })
 
 test.each([
   ['a pattern without an end', () => /^(a|a)*$/.test(`${'a'.repeat(60)}!`)],
-  ['a loop without an end that catches all', () => {
-    for (;;) {
-      try {
-        JSON.parse('{')
-      } catch {
-        // goes on
+  [
+    'a loop without an end that catches all',
+    () => {
+      for (;;) {
+        try {
+          JSON.parse('{')
+        } catch {
+          // goes on
+        }
       }
-    }
-  }],
+    },
+  ],
 ])('ends %s', (_, work) => {
   expect(() => watched(work, { timeoutMs: 50, late })).toThrow('late')
 })
@@ -36,8 +46,22 @@ test('a SIGINT ends it at once, and reaches the program', async () => {
     }, 0)
     setInterval(() => {}, 1000)`
   const { build } = await import('esbuild')
-  const { outputFiles } = await build({ stdin: { contents: program, loader: 'ts', resolveDir: import.meta.dirname }, bundle: true, platform: 'node', format: 'esm', write: false, plugins: [{ name: 'file', setup: (it) => it.onResolve({ filter: /^file:/ }, ({ path }) => ({ path: new URL(path).pathname })) }] })
-  const child = spawn(process.execPath, ['--input-type=module', '-e', outputFiles[0]!.text], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { outputFiles } = await build({
+    stdin: { contents: program, loader: 'ts', resolveDir: import.meta.dirname },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    plugins: [
+      {
+        name: 'file',
+        setup: (it) => it.onResolve({ filter: /^file:/ }, ({ path }) => ({ path: new URL(path).pathname })),
+      },
+    ],
+  })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', outputFiles[0]!.text], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let said = ''
   child.stdout.on('data', (data) => (said += String(data)))
   await once(child.stdout, 'data')

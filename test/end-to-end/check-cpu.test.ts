@@ -25,5 +25,8 @@ test('a file of a machine without x86-64-v3 ends with 1', async () => {
 test('a file that is none is one clear error, as a document too', async () => {
   await place.write('other', 'nothing\n')
   const { stdout, exitCode } = await place.run(['check-cpu', '--file', 'other', '--json'])
-  expect([exitCode, JSON.parse(stdout)]).toMatchObject([64, { error: { code: 'USAGE', message: 'other is no cpuinfo file: it shows no processor' } }])
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([
+    64,
+    { error: { code: 'USAGE', message: 'other is no cpuinfo file: it shows no processor' } },
+  ])
 })

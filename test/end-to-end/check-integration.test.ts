@@ -33,7 +33,15 @@ describe('without signing in', () => {
     await place.write('pw', 's3cret\n')
     const ended = await check('--url', `${url}/me`, ...user, ...trusted, '--json')
     expect([ended.exitCode, ended.stderr]).toEqual([0, ''])
-    expect(stepsIn(ended)).toEqual(['name ok', 'connection ok', 'certificate ok', 'answer ok', 'user ok', 'password ok', 'sign-in skipped'])
+    expect(stepsIn(ended)).toEqual([
+      'name ok',
+      'connection ok',
+      'certificate ok',
+      'answer ok',
+      'user ok',
+      'password ok',
+      'sign-in skipped',
+    ])
     expect(asked).toEqual([{ line: 'GET /me', authorization: undefined }])
     expect(ended.stdout).not.toContain('s3cret')
   })
@@ -43,7 +51,11 @@ describe('without signing in', () => {
     await place.write('pw', 's3cret \n')
     const { stdout, exitCode } = await check('--url', `${url}/me`, ...user, ...trusted)
     expect(exitCode).toBe(1)
-    const shown = stdout.replaceAll(String(port), 'PORT').replace(/ +localhost is .*\n.*\n/, ' NAME\n').replace(/\S+:PORT accepts connections \(\d+ ms\)/, 'ACCEPTS').replace(/[\d,]+ days left/, 'DAYS left')
+    const shown = stdout
+      .replaceAll(String(port), 'PORT')
+      .replace(/ +localhost is .*\n.*\n/, ' NAME\n')
+      .replace(/\S+:PORT accepts connections \(\d+ ms\)/, 'ACCEPTS')
+      .replace(/[\d,]+ days left/, 'DAYS left')
     expect(shown).toMatchInlineSnapshot(`
       "https://localhost:PORT/me
       ✔ name NAME
@@ -78,10 +90,20 @@ describe('without signing in', () => {
   })
 
   test('a changed API and no connectivity are told apart, and a warning ends with 2', async () => {
-    const { url } = await externalSystem((request, response) => response.writeHead(request.url === '/old' ? 308 : 410, { location: '/new' }).end())
-    const [changed, moved, closed] = await Promise.all([check('--url', `${url}/api`, '--json'), check('--url', `${url}/old`, '--json'), check('--url', 'http://tracker.practice.invalid', '--json')])
+    const { url } = await externalSystem((request, response) =>
+      response.writeHead(request.url === '/old' ? 308 : 410, { location: '/new' }).end(),
+    )
+    const [changed, moved, closed] = await Promise.all([
+      check('--url', `${url}/api`, '--json'),
+      check('--url', `${url}/old`, '--json'),
+      check('--url', 'http://tracker.practice.invalid', '--json'),
+    ])
     expect([changed, moved, closed].map(({ exitCode }) => exitCode)).toEqual([1, 2, 1])
-    expect([changed, moved, closed].map((ended) => documentIn(ended).integrations[0]!.causes)).toEqual([['api'], ['api'], ['connectivity']])
+    expect([changed, moved, closed].map((ended) => documentIn(ended).integrations[0]!.causes)).toEqual([
+      ['api'],
+      ['api'],
+      ['connectivity'],
+    ])
   })
 })
 
@@ -90,7 +112,10 @@ describe('--sign-in', () => {
     const { url, asked } = await externalSystem(guarded(basic('bob', 's3cret')), 'localhost')
     await place.write('pw', 's3cret')
     const ended = await check('--url', `${url}/me`, ...user, ...trusted, '--sign-in', '--json')
-    expect([ended.exitCode, ended.stderr]).toEqual([0, `Signs in once: GET ${url}/me as bob, with the password of the file pw.\n`])
+    expect([ended.exitCode, ended.stderr]).toEqual([
+      0,
+      `Signs in once: GET ${url}/me as bob, with the password of the file pw.\n`,
+    ])
     expect(stepsIn(ended).at(-1)).toBe('sign-in ok')
     expect(asked.map(({ authorization }) => authorization)).toEqual([undefined, basic('bob', 's3cret')])
     expect(ended.stdout).not.toContain('s3cret')
@@ -98,7 +123,10 @@ describe('--sign-in', () => {
 
   test('tells wrong credentials, after one attempt', async () => {
     const { url, asked } = await externalSystem(guarded('x'), 'localhost')
-    const ended = await place.run(['check-integration', '--url', url, '--token-from', 'env:TRACKER', ...trusted, '--sign-in', '--json'], { environment: { TRACKER: 't0ken-value' } })
+    const ended = await place.run(
+      ['check-integration', '--url', url, '--token-from', 'env:TRACKER', ...trusted, '--sign-in', '--json'],
+      { environment: { TRACKER: 't0ken-value' } },
+    )
     expect(ended.exitCode).toBe(1)
     expect(stepsIn(ended).at(-1)).toBe('sign-in problem credentials')
     expect(asked.map(({ authorization }) => authorization)).toEqual([undefined, 'Bearer t0ken-value'])
@@ -106,15 +134,34 @@ describe('--sign-in', () => {
   })
 
   test('what is hidden from who gives no user is no changed API', async () => {
-    const { url } = await externalSystem((request, response) => response.writeHead(request.headers.authorization === undefined ? 404 : 200, { 'content-type': 'application/json' }).end('{}'), 'localhost')
+    const { url } = await externalSystem(
+      (request, response) =>
+        response
+          .writeHead(request.headers.authorization === undefined ? 404 : 200, { 'content-type': 'application/json' })
+          .end('{}'),
+      'localhost',
+    )
     await place.write('pw', 's3cret')
-    const [asked, signedIn] = await Promise.all([check('--url', `${url}/api/me`, ...user, ...trusted, '--json'), check('--url', `${url}/api/me`, ...user, ...trusted, '--sign-in', '--json')])
-    expect([asked.exitCode, stepsIn(asked)]).toMatchObject([1, expect.arrayContaining(['answer problem api', 'sign-in skipped'])])
-    expect([signedIn.exitCode, stepsIn(signedIn)]).toMatchObject([0, expect.arrayContaining(['answer ok', 'sign-in ok'])])
+    const [asked, signedIn] = await Promise.all([
+      check('--url', `${url}/api/me`, ...user, ...trusted, '--json'),
+      check('--url', `${url}/api/me`, ...user, ...trusted, '--sign-in', '--json'),
+    ])
+    expect([asked.exitCode, stepsIn(asked)]).toMatchObject([
+      1,
+      expect.arrayContaining(['answer problem api', 'sign-in skipped']),
+    ])
+    expect([signedIn.exitCode, stepsIn(signedIn)]).toMatchObject([
+      0,
+      expect.arrayContaining(['answer ok', 'sign-in ok']),
+    ])
   })
 
   test('of what a system says, nothing secret is shown', async () => {
-    const { url } = await externalSystem((request, response) => response.writeHead(400).end(`you sent ${request.headers.authorization ?? 'password=hunter2'}`), 'localhost')
+    const { url } = await externalSystem(
+      (request, response) =>
+        response.writeHead(400).end(`you sent ${request.headers.authorization ?? 'password=hunter2'}`),
+      'localhost',
+    )
     await place.write('pw', 's3cret')
     const { stdout } = await check('--url', `${url}/api/me`, ...user, ...trusted, '--sign-in', '--json')
     expect(stdout).toMatch(/you sent password=\[secret\]/)
@@ -132,7 +179,12 @@ describe('--sign-in', () => {
     const { url, asked } = await externalSystem(guarded(basic('bob', 's3cret')))
     await place.write('pw', 's3cret')
     const refused = await check('--url', `${url}/me`, ...user, '--sign-in', '--json')
-    expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([4, { error: { code: 'REFUSED', suggestions: [expect.stringMatching(/--sign-in --json --accept-risk plain-http /)] } }])
+    expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([
+      4,
+      {
+        error: { code: 'REFUSED', suggestions: [expect.stringMatching(/--sign-in --json --accept-risk plain-http /)] },
+      },
+    ])
     expect(asked).toEqual([])
     const accepted = await check('--url', `${url}/me`, ...user, '--sign-in', '--accept-risk', 'plain-http', '--json')
     expect([accepted.exitCode, stepsIn(accepted).at(-1)]).toEqual([0, 'sign-in ok'])
@@ -155,7 +207,10 @@ describe('with a deployment', () => {
 ${integrations}`
 
   test('what the configuration names and what the log shows are looked at, each once', async () => {
-    const [named, logged] = [await externalSystem(guarded('x')), await externalSystem((_, response) => response.writeHead(400).end())]
+    const [named, logged] = [
+      await externalSystem(guarded('x')),
+      await externalSystem((_, response) => response.writeHead(400).end()),
+    ]
     await place.write('pw', 's3cret\u00a0\n')
     await place.write('service.env', 'SPRING_RABBITMQ_HOST=mq\n')
     await place.write(
@@ -168,7 +223,12 @@ ${integrations}`
         '',
       ].join('\n'),
     )
-    await place.write('testops-admin.yaml', configuration(`    integrations: [{name: jira, url: "${named.url}/me", user: bob@example.org, password: {file: pw}}]\n`))
+    await place.write(
+      'testops-admin.yaml',
+      configuration(
+        `    integrations: [{name: jira, url: "${named.url}/me", user: bob@example.org, password: {file: pw}}]\n`,
+      ),
+    )
     const ended = await check('--json')
     const { deployment, integrations } = documentIn(ended)
     expect([ended.exitCode, deployment]).toEqual([1, 'prod'])
@@ -177,7 +237,9 @@ ${integrations}`
       { name: null, url: 'https://tracker.practice.invalid/', from: 'log', causes: ['connectivity'] },
       { name: null, url: `http://127.0.0.1:${logged.port}/rest`, from: 'log', causes: ['api'] },
     ])
-    expect(integrations[0]!.steps.find(({ step }) => step === 'password')?.message).toContain('ends with 1 no-break space (U+00A0)')
+    expect(integrations[0]!.steps.find(({ step }) => step === 'password')?.message).toContain(
+      'ends with 1 no-break space (U+00A0)',
+    )
     expect(named.asked).toEqual([{ line: 'GET /me', authorization: undefined }])
     expect(ended.stdout).not.toMatch(/s3cret|token=/)
   })
@@ -186,11 +248,24 @@ ${integrations}`
     const { url } = await externalSystem(guarded('x'))
     await place.write('service.log', '')
     await place.write('pw', 's3cret')
-    const one = (name: string, file: string): string => `{name: ${name}, url: "${url}/${name}", user: bob, password: {file: ${file}}}`
-    await place.write('testops-admin.yaml', configuration(`    integrations: [${one('jira', 'pw')}, ${one('wiki', 'nowhere')}]\n`))
+    const one = (name: string, file: string): string =>
+      `{name: ${name}, url: "${url}/${name}", user: bob, password: {file: ${file}}}`
+    await place.write(
+      'testops-admin.yaml',
+      configuration(`    integrations: [${one('jira', 'pw')}, ${one('wiki', 'nowhere')}]\n`),
+    )
     const all = await check('--json')
-    expect([all.exitCode, documentIn(all).integrations.map(({ name, verdict }) => [name, verdict])]).toEqual([3, [['jira', 'ok'], ['wiki', 'unknown']]])
-    expect(documentIn(all).integrations[1]!.steps.find(({ step }) => step === 'password')).toMatchObject({ status: 'unknown', message: expect.stringMatching(/nowhere cannot be read: there is no such file$/) as string })
+    expect([all.exitCode, documentIn(all).integrations.map(({ name, verdict }) => [name, verdict])]).toEqual([
+      3,
+      [
+        ['jira', 'ok'],
+        ['wiki', 'unknown'],
+      ],
+    ])
+    expect(documentIn(all).integrations[1]!.steps.find(({ step }) => step === 'password')).toMatchObject({
+      status: 'unknown',
+      message: expect.stringMatching(/nowhere cannot be read: there is no such file$/) as string,
+    })
     expect((await check('--integration', 'jira', '--json')).exitCode).toBe(0)
     const missing = await check('--integration', 'wiki', '--json')
     expect([missing.exitCode, JSON.parse(missing.stdout)]).toMatchObject([64, { error: { code: 'SECRET_MISSING' } }])
@@ -200,7 +275,10 @@ ${integrations}`
     await place.write('service.log', '2026-11-22 10:00:00.000  INFO 1 --- [main] a.B : Started\n')
     await place.write('testops-admin.yaml', configuration(''))
     const { stdout, exitCode } = await check()
-    expect([exitCode, stdout]).toEqual([3, 'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n'])
+    expect([exitCode, stdout]).toEqual([
+      3,
+      'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n',
+    ])
   })
 
   test('a log that cannot be read is an error, where nothing else names a system', async () => {
@@ -210,24 +288,45 @@ ${integrations}`
   })
 
   test('a name that the configuration lacks is answered with those that it has', async () => {
-    await place.write('testops-admin.yaml', configuration('    integrations: [{name: jira, url: "https://jira.example.org"}]\n'))
+    await place.write(
+      'testops-admin.yaml',
+      configuration('    integrations: [{name: jira, url: "https://jira.example.org"}]\n'),
+    )
     const { stdout, exitCode } = await check('--integration', 'jria', '--json')
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([64, { error: { code: 'USAGE', suggestions: [expect.stringContaining('--integration jira'), expect.anything()] } }])
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([
+      64,
+      { error: { code: 'USAGE', suggestions: [expect.stringContaining('--integration jira'), expect.anything()] } },
+    ])
   })
 })
 
 describe('what is given wrongly', () => {
   test.each([
-    [['--url', 'tracker.example.org'], /must begin with http:\/\/ or https:\/\/, most likely https:\/\/tracker\.example\.org$/],
+    [
+      ['--url', 'tracker.example.org'],
+      /must begin with http:\/\/ or https:\/\/, most likely https:\/\/tracker\.example\.org$/,
+    ],
     [['--url', 'https://bob:s3cret@tracker.example.org'], /holds credentials; leave them out$/],
-    [['--url', 'https://a.example.org', '--password-from', 's3cret'], /^--password-from says where it is kept, never what it is: /],
-    [['--url', 'https://a.example.org', '--user-from', '@-', '--password-from', '@-'], /^standard input can be read but once$/],
+    [
+      ['--url', 'https://a.example.org', '--password-from', 's3cret'],
+      /^--password-from says where it is kept, never what it is: /,
+    ],
+    [
+      ['--url', 'https://a.example.org', '--user-from', '@-', '--password-from', '@-'],
+      /^standard input can be read but once$/,
+    ],
     [['--url', 'https://a.example.org', '--password-from', '@nowhere'], /^nowhere cannot be read: /],
     [['--url', 'https://a.example.org', '--sign-in'], /^--sign-in needs a user and a password, or a token$/],
-    [['--url', 'https://a.example.org', '--user', 'bob', '--password-from', '@/dev/null', '--sign-in'], /^the file \/dev\/null is empty, so nobody can sign in with it$/],
+    [
+      ['--url', 'https://a.example.org', '--user', 'bob', '--password-from', '@/dev/null', '--sign-in'],
+      /^the file \/dev\/null is empty, so nobody can sign in with it$/,
+    ],
     [['--url', 'https://a.example.org', '--ca', 'pw'], /^pw holds no certificate in PEM form$/],
     [['--user', 'bob'], /^credentials are for one external system/],
-    [['--url', 'https://a.example.org', '--token-from', 'env:NOT_SET'], /^--token-from: the environment variable NOT_SET is not set$/],
+    [
+      ['--url', 'https://a.example.org', '--token-from', 'env:NOT_SET'],
+      /^--token-from: the environment variable NOT_SET is not set$/,
+    ],
   ])('%j', async (words, message) => {
     await place.write('pw', 's3cret')
     const { stdout, stderr, exitCode } = await check(...words, '--json')

@@ -33,25 +33,40 @@ interface Ended {
 }
 
 async function run(...words: string[]): Promise<Ended> {
-  const { exitCode, stdout } = await place.run([...words, '--confirm', 'testops', '--json'], { environment: { PATH: join(project.world.folder, 'bin') } })
+  const { exitCode, stdout } = await place.run([...words, '--confirm', 'testops', '--json'], {
+    environment: { PATH: join(project.world.folder, 'bin') },
+  })
   const { outcome, error } = JSON.parse(stdout) as RepairDocument
-  const [row] = await project.database.query("SELECT to_regclass('databasechangeloglock') IS NOT NULL AS made").then(async ([it]) => (it!['made'] === true ? project.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1') : []))
+  const [row] = await project.database
+    .query("SELECT to_regclass('databasechangeloglock') IS NOT NULL AS made")
+    .then(async ([it]) =>
+      it!['made'] === true ? project.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1') : [],
+    )
   return { code: exitCode, outcome, said: error?.message ?? null, locked: row?.['locked'] ?? null }
 }
 
 /** Locked so many minutes ago by a JVM of the service's time zone. */
 async function lockedBy(host: string, minutes: number): Promise<void> {
-  await project.database.query(`UPDATE databasechangeloglock SET locked = true, lockedby = '${host} (172.18.0.3)', lockgranted = (now() - interval '${minutes} minutes') AT TIME ZONE 'UTC' WHERE id = 1`)
+  await project.database.query(
+    `UPDATE databasechangeloglock SET locked = true, lockedby = '${host} (172.18.0.3)', lockgranted = (now() - interval '${minutes} minutes') AT TIME ZONE 'UTC' WHERE id = 1`,
+  )
 }
 
 const released: Ended = { code: 0, outcome: 'done', said: null, locked: false }
-const refused = (said: RegExp): Ended => ({ code: 4, outcome: 'refused', said: expect.stringMatching(said) as string, locked: true })
+const refused = (said: RegExp): Ended => ({
+  code: 4,
+  outcome: 'refused',
+  said: expect.stringMatching(said) as string,
+  locked: true,
+})
 
 test('a lock of a container that was started again since is released, unless somebody runs a program in it, or shares its network', async () => {
   await run('service', 'start')
   await lockedBy(own().Config.Hostname, 10)
   own().ExecIDs = ['4f2a']
-  expect(await run('unlock-changelog')).toEqual(refused(/^whether the holder lives is not shown: \w{12} bears the name of the service's container or pod/))
+  expect(await run('unlock-changelog')).toEqual(
+    refused(/^whether the holder lives is not shown: \w{12} bears the name of the service's container or pod/),
+  )
   own().ExecIDs = null
   const redis = project.world.state.containers.find(({ Name }) => Name === '/redis')!
   const before = redis.HostConfig.NetworkMode
@@ -82,5 +97,7 @@ test('a container in the network of another has no address of its own: its sessi
   await run('service', 'start')
   await lockedBy(own().Config.Hostname, 10)
   own().HostConfig.NetworkMode = 'service:proxy'
-  expect(await run('unlock-changelog')).toEqual(refused(/a session that may be the holder's is open: .*which process has it cannot be seen from here/))
+  expect(await run('unlock-changelog')).toEqual(
+    refused(/a session that may be the holder's is open: .*which process has it cannot be seen from here/),
+  )
 })

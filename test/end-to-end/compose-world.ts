@@ -10,8 +10,9 @@ import { freePort } from '../../src/lab/servers/local/ports.ts'
 const image = 'registry.example.org/qameta/testops:527u01'
 
 /**
- * A compose project of which an engine that stands for a real one starts and stops the practice service, on real servers that are in
- * reach by their containers' addresses, as PostgreSQL and Redis are, or by the ports that these publish.
+ * A compose project of which an engine that stands for a real one starts and stops the practice service, on real
+ * servers that are in reach by their containers' addresses, as PostgreSQL and Redis are, or by the ports that these
+ * publish.
  */
 export interface ComposeProject {
   world: ComposeWorld
@@ -48,9 +49,15 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
     TZ: 'UTC',
     ...more,
   }
-  const lines = Object.entries(settings).map(([name, value]) => `      ${name}: ${JSON.stringify(value.replaceAll('$', '$$$$'))}\n`)
+  const lines = Object.entries(settings).map(
+    ([name, value]) => `      ${name}: ${JSON.stringify(value.replaceAll('$', '$$$$'))}\n`,
+  )
   const file = `# of the vendor, and ours\nservices:\n  testops:\n    image: ${image}\n    environment:\n${lines.join('')}      VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: \${TESTOPS_SESSION_DURATION}  # an hour\n`
-  const server = async (name: string, address: string, published: Shown['NetworkSettings']['Ports'] = {}): Promise<Shown> =>
+  const server = async (
+    name: string,
+    address: string,
+    published: Shown['NetworkSettings']['Ports'] = {},
+  ): Promise<Shown> =>
     recorded('redis', (shown) => {
       shown.Id = Buffer.from(name).toString('hex').padEnd(64, '0')
       shown.Name = `/${name}`
@@ -62,7 +69,12 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
     })
   const service = recorded('testops', ({ State, Config, NetworkSettings, HostConfig }) => {
     Object.assign(State, { Status: 'exited', Pid: 0, Health: undefined })
-    Object.assign(Config, { Image: image, Env: Object.entries({ ...settings, VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600' }).map(([name, value]) => `${name}=${value}`) })
+    Object.assign(Config, {
+      Image: image,
+      Env: Object.entries({ ...settings, VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600' }).map(
+        ([name, value]) => `${name}=${value}`,
+      ),
+    })
     HostConfig.RestartPolicy.Name = 'unless-stopped'
     NetworkSettings.Ports = { '8080/tcp': [{ HostIp: '127.0.0.1', HostPort: String(port) }] }
   })
@@ -94,8 +106,16 @@ export async function composeProject(more: Readonly<Record<string, string>> = {}
       containers,
       logs: { testops: log },
       async starting(container) {
-        const write = (text: string): void => text.trimEnd().split('\n').forEach((line) => (log.stdout += `${new Date().toISOString().replace('Z', '000000Z')} ${line}\n`))
-        const machine = practiceMachine({ hostName: container.Config.Hostname, brokerRetryMs: 300, clockOffsetMs: clock.aheadMs })
+        const write = (text: string): void =>
+          text
+            .trimEnd()
+            .split('\n')
+            .forEach((line) => (log.stdout += `${new Date().toISOString().replace('Z', '000000Z')} ${line}\n`))
+        const machine = practiceMachine({
+          hostName: container.Config.Hostname,
+          brokerRetryMs: 300,
+          clockOffsetMs: clock.aheadMs,
+        })
         running = await startPracticeService(environmentOf(container), machine, { write })
       },
       async stopping() {

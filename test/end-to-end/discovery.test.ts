@@ -18,18 +18,29 @@ const staging = (shown: Shown): void => {
   shown.Config.Labels['com.docker.compose.project'] = 'staging'
 }
 /** The programs of that machine, and no systemd. */
-const on = (world: ComposeWorld): { environment: Record<string, string> } => ({ environment: { PATH: join(world.folder, 'bin') } })
+const on = (world: ComposeWorld): { environment: Record<string, string> } => ({
+  environment: { PATH: join(world.folder, 'bin') },
+})
 
 test('doctor finds the compose project, says which it is and why, and judges it', async () => {
   const world = await composeWorld({ containers: [await recorded('testops'), await recorded('autoheal')] }, {})
-  const { stdout, stderr, exitCode } = await place.run(['doctor', '--only', 'service/running', 'service/image', '--json'], on(world))
+  const { stdout, stderr, exitCode } = await place.run(
+    ['doctor', '--only', 'service/running', 'service/image', '--json'],
+    on(world),
+  )
   const report = JSON.parse(stdout) as DoctorReport
   expect(faultsOf('doctor', report)).toEqual([])
   expect([exitCode, stderr]).toEqual([0, `No configuration: using ${what}\n`])
   expect(report).toMatchObject({ deployment: 'testops', found: what, platform: 'compose', build: null })
   expect(report.checks.find(({ id }) => id === 'service/running')).toMatchObject({ status: 'ok' })
   const table = await place.run(['doctor', '--only', 'service/running'], on(world))
-  expect(table.stdout.split('\n').slice(0, 3).join('\n').replace(/in [\d.]+ s/, 'in 0.1 s')).toBe(
+  expect(
+    table.stdout
+      .split('\n')
+      .slice(0, 3)
+      .join('\n')
+      .replace(/in [\d.]+ s/, 'in 0.1 s'),
+  ).toBe(
     `testops (compose): 1 check in 0.1 s\nFound without a configuration: compose project \`testops\` (service testops, image\n${image})`,
   )
 })
@@ -37,11 +48,18 @@ test('doctor finds the compose project, says which it is and why, and judges it'
 test('every command uses what was found, and --confirm takes its name', async () => {
   const world = await composeWorld({ containers: [await recorded('stopped', ({ State }) => (State['Pid'] = 0))] }, {})
   const status = await place.run(['service', 'status', '--json'], on(world))
-  expect([status.exitCode, JSON.parse(status.stdout)]).toMatchObject([1, { deployment: 'testops', platform: 'compose', state: 'stopped' }])
+  expect([status.exitCode, JSON.parse(status.stdout)]).toMatchObject([
+    1,
+    { deployment: 'testops', platform: 'compose', state: 'stopped' },
+  ])
   const refused = await place.run(['service', 'start', '--json'], on(world))
   expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([
     4,
-    { outcome: 'refused', plan: { deployment: 'testops' }, error: { suggestions: ['testops-admin service start --json --confirm testops'] } },
+    {
+      outcome: 'refused',
+      plan: { deployment: 'testops' },
+      error: { suggestions: ['testops-admin service start --json --confirm testops'] },
+    },
   ])
 })
 
@@ -59,11 +77,22 @@ test('with two, both are named, and either may be chosen', async () => {
     },
   ])
   const chosen = await place.run(['doctor', '-d', 'staging', '--only', 'service/running', '--json'], on(world))
-  expect([chosen.exitCode, JSON.parse(chosen.stdout)]).toMatchObject([1, { deployment: 'staging', rootCauses: ['service/running'] }])
+  expect([chosen.exitCode, JSON.parse(chosen.stdout)]).toMatchObject([
+    1,
+    { deployment: 'staging', rootCauses: ['service/running'] },
+  ])
 })
 
 test('with none, what was looked at is told', async () => {
-  const world = await composeWorld({ failure: { text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?', code: 1 } }, {})
+  const world = await composeWorld(
+    {
+      failure: {
+        text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+        code: 1,
+      },
+    },
+    {},
+  )
   const { stdout, exitCode } = await place.run(['doctor', '--json'], on(world))
   expect([exitCode, (JSON.parse(stdout) as { error: { message: string } }).error.message]).toEqual([
     64,

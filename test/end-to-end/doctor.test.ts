@@ -87,9 +87,12 @@ describe('a deployment of which nothing answers', () => {
 
   test('is waited for no longer than was asked', async () => {
     await place.write('testops-admin.yaml', configuration(port))
-    const ended = await place.run(['doctor', '--wait', '--wait-seconds', '2', '--interval', '1', '--only', 'broker', '--json'], {
-      environment,
-    })
+    const ended = await place.run(
+      ['doctor', '--wait', '--wait-seconds', '2', '--interval', '1', '--only', 'broker', '--json'],
+      {
+        environment,
+      },
+    )
     expect(ended.exitCode).toBe(1)
     expect(reportIn(ended).rootCauses).toEqual(['broker/reachable'])
     expect(ended.stderr).toContain('1 problem: broker/reachable. Trying again in 1 s; giving up in')
@@ -155,11 +158,20 @@ describe('parts that accept a connection and never answer', () => {
   test('waiting for what will never come is a bug, and no end without a word', async () => {
     await place.write('testops-admin.yaml', configuration((silent.address() as AddressInfo).port))
     // as where the last handle is gone, and a promise is left
-    const preload = await place.write('preload.mjs', "const { once } = process; process.once = (name, listener) => (name === 'beforeExit' ? setTimeout(listener, 1000) : once.call(process, name, listener))")
-    const ended = await place.run(['doctor', '--timeout', '60', '--json'], { environment: { ...environment, NODE_OPTIONS: `--import=${preload}` } })
+    const preload = await place.write(
+      'preload.mjs',
+      "const { once } = process; process.once = (name, listener) => (name === 'beforeExit' ? setTimeout(listener, 1000) : once.call(process, name, listener))",
+    )
+    const ended = await place.run(['doctor', '--timeout', '60', '--json'], {
+      environment: { ...environment, NODE_OPTIONS: `--import=${preload}` },
+    })
     expect(ended.exitCode).toBe(70)
     expect(JSON.parse(ended.stdout)).toEqual({
-      error: { code: 'BUG', message: 'this is a bug of testops-admin: the command waits for something that will never come', suggestions: [] },
+      error: {
+        code: 'BUG',
+        message: 'this is a bug of testops-admin: the command waits for something that will never come',
+        suggestions: [],
+      },
     })
   })
 
@@ -169,7 +181,8 @@ describe('parts that accept a connection and never answer', () => {
     const ended = await place.run(['doctor', '--timeout', '60', '--json'], {
       environment,
       // once it asks, it is through its start, however long that took
-      meanwhile: (child) => silent.once('connection', () => setTimeout(() => ((since = performance.now()), child.kill(signal)), 300)),
+      meanwhile: (child) =>
+        silent.once('connection', () => setTimeout(() => ((since = performance.now()), child.kill(signal)), 300)),
     })
     expect(ended).toMatchObject({ exitCode: 6, stderr: '' })
     expect(faultsOf('error', JSON.parse(ended.stdout))).toEqual([])
@@ -187,7 +200,10 @@ describe('a status command that neither answers nor ends', () => {
   ] as const)('%s: nothing of it is left running', async (_, signals, exitCode) => {
     const mark = `MARK_${randomBytes(8).toString('hex')}`
     const status = `[sh, -c, "trap '' TERM HUP INT; sleep 47.5; sleep 47.5"]`
-    await place.write('testops-admin.yaml', `deployments:\n  prod:\n    url: http://127.0.0.1:9\n    platform: host\n    host: {commands: {start: ["true"], stop: ["true"], status: ${status}}}\n`)
+    await place.write(
+      'testops-admin.yaml',
+      `deployments:\n  prod:\n    url: http://127.0.0.1:9\n    platform: host\n    host: {commands: {start: ["true"], stop: ["true"], status: ${status}}}\n`,
+    )
     let since = 0
     const ended = await place.run(['doctor', '--only', 'service', '--timeout', '60', '--json'], {
       environment: { [mark]: 'here' },
@@ -248,7 +264,10 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
     ],
   ])('%s', async (_, text, words, message) => {
     await place.write('testops-admin.yaml', text)
-    const [plain, json] = await Promise.all([place.run(['doctor', ...words]), place.run(['doctor', ...words, '--json'])])
+    const [plain, json] = await Promise.all([
+      place.run(['doctor', ...words]),
+      place.run(['doctor', ...words, '--json']),
+    ])
     expect({ stdout: plain.stdout, exitCode: plain.exitCode }).toEqual({ stdout: '', exitCode: 64 })
     expect(plain.stderr).toMatch(/^Error: /)
     expect({ stderr: json.stderr, exitCode: json.exitCode }).toEqual({ stderr: '', exitCode: 64 })
@@ -258,7 +277,12 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
 
   test.each<[what: string, text: string, words: string[], next: (template: string) => string[]]>([
     ['a list', '- prod\n', [], (template) => [`less ${template}`]],
-    ['broken YAML', 'deployments:\n  prod: {url: [\n', [], (template) => ['sed -n 1,3p testops-admin.yaml', `less ${template}`]],
+    [
+      'broken YAML',
+      'deployments:\n  prod: {url: [\n',
+      [],
+      (template) => ['sed -n 1,3p testops-admin.yaml', `less ${template}`],
+    ],
     ['a folder', '{}', ['--config', '.'], () => ['testops-admin doctor --config testops-admin.yaml']],
     ['a file that is not there', '{}', ['--config', 'prod.yaml'], (template) => [`cp ${template} prod.yaml`]],
   ])('%s: what to type next, and the template that comes with the package', async (_, text, words, next) => {
@@ -276,13 +300,19 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
     const ended = await place.run(['doctor', '--json'], { environment: { TOKEN: 'ключ-от-всего' } })
     expect(ended).toMatchObject({ exitCode: 64, stderr: '' })
     expect(JSON.parse(ended.stdout)).toMatchObject({
-      error: { code: 'SECRET_MISSING', message: expect.stringMatching(/^the secret at testops-admin\.yaml:4 .*TOKEN/) as string },
+      error: {
+        code: 'SECRET_MISSING',
+        message: expect.stringMatching(/^the secret at testops-admin\.yaml:4 .*TOKEN/) as string,
+      },
     })
     expect(ended.stdout).not.toContain('ключ')
   })
 
   test("the service's settings that are not there: the file, the line, and what is not known without it", async () => {
-    await place.write('testops-admin.yaml', 'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    host: {environmentFile: none.env}\n')
+    await place.write(
+      'testops-admin.yaml',
+      'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    host: {environmentFile: none.env}\n',
+    )
     const ended = await place.run(['doctor', '--only', 'database', 'integrations/debug-logging'])
     expect(ended).toMatchObject({ exitCode: 3, stderr: '' })
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
@@ -305,7 +335,9 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
       TESTOPS_ADMIN_JSON: 'true',
       TESTOPS_ADMIN_TIMEOUT: '5',
     }
-    const ended = await place.run(['doctor', '--only', 'sessions/reachable'], { environment: { ...environment, ...given } })
+    const ended = await place.run(['doctor', '--only', 'sessions/reachable'], {
+      environment: { ...environment, ...given },
+    })
     expect(reportIn(ended)).toMatchObject({ deployment: 'other', rootCauses: ['sessions/reachable'] })
   })
 })

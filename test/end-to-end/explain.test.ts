@@ -16,8 +16,21 @@ const lock = 'Could not acquire change log lock.  Currently locked by app (10.0.
 /** Types a line into a shell, in which `explain` is the command and $message the message. */
 function typed(line: string, message = ''): { stdout: string; stderr: string; exitCode: number | null } {
   const script = `explain() { "$node" "$program" explain "$@"; }; ${line}`
-  const env = { PATH: process.env.PATH ?? '', HOME: place.directory, LANG: 'C.UTF-8', node: process.execPath, program, message }
-  const { stdout, stderr, status } = spawnSync('bash', ['-c', script], { cwd: place.directory, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26 })
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: place.directory,
+    LANG: 'C.UTF-8',
+    node: process.execPath,
+    program,
+    message,
+  }
+  const { stdout, stderr, status } = spawnSync('bash', ['-c', script], {
+    cwd: place.directory,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 1 << 26,
+  })
   return { stdout, stderr, exitCode: status }
 }
 
@@ -31,7 +44,10 @@ describe('a message', () => {
     ['from a file', 'echo "$message" > message.txt; explain - < message.txt'],
     ['in a here-document', "explain - <<'END'\n$(echo `date`) \"$HOME\" 'x\nCould not acquire change log lock\nEND"],
     ['in UTF-16, as PowerShell writes it', 'echo "$message" | iconv -t UTF-16 > message.txt; explain - < message.txt'],
-    ['behind 5 MB', '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo "$message") | explain -'],
+    [
+      'behind 5 MB',
+      '(yes "2026-11-22 10:00:00.000  INFO 7 --- [main] o.e.app.Service : done" | head -c 5000000; echo; echo "$message") | explain -',
+    ],
   ])('%s', (_, line) => {
     const { stdout, stderr, exitCode } = typed(line, lock)
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
@@ -54,12 +70,19 @@ describe('nothing', () => {
     ['an empty argument', 'explain ""'],
     ['no input at all', 'explain - < /dev/null'],
   ])('%s', (_, line) => {
-    expect(typed(line)).toEqual({ stdout: 'There is no text to look for.\nAll names: testops-admin explain\n', stderr: '', exitCode: 3 })
+    expect(typed(line)).toEqual({
+      stdout: 'There is no text to look for.\nAll names: testops-admin explain\n',
+      stderr: '',
+      exitCode: 3,
+    })
   })
 
   test('a pipe is not waited for where - does not name it: all is listed, and that is said', () => {
     const { stdout, stderr, exitCode } = typed('sleep 3 | explain')
-    expect({ stderr, exitCode }).toEqual({ stderr: 'Standard input is not read. To read it: testops-admin explain -\n', exitCode: 0 })
+    expect({ stderr, exitCode }).toEqual({
+      stderr: 'Standard input is not read. To read it: testops-admin explain -\n',
+      exitCode: 0,
+    })
     expect(stdout).toMatch(/^Checks, by their healthy state\n/)
   })
 

@@ -17,7 +17,10 @@ beforeEach(async () => {
 afterEach(async () => place.remove())
 
 /** as much of the poison as an argument, and the name of a file, may hold */
-const named = poison.replaceAll('\u0000', '').replaceAll('/', '').replace(/\p{Surrogate}/gu, '')
+const named = poison
+  .replaceAll('\u0000', '')
+  .replaceAll('/', '')
+  .replace(/\p{Surrogate}/gu, '')
 
 function assertCalm({ stdout, stderr }: Ended, what: string): void {
   // a word may come to a line of its own where the screen ends, behind the sign of the line's end
@@ -36,36 +39,65 @@ async function planted(): Promise<void> {
   const hostile = {
     ...record,
     by: `op@bastion${poison}`,
-    plan: { ...record.plan, notes: [poison], evidence: [poison], steps: record.plan.steps.map((step) => ({ ...step, title: `${step.title}${poison}` })) },
+    plan: {
+      ...record.plan,
+      notes: [poison],
+      evidence: [poison],
+      steps: record.plan.steps.map((step) => ({ ...step, title: `${step.title}${poison}` })),
+    },
   }
   await mkdir(join(folder, run), { recursive: true, mode: 0o700 })
   await writeFile(join(folder, run, 'run.json'), JSON.stringify(hostile))
-  const events = [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 0, durationMs: 1 }), eventOf({ event: 'intent', step: 1 })]
-  await writeFile(join(folder, run, 'journal.jsonl'), events.map((event) => `${JSON.stringify({ ...event, by: poison })}\n`).join(''))
+  const events = [
+    eventOf({ event: 'intent', step: 0 }),
+    eventOf({ event: 'done', step: 0, durationMs: 1 }),
+    eventOf({ event: 'intent', step: 1 }),
+  ]
+  await writeFile(
+    join(folder, run, 'journal.jsonl'),
+    events.map((event) => `${JSON.stringify({ ...event, by: poison })}\n`).join(''),
+  )
   await mkdir(join(folder, named.slice(0, 40)))
 }
 
 describe('a run of which somebody else wrote the texts', () => {
-  test.each([['history'], ['history', '--json'], ['resume', run], ['undo', run], ['resume', '--adopt', run], ['doctor'], ['doctor', '--json'], ['doctor', '--format', 'short']])('%s %s %s', async (...words) => {
+  test.each([
+    ['history'],
+    ['history', '--json'],
+    ['resume', run],
+    ['undo', run],
+    ['resume', '--adopt', run],
+    ['doctor'],
+    ['doctor', '--json'],
+    ['doctor', '--format', 'short'],
+  ])('%s %s %s', async (...words) => {
     await planted()
     const ended = await place.run([...words.filter(Boolean), '-d', 'prod', '--timeout', '2'])
     assertCalm(ended, words.join(' '))
     expect(ended.exitCode).not.toBe(70)
-    expect(ended.stdout + ended.stderr).toContain(words[0] === 'doctor' ? 'op@bastion' : words[0] === 'history' ? String.raw`op@bastion~` : '')
+    expect(ended.stdout + ended.stderr).toContain(
+      words[0] === 'doctor' ? 'op@bastion' : words[0] === 'history' ? String.raw`op@bastion~` : '',
+    )
   })
 
   test('what stands in front of the question, on a terminal', async () => {
     await planted()
     const inner = `${process.execPath} ${program} undo ${run} -d prod --timeout 2`
     // an answer of its own ends the question
-    const { stdout } = await promisify(execFile)('sh', ['-c', `(sleep 5; echo no) | timeout 40 script -qec '${inner}' /dev/null || true`], {
-      cwd: place.directory,
-      env: { PATH: process.env.PATH ?? '', HOME: place.directory, TERM: 'xterm', TZ: 'UTC' },
-    })
+    const { stdout } = await promisify(execFile)(
+      'sh',
+      ['-c', `(sleep 5; echo no) | timeout 40 script -qec '${inner}' /dev/null || true`],
+      {
+        cwd: place.directory,
+        env: { PATH: process.env.PATH ?? '', HOME: place.directory, TERM: 'xterm', TZ: 'UTC' },
+      },
+    )
     // a line ends where the terminal does
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(String.raw`by op@bastion~\x1b[2J`)
     // what readline itself draws, and the ends of lines of a terminal
-    const said = stdout.replaceAll('\r\n', '\n').replace(/\u001b\[(?:\d*G|\d*[JK]|\?2004[hl])|\r|\u0004|\u0008|\^D/g, '')
+    const said = stdout
+      .replaceAll('\r\n', '\n')
+      .replace(/\u001b\[(?:\d*G|\d*[JK]|\?2004[hl])|\r|\u0004|\u0008|\^D/g, '')
     expect(harmIn(said.replaceAll('⏎\n', '⏎ '), true)).toBeNull()
   }, 60_000)
 })
@@ -105,7 +137,10 @@ test('a name that is none is refused before anything is touched', async () => {
   const before = (await readdir(place.directory, { recursive: true })).sort()
   // all others are tried where the name is checked
   for (const name of ['', '.', '../../..', '/etc', '$(touch pwned)', `${run}/..`, run.toUpperCase()]) {
-    for (const words of [['resume', '--adopt', name], ['undo', name]]) {
+    for (const words of [
+      ['resume', '--adopt', name],
+      ['undo', name],
+    ]) {
       const { exitCode, stderr } = await place.run([...words, '-d', 'prod'])
       expect([exitCode, name], stderr).toEqual([64, name])
       expect(stderr).toMatch(/is not the name of a\s+run|missing|expect/i)
@@ -116,16 +151,37 @@ test('a name that is none is refused before anything is touched', async () => {
 
 describe('a file that would steer the terminal', () => {
   test('a log, by its name and by its lines', async () => {
-    const file = await place.write(named.slice(0, 60), `2026-11-22 10:00:00.000 ERROR 1 --- [main] a.B : java.net.UnknownHostException: ${named}\n2026-11-22 10:00:01.000  INFO 1 --- [main] a.B : HTTP FAILED: ${named}\n`)
+    const file = await place.write(
+      named.slice(0, 60),
+      `2026-11-22 10:00:00.000 ERROR 1 --- [main] a.B : java.net.UnknownHostException: ${named}\n2026-11-22 10:00:01.000  INFO 1 --- [main] a.B : HTTP FAILED: ${named}\n`,
+    )
     for (const words of [[], ['--json']]) assertCalm(await place.run(['scan-logs', file, ...words]), 'scan-logs')
   })
 
   test('results, in every format', async () => {
     await mkdir(join(place.directory, 'results'))
-    const result = { uuid: poison, name: poison, fullName: poison, status: poison, labels: [{ name: poison, value: poison }], steps: [{ name: poison, attachments: [{ name: poison, source: `shots/${poison}`, type: poison }] }], parameters: [{ name: poison, value: poison }], [poison]: poison }
+    const result = {
+      uuid: poison,
+      name: poison,
+      fullName: poison,
+      status: poison,
+      labels: [{ name: poison, value: poison }],
+      steps: [{ name: poison, attachments: [{ name: poison, source: `shots/${poison}`, type: poison }] }],
+      parameters: [{ name: poison, value: poison }],
+      [poison]: poison,
+    }
     await place.write('results/a-result.json', JSON.stringify(result))
     await place.write(`results/${named.slice(0, 50)}-result.json`, JSON.stringify(result).slice(0, 300))
-    for (const words of [['--format', 'table'], ['--format', 'junit'], ['--format', 'sarif'], ['--format', 'markdown'], ['--format', 'json'], ['--ci'], ['--verbose'], ['--fix', '--output', 'mended']]) {
+    for (const words of [
+      ['--format', 'table'],
+      ['--format', 'junit'],
+      ['--format', 'sarif'],
+      ['--format', 'markdown'],
+      ['--format', 'json'],
+      ['--ci'],
+      ['--verbose'],
+      ['--fix', '--output', 'mended'],
+    ]) {
       const ended = await place.run(['lint-results', 'results', ...words])
       assertCalm(ended, words.join(' '))
       expect(ended.exitCode, ended.stderr).not.toBe(70)
@@ -133,12 +189,19 @@ describe('a file that would steer the terminal', () => {
   })
 
   test('a processor', async () => {
-    const file = await place.write('cpuinfo', `model name : ${named}\nflags : ${named} hypervisor\nhypervisor vendor: ${named}\n`)
-    for (const words of [[], ['--json']]) assertCalm(await place.run(['check-cpu', '--file', file, ...words]), 'check-cpu')
+    const file = await place.write(
+      'cpuinfo',
+      `model name : ${named}\nflags : ${named} hypervisor\nhypervisor vendor: ${named}\n`,
+    )
+    for (const words of [[], ['--json']])
+      assertCalm(await place.run(['check-cpu', '--file', file, ...words]), 'check-cpu')
   })
 
   test('a configuration', async () => {
-    const file = await place.write('bad.yaml', `deployments: {${JSON.stringify(named)}: {platform: ${JSON.stringify(named)}, ${JSON.stringify(`x${named}`)}: 1}}\n`)
+    const file = await place.write(
+      'bad.yaml',
+      `deployments: {${JSON.stringify(named)}: {platform: ${JSON.stringify(named)}, ${JSON.stringify(`x${named}`)}: 1}}\n`,
+    )
     for (const words of [[], ['--json']]) assertCalm(await place.run(['doctor', '--config', file, ...words]), 'doctor')
   })
 })

@@ -19,8 +19,22 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(folder, { recursive: true, force: true }))
 
-async function type(line: string, answers: readonly Answer[], env: Readonly<Record<string, string>> = {}): Promise<Shown> {
-  return onTerminal(line, { cwd: join(folder, 'work'), env: { XDG_STATE_HOME: join(folder, 'state'), XDG_CONFIG_HOME: join(folder, 'config'), KUBECONFIG: join(folder, 'none'), DOCKER_HOST: `unix://${folder}/none`, ...env }, answers })
+async function type(
+  line: string,
+  answers: readonly Answer[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Shown> {
+  return onTerminal(line, {
+    cwd: join(folder, 'work'),
+    env: {
+      XDG_STATE_HOME: join(folder, 'state'),
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      KUBECONFIG: join(folder, 'none'),
+      DOCKER_HOST: `unix://${folder}/none`,
+      ...env,
+    },
+    answers,
+  })
 }
 
 /** Every question of a deployment under Compose, with an answer that is fine. */
@@ -45,22 +59,43 @@ const draft = async (): Promise<{ text: string; mode: number } | null> => {
   return { text: await readFile(file, 'utf8'), mode: (await stat(file)).mode & 0o777 }
 }
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7, 10])('Ctrl-C after %i answers keeps them', async (count) => {
-  const [next] = questions.slice(count)
-  const { exitCode, text } = await type(init, [...questions.slice(0, count), [next![0], '\u0003']])
-  expect([exitCode, answered(text).slice(count === 0 ? -1 : -2)]).toEqual([4, count === 0 ? [cancelled] : [kept, cancelled]])
-  const found = await draft()
-  expect(found?.mode).toBe(count === 0 ? undefined : 0o600)
-  expect(await readdir(join(folder, 'work'))).toEqual(['token'])
-}, 60_000)
+test.each([0, 1, 2, 3, 4, 5, 6, 7, 10])(
+  'Ctrl-C after %i answers keeps them',
+  async (count) => {
+    const [next] = questions.slice(count)
+    const { exitCode, text } = await type(init, [...questions.slice(0, count), [next![0], '\u0003']])
+    expect([exitCode, answered(text).slice(count === 0 ? -1 : -2)]).toEqual([
+      4,
+      count === 0 ? [cancelled] : [kept, cancelled],
+    ])
+    const found = await draft()
+    expect(found?.mode).toBe(count === 0 ? undefined : 0o600)
+    expect(await readdir(join(folder, 'work'))).toEqual(['token'])
+  },
+  60_000,
+)
 
 test('what was kept is offered, and gone once the file is written', async () => {
   await type(init, [...questions.slice(0, 10), [questions[10]![0], 'file:token\u0003']])
-  expect(JSON.parse((await draft())!.text)).toMatchObject({ answers: { 'compose-file': '', 'compose-project': 'tms', 'compose-service': 'testops', name: 'prod', url: 'http://127.0.0.1:1', 'database-url': '' } })
-  const { exitCode, text } = await type(init, questions.map(([shown]): Answer => [shown, shown.source.includes('token') ? 'file:token\r' : '\r']))
+  expect(JSON.parse((await draft())!.text)).toMatchObject({
+    answers: {
+      'compose-file': '',
+      'compose-project': 'tms',
+      'compose-service': 'testops',
+      name: 'prod',
+      url: 'http://127.0.0.1:1',
+      'database-url': '',
+    },
+  })
+  const { exitCode, text } = await type(
+    init,
+    questions.map(([shown]): Answer => [shown, shown.source.includes('token') ? 'file:token\r' : '\r']),
+  )
   expect(text).toContain('Answers of an earlier `init` are offered: Enter takes one, Ctrl-U clears it.')
   expect([exitCode, await draft()]).toEqual([3, null])
-  expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(/prod:\n {4}url: "http:\/\/127\.0\.0\.1:1"[^]*project: tms/)
+  expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(
+    /prod:\n {4}url: "http:\/\/127\.0\.0\.1:1"[^]*project: tms/,
+  )
 }, 60_000)
 
 test('each wrong answer is asked again, with what is expected, and none is lost', async () => {
@@ -89,17 +124,26 @@ test('each wrong answer is asked again, with what is expected, and none is lost'
   ])
   expect([exitCode, await draft()]).toEqual([3, null])
   expect(text).toContain('Written: ')
-  expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(/url: "http:\/\/127\.0\.0\.1:1"[^]*apiToken: \{file: .*work\/token\}[^]*project: tms/)
+  expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(
+    /url: "http:\/\/127\.0\.0\.1:1"[^]*apiToken: \{file: .*work\/token\}[^]*project: tms/,
+  )
 }, 90_000)
 
 test('Ctrl-D cancels; after Ctrl-Z and fg the question can be answered', async () => {
-  const { exitCode, text } = await type(`set -m; ${init}; echo stopped; fg`, [[/Its compose file/, '\r'], [/Name of the compose/, 't\u001A'], [/stopped[^]*Name of the compose/, 'ms\r'], [/The service's name/, '\u0015\u0004']])
+  const { exitCode, text } = await type(`set -m; ${init}; echo stopped; fg`, [
+    [/Its compose file/, '\r'],
+    [/Name of the compose/, 't\u001A'],
+    [/stopped[^]*Name of the compose/, 'ms\r'],
+    [/The service's name/, '\u0015\u0004'],
+  ])
   expect([exitCode, answered(text).slice(-2)]).toEqual([4, [kept, cancelled]])
   expect((await draft())!.text).toContain('"compose-project":"tms"')
 }, 60_000)
 
 test('where nothing can be kept that is said, and the exit is the same', async () => {
-  const { exitCode, text } = await type(init, [...questions.slice(0, 2), [questions[2]![0], '\u0003']], { XDG_STATE_HOME: join(folder, 'work/token') })
+  const { exitCode, text } = await type(init, [...questions.slice(0, 2), [questions[2]![0], '\u0003']], {
+    XDG_STATE_HOME: join(folder, 'work/token'),
+  })
   expect([exitCode, answered(text).at(-1)]).toEqual([4, cancelled])
   expect(text).toContain('Your answers cannot be kept: ')
 }, 60_000)
@@ -122,13 +166,25 @@ test('where the file is there, nothing is asked', async () => {
 test('a process called java without a unit is found, and what it does not show is asked for', async () => {
   const home = join(folder, 'service')
   await mkdir(home, { mode: 0o700 })
-  const env = { PATH: process.env.PATH, ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600', ALLURE_ENDPOINT: 'http://127.0.0.1:1', SPRING_DATASOURCE_URL: 'jdbc:postgresql://127.0.0.1:1/tms?sslmode=disable', SPRING_DATASOURCE_USERNAME: 'tms', SPRING_DATASOURCE_PASSWORD: 'hunter2', SPRING_DATA_REDIS_HOST: '127.0.0.1', SPRING_DATA_REDIS_PORT: '1', LOGGING_FILE_NAME: 'logs/testops.log', TZ: 'Asia/Tokyo' }
+  const env = {
+    PATH: process.env.PATH,
+    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600',
+    ALLURE_ENDPOINT: 'http://127.0.0.1:1',
+    SPRING_DATASOURCE_URL: 'jdbc:postgresql://127.0.0.1:1/tms?sslmode=disable',
+    SPRING_DATASOURCE_USERNAME: 'tms',
+    SPRING_DATASOURCE_PASSWORD: 'hunter2',
+    SPRING_DATA_REDIS_HOST: '127.0.0.1',
+    SPRING_DATA_REDIS_PORT: '1',
+    LOGGING_FILE_NAME: 'logs/testops.log',
+    TZ: 'Asia/Tokyo',
+  }
   // its settings tell what it is; a JVM is in the campaign
   const jvm = spawn('sleep', ['120'], { argv0: 'java', cwd: home, env, stdio: 'ignore' })
   try {
     await new Promise((resolve) => jvm.once('spawn', resolve))
     // other processes of the machine may be there, too
-    const number = (shown: string): string => `\u0015${new RegExp(`(\\d+) {2}testops\\S*: process ${jvm.pid} `).exec(shown)?.[1] ?? ''}\r`
+    const number = (shown: string): string =>
+      `\u0015${new RegExp(`(\\d+) {2}testops\\S*: process ${jvm.pid} `).exec(shown)?.[1] ?? ''}\r`
     const { exitCode, text } = await type('testops-admin init --platform host', [
       [/Which deployment[^]*Which one/, number],
       [/Its systemd unit/, '\r'],
@@ -143,7 +199,12 @@ test('a process called java without a unit is found, and what it does not show i
     ])
     expect([exitCode, text.includes('hunter2')]).toEqual([3, false])
     const written = await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')
-    expect(written.slice(written.indexOf('current:')).replaceAll(/ +#.*$/gm, '').replaceAll(folder, '')).toBe(`current: old-box
+    expect(
+      written
+        .slice(written.indexOf('current:'))
+        .replaceAll(/ +#.*$/gm, '')
+        .replaceAll(folder, ''),
+    ).toBe(`current: old-box
 deployments:
   old-box:
     url: "http://127.0.0.1:1"

@@ -12,18 +12,23 @@ const here = kubernetesPlace({ VENDOR_RABBIT_DURABLE: 'false' })
 
 const deployment = (): Workload => here.world.cluster.get('deployments', 'testops', 'testops-testops') as Workload
 /** As an autoscaler does it. */
-const appear = (): void => here.world.cluster.update('deployments', deployment(), (it) => {
-  ;(it as Workload).spec.replicas = 1
-  it.metadata.generation = (it.metadata.generation ?? 1) + 1
-})
-const isScaledToZero = (): boolean => deployment().spec.replicas === 0 && !here.world.cluster.pods.some(({ metadata }) => metadata.name.startsWith('testops-testops-'))
-const until = async (is: () => boolean | Promise<boolean>): Promise<void> => void (await expect.poll(is, { timeout: 60_000, interval: 20 }).toBe(true))
+const appear = (): void =>
+  here.world.cluster.update('deployments', deployment(), (it) => {
+    ;(it as Workload).spec.replicas = 1
+    it.metadata.generation = (it.metadata.generation ?? 1) + 1
+  })
+const isScaledToZero = (): boolean =>
+  deployment().spec.replicas === 0 &&
+  !here.world.cluster.pods.some(({ metadata }) => metadata.name.startsWith('testops-testops-'))
+const until = async (is: () => boolean | Promise<boolean>): Promise<void> =>
+  void (await expect.poll(is, { timeout: 60_000, interval: 20 }).toBe(true))
 
 /** Puts messages into a queue of the service's that it does not read from. */
 async function publish(count: number): Promise<void> {
   const connection = await connect(here.world.vhost.url)
   const channel = await connection.createConfirmChannel()
-  for (let at = 0; at < count; at += 1) channel.sendToQueue('testops_system_dead_letter', Buffer.alloc(100), { persistent: true })
+  for (let at = 0; at < count; at += 1)
+    channel.sendToQueue('testops_system_dead_letter', Buffer.alloc(100), { persistent: true })
   await channel.waitForConfirms()
   await connection.close()
 }
@@ -44,13 +49,18 @@ async function during(words: readonly string[], atStep: (said: () => string) => 
     meanwhile(child: ChildProcess) {
       let said = ''
       child.stderr?.on('data', (text: string) => (said += text))
-      void until(isScaledToZero).then(async () => atStep(() => said)).then(() => {
-        at = performance.now()
-        appear()
-      }, (error: unknown) => {
-        failed.push(error)
-        child.kill('SIGKILL')
-      })
+      void until(isScaledToZero)
+        .then(async () => atStep(() => said))
+        .then(
+          () => {
+            at = performance.now()
+            appear()
+          },
+          (error: unknown) => {
+            failed.push(error)
+            child.kill('SIGKILL')
+          },
+        )
     },
   })
   const afterMs = performance.now() - at
@@ -61,20 +71,30 @@ async function during(words: readonly string[], atStep: (said: () => string) => 
 const started = /^something else has started the service, which is to be stopped meanwhile: /
 
 function expectEnded({ ended, document, afterMs }: Appeared): void {
-  expect([ended.exitCode, document.error], ended.stderr).toEqual([6, expect.objectContaining({ code: 'INTERRUPTED', message: expect.stringMatching(started) as string }) as unknown])
+  expect([ended.exitCode, document.error], ended.stderr).toEqual([
+    6,
+    expect.objectContaining({ code: 'INTERRUPTED', message: expect.stringMatching(started) as string }) as unknown,
+  ])
   expect(afterMs, ended.stderr).toBeLessThan(5000)
 }
 
-/** A connection of the service's user that is none of ours, as that of an instance elsewhere: it is waited for until it is gone. */
+/**
+ * A connection of the service's user that is none of ours, as that of an instance elsewhere: it is waited for until it
+ * is gone.
+ */
 async function lingering(): Promise<void> {
   const connection = await connect(here.world.vhost.url)
   connection.on('error', () => undefined)
   onTestFinished(async () => connection.close().catch(() => undefined))
 }
 
-const isLookedAt = ({ method, url = '' }: IncomingMessage): boolean => method === 'GET' && /\/deployments\/testops-testops$/.test(url)
+const isLookedAt = ({ method, url = '' }: IncomingMessage): boolean =>
+  method === 'GET' && /\/deployments\/testops-testops$/.test(url)
 
-/** Nothing that is asked of the service now is ever answered, as on connections to an API server that is gone; what is asked later is. */
+/**
+ * Nothing that is asked of the service now is ever answered, as on connections to an API server that is gone; what is
+ * asked later is.
+ */
 function lose(most: number): void {
   let lost = 0
   here.world.api.instead = (request) => isLookedAt(request) && ++lost <= most
@@ -90,20 +110,32 @@ test.each([
       here.world.api.breakOff()
       here.world.api.instead = (request, response) => {
         if (!isLookedAt(request) || ++refused > 2) return false
-        const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'too old resource version: 1 (2)', reason: 'Expired', code: 410 }
+        const body = {
+          kind: 'Status',
+          apiVersion: 'v1',
+          metadata: {},
+          status: 'Failure',
+          message: 'too old resource version: 1 (2)',
+          reason: 'Expired',
+          code: 410,
+        }
         response.writeHead(410, { 'content-type': 'application/json' }).end(JSON.stringify(body))
         return true
       }
     },
   },
-])('an instance that appears while connections to the broker are waited for ends the run within 5 s, on an API server that is $what', async ({ api }) => {
-  const appeared = await during(['reset-queues'], async () => {
-    await lingering()
-    await sleep(2000)
-    api()
-  })
-  expectEnded(appeared)
-}, 180_000)
+])(
+  'an instance that appears while connections to the broker are waited for ends the run within 5 s, on an API server that is $what',
+  async ({ api }) => {
+    const appeared = await during(['reset-queues'], async () => {
+      await lingering()
+      await sleep(2000)
+      api()
+    })
+    expectEnded(appeared)
+  },
+  180_000,
+)
 
 test('an instance that appears while many messages are moved ends the run within 5 s', async () => {
   await publish(40_000)

@@ -27,7 +27,9 @@ interface Ended {
 }
 
 async function run(...words: string[]): Promise<Ended> {
-  const { exitCode, stdout } = await here.place.run([...words, '--confirm', 'prod', '--json'], { environment: { KUBECONFIG: here.world.kubeconfig } })
+  const { exitCode, stdout } = await here.place.run([...words, '--confirm', 'prod', '--json'], {
+    environment: { KUBECONFIG: here.world.kubeconfig },
+  })
   const { outcome, error } = JSON.parse(stdout) as RepairDocument
   const [row] = await here.world.database.query('SELECT locked FROM databasechangeloglock WHERE id = 1')
   return { code: exitCode, outcome, said: error?.message ?? null, locked: row!['locked'] }
@@ -42,8 +44,14 @@ async function lockedBy(host: string, ago: string): Promise<Date> {
 }
 
 const released: Ended = { code: 0, outcome: 'done', said: null, locked: false }
-const refused = (said: RegExp): Ended => ({ code: 4, outcome: 'refused', said: expect.stringMatching(said) as string, locked: true })
-const beside = /^whether the holder lives is not shown: testops-testops-\S+ bears the name of the service's container or pod, in which another process may be at work on it/
+const refused = (said: RegExp): Ended => ({
+  code: 4,
+  outcome: 'refused',
+  said: expect.stringMatching(said) as string,
+  locked: true,
+})
+const beside =
+  /^whether the holder lives is not shown: testops-testops-\S+ bears the name of the service's container or pod, in which another process may be at work on it/
 
 test('a lock of a pod that is gone is released while another one runs', async () => {
   await lockedBy(`${container}-7d9f8c5b6-q8zkn`, '10 minutes')
@@ -56,12 +64,31 @@ test('a lock of a pod in which an init container still runs is refused', async (
   const { metadata, spec, status } = own()
   const starting = { state: { waiting: { reason: 'PodInitializing' } } }
   here.world.cluster.load('pods', {
-    metadata: { name, namespace: 'testops', labels: { ...metadata.labels, 'pod-template-hash': '7d9f8c5b6' }, uid: 'init' },
+    metadata: {
+      name,
+      namespace: 'testops',
+      labels: { ...metadata.labels, 'pod-template-hash': '7d9f8c5b6' },
+      uid: 'init',
+    },
     spec: { ...spec },
-    status: { ...status, phase: 'Pending', podIP: '10.129.0.10', podIPs: [], containerStatuses: [{ name: container, image: 'x', ...starting }], initContainerStatuses: [{ name: 'migrate', image: 'x', state: { running: { startedAt: new Date().toISOString() } } }] },
+    status: {
+      ...status,
+      phase: 'Pending',
+      podIP: '10.129.0.10',
+      podIPs: [],
+      containerStatuses: [{ name: container, image: 'x', ...starting }],
+      initContainerStatuses: [
+        { name: 'migrate', image: 'x', state: { running: { startedAt: new Date().toISOString() } } },
+      ],
+    },
   })
   await lockedBy(name, '1 minute')
-  expect(await run('unlock-changelog')).toEqual({ code: 4, outcome: undefined, said: expect.stringMatching(/^no controller owns 1 instance of the service \(\S+q8zkn\)/) as string, locked: true })
+  expect(await run('unlock-changelog')).toEqual({
+    code: 4,
+    outcome: undefined,
+    said: expect.stringMatching(/^no controller owns 1 instance of the service \(\S+q8zkn\)/) as string,
+    locked: true,
+  })
 })
 
 test('a lock of a pod that still runs is refused', async () => {
@@ -85,7 +112,11 @@ test('the same is released at once where the log of the run before shows that it
   })
   const text = `${at.toISOString().replace('T', ' ').replace('Z', '')}  INFO 1 --- [           main] liquibase.lockservice                    : Successfully acquired change log lock`
   here.world.cluster.logs.delete(`testops/${name}/${container}`)
-  here.world.cluster.print(name, container, `${new Date().toISOString().replace('T', ' ').replace('Z', '')}  INFO 1 --- [           main] a.B : Started`)
+  here.world.cluster.print(
+    name,
+    container,
+    `${new Date().toISOString().replace('T', ' ').replace('Z', '')}  INFO 1 --- [           main] a.B : Started`,
+  )
   here.world.cluster.print(name, container, text, { previous: true, at: at.toISOString().replace('Z', '000000Z') })
   expect(await run('unlock-changelog')).toEqual(released)
 })

@@ -13,12 +13,16 @@ test.each(['chunked', 'close'])('a log that breaks off in the middle is undeterm
   server.cluster.isFrozen = true
   server.instead = (request, response) => {
     if (!/\/log\?/.test(request.url ?? '')) return false
-    response.writeHead(200, { 'content-type': 'text/plain', ...(how === 'close' && { connection: 'close', 'content-length': '100000' }) })
+    response.writeHead(200, {
+      'content-type': 'text/plain',
+      ...(how === 'close' && { connection: 'close', 'content-length': '100000' }),
+    })
     response.write('2026-11-21T02:36:00.000000000Z 2026-11-21 02:36:00.000  INFO 1 --- [main] o.e.Service : begun\n')
     setTimeout(() => request.socket.destroy(), 200)
     return true
   }
-  const run = async (...words: string[]): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => place.run(words, { environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
+  const run = async (...words: string[]): Promise<{ exitCode: number | null; stdout: string; stderr: string }> =>
+    place.run(words, { environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
   const scanned = await run('scan-logs', '-d', 'prod', '--json')
   expect([scanned.exitCode], scanned.stdout + scanned.stderr).toEqual([3])
   const looked = await run('doctor', '--only', 'service/log-errors', '--json')

@@ -11,7 +11,10 @@ interface KubernetesPlace {
   run(...words: string[]): Promise<Ended>
 }
 
-/** For each test of a file a cluster whose service is ready, and a folder of its own whose configuration says no more than the platform. `settings`: of the service. */
+/**
+ * For each test of a file a cluster whose service is ready, and a folder of its own whose configuration says no more
+ * than the platform. `settings`: of the service.
+ */
 export function kubernetesPlace(settings: Readonly<Record<string, string>> = {}): KubernetesPlace {
   let world: KubernetesWorld
   let place: Place

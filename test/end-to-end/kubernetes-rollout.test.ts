@@ -19,13 +19,35 @@ const scalings = (): string[] => here.world.requests.filter((it) => it.startsWit
 
 test('a service of which a newer pod cannot start is not stopped while the one of before serves', async () => {
   const starting = here.world.cluster.hooks.starting
-  here.world.cluster.hooks.starting = async (pod) => (pod.spec.containers.some(({ image }) => image.endsWith(':nopull')) ? { waiting: 'ImagePullBackOff', message: 'Back-off pulling image' } : starting!(pod))
-  edit(({ spec }) => spec.template.spec.containers.forEach((it) => void (it.name === 'testops-testops' && (it.image = it.image.replace(/:[^:]*$/, ':nopull')))))
+  here.world.cluster.hooks.starting = async (pod) =>
+    pod.spec.containers.some(({ image }) => image.endsWith(':nopull'))
+      ? { waiting: 'ImagePullBackOff', message: 'Back-off pulling image' }
+      : starting!(pod)
+  edit(({ spec }) =>
+    spec.template.spec.containers.forEach(
+      (it) => void (it.name === 'testops-testops' && (it.image = it.image.replace(/:[^:]*$/, ':nopull'))),
+    ),
+  )
   here.world.cluster.settle()
-  await expect.poll(() => here.world.cluster.pods.some(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'))).toBe(true)
-  for (const words of [['service', 'restart'], ['set-env', 'TZ=Europe/Berlin'], ['service', 'stop']]) {
+  await expect
+    .poll(() =>
+      here.world.cluster.pods.some(({ status }) =>
+        status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'),
+      ),
+    )
+    .toBe(true)
+  for (const words of [
+    ['service', 'restart'],
+    ['set-env', 'TZ=Europe/Berlin'],
+    ['service', 'stop'],
+  ]) {
     const refused = await here.run(...words, '--confirm', 'prod')
-    expect([refused.exitCode, flat(refused.stderr)]).toEqual([4, expect.stringContaining('the service may not come back once it is stopped: container testops-testops of pod `testops-testops-')])
+    expect([refused.exitCode, flat(refused.stderr)]).toEqual([
+      4,
+      expect.stringContaining(
+        'the service may not come back once it is stopped: container testops-testops of pod `testops-testops-',
+      ),
+    ])
     expect(flat(refused.stderr)).toContain('--accept-risk stuck-rollout')
   }
   expect(scalings()).toEqual([])
@@ -33,9 +55,22 @@ test('a service of which a newer pod cannot start is not stopped while the one o
 
 test('a setting of a Deployment that is paused is not called done while its pods do not have it, and undo brings back what was', async () => {
   edit(({ spec }) => void (spec['paused'] = true))
-  const failed = await here.run('set-env', 'TZ=Europe/Berlin', '--json', '--confirm', 'prod', '--accept-risk', 'stuck-rollout')
+  const failed = await here.run(
+    'set-env',
+    'TZ=Europe/Berlin',
+    '--json',
+    '--confirm',
+    'prod',
+    '--accept-risk',
+    'stuck-rollout',
+  )
   const { run: name } = JSON.parse(failed.stdout) as RepairDocument
-  expect([failed.exitCode, flat(failed.stdout)]).toEqual([1, expect.stringContaining('the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held')])
+  expect([failed.exitCode, flat(failed.stdout)]).toEqual([
+    1,
+    expect.stringContaining(
+      'the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held',
+    ),
+  ])
   const again = await here.run('resume', '--confirm', 'prod')
   expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is held')])
   const back = await here.run('undo', name ?? '', '--confirm', 'prod')
@@ -46,12 +81,20 @@ test('a setting of a Deployment that is paused is not called done while its pods
 
 test('a setting that a policy of the cluster sets back on the way into pods is not called done, and undo brings back what was', async () => {
   here.world.cluster.hooks.admitting = (pod) => {
-    pod.spec.containers = pod.spec.containers.map((it) => ({ ...it, env: (it.env ?? []).map((entry) => (entry.name === 'TZ' ? { ...entry, value: 'Asia/Tokyo' } : entry)) }))
+    pod.spec.containers = pod.spec.containers.map((it) => ({
+      ...it,
+      env: (it.env ?? []).map((entry) => (entry.name === 'TZ' ? { ...entry, value: 'Asia/Tokyo' } : entry)),
+    }))
     return null
   }
   const failed = await here.run('set-env', 'TZ=Europe/Berlin', '--json', '--confirm', 'prod', '--patience', '10')
   const { run: name, error } = JSON.parse(failed.stdout) as RepairDocument
-  expect([failed.exitCode, error?.message]).toEqual([1, expect.stringMatching(/^the service answers, but not as it is declared: pod `testops-testops-\S+` serves with another value of TZ than Deployment `testops-testops` in namespace `testops` declares$/)])
+  expect([failed.exitCode, error?.message]).toEqual([
+    1,
+    expect.stringMatching(
+      /^the service answers, but not as it is declared: pod `testops-testops-\S+` serves with another value of TZ than Deployment `testops-testops` in namespace `testops` declares$/,
+    ),
+  ])
   const again = await here.run('resume', '--confirm', 'prod', '--patience', '10')
   expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('serves with another value of TZ')])
   const back = await here.run('undo', name ?? '', '--confirm', 'prod')
@@ -69,12 +112,19 @@ test('whoever scales the service up while it is being stopped ends the run with 
   }
   const stopped = await here.run('service', 'stop', '--json', '--confirm', 'prod')
   const { run: name, error } = JSON.parse(stopped.stdout) as RepairDocument
-  expect([stopped.exitCode, error?.message]).toEqual([6, expect.stringMatching(/^something else has started the service, which is to be stopped meanwhile: /)])
+  expect([stopped.exitCode, error?.message]).toEqual([
+    6,
+    expect.stringMatching(/^something else has started the service, which is to be stopped meanwhile: /),
+  ])
   await expect.poll(here.world.isReady, { timeout: 20_000 }).toBe(true)
   const resumed = await here.run('resume', '--confirm', 'prod')
   expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 0])
   const back = await here.run('undo', name ?? '', '--confirm', 'prod')
-  expect([back.exitCode, deployment().spec.replicas, here.world.isReady()], back.stdout + back.stderr).toEqual([0, 1, true])
+  expect([back.exitCode, deployment().spec.replicas, here.world.isReady()], back.stdout + back.stderr).toEqual([
+    0,
+    1,
+    true,
+  ])
 }, 120_000)
 
 test('a run that was killed is found again under another name of the deployment, and one of a workload that was made again is told', async () => {
@@ -84,12 +134,18 @@ test('a run that was killed is found again under another name of the deployment,
   await here.place.write('testops-admin.yaml', 'deployments:\n  renamed: {platform: kubernetes}\n')
   const history = await here.run('history', '--json')
   const [found] = (JSON.parse(history.stdout) as { runs: { run: string; state: string }[] }).runs
-  expect([found?.state, (await here.run('service', 'start', '--confirm', 'renamed')).exitCode]).toEqual(['unfinished', 4])
+  expect([found?.state, (await here.run('service', 'start', '--confirm', 'renamed')).exitCode]).toEqual([
+    'unfinished',
+    4,
+  ])
   const uid = deployment().metadata.uid
   here.world.cluster.isFrozen = true
   edit(({ metadata }) => void (metadata.uid = 'another'))
   const other = await here.run('resume', '--confirm', 'renamed')
-  expect([other.exitCode, flat(other.stderr + other.stdout)]).toEqual([4, expect.stringContaining('it was deleted and made again since')])
+  expect([other.exitCode, flat(other.stderr + other.stdout)]).toEqual([
+    4,
+    expect.stringContaining('it was deleted and made again since'),
+  ])
   edit(({ metadata }) => void (metadata.uid = uid!))
   here.world.cluster.isFrozen = false
   const resumed = await here.run('resume', '--confirm', 'renamed')
@@ -103,7 +159,10 @@ test('a run of a former version, which did not note the workload, is found under
   const files = await readdir(state, { recursive: true })
   const file = join(state, files.find((it) => it.endsWith('run.json'))!)
   // the copy in the broker is of this version
-  await here.world.vhost.manage('DELETE', `/api/queues/${here.world.vhost.vhost}/testops-admin.run.${basename(dirname(file))}`)
+  await here.world.vhost.manage(
+    'DELETE',
+    `/api/queues/${here.world.vhost.vhost}/testops-admin.run.${basename(dirname(file))}`,
+  )
   const { workload: _, ...former } = JSON.parse(await readFile(file, 'utf8')) as RunRecord
   await writeFile(file, JSON.stringify(former))
   // the replicas that it noted tell of which workload it was
@@ -112,9 +171,17 @@ test('a run of a former version, which did not note the workload, is found under
 
   const journal = join(dirname(file), 'journal.jsonl')
   const lines = (await readFile(journal, 'utf8')).split('\n')
-  await writeFile(journal, lines.filter((line) => !line.includes('"replicas ') && !line.includes('"copied"')).join('\n'))
+  await writeFile(
+    journal,
+    lines.filter((line) => !line.includes('"replicas ') && !line.includes('"copied"')).join('\n'),
+  )
   const refused = await here.run('resume', '--confirm', 'renamed')
-  expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([4, expect.stringMatching(/was begun for deployment `prod` by version \S+, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, `renamed`.* --accept-risk record-differs/)])
+  expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([
+    4,
+    expect.stringMatching(
+      /was begun for deployment `prod` by version \S+, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, `renamed`.* --accept-risk record-differs/,
+    ),
+  ])
   expect(deployment().spec.replicas).toBe(0)
   const resumed = await here.run('resume', '--confirm', 'renamed', '--accept-risk', 'record-differs')
   expect([resumed.exitCode, deployment().spec.replicas], resumed.stdout + resumed.stderr).toEqual([0, 1])

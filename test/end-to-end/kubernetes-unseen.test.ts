@@ -14,29 +14,58 @@ function openAtMost(count: number): void {
   }
 }
 
-
 /** What doctor says of what it has not found healthy, beside the processors, of which nothing shows here. */
 async function unwell(): Promise<{ exitCode: number | null; checks: DoctorReport['checks'] }> {
   const ended = await here.run('doctor', '--json')
   const { checks } = JSON.parse(ended.stdout) as DoctorReport
-  return { exitCode: ended.exitCode, checks: checks.filter(({ id, status }) => status !== 'ok' && status !== 'skipped' && id !== 'service/cpu-level') }
+  return {
+    exitCode: ended.exitCode,
+    checks: checks.filter(({ id, status }) => status !== 'ok' && status !== 'skipped' && id !== 'service/cpu-level'),
+  }
 }
 
-const noWay = /^the cluster of context `test` calls pod `\S+` Ready, and opens no way there from this machine \(node `\S+`\): /
-const wayOut = 'testops-admin doctor -d prod --relay   # looks through the cluster; a repair, resume and undo take --relay, too'
+const noWay =
+  /^the cluster of context `test` calls pod `\S+` Ready, and opens no way there from this machine \(node `\S+`\): /
+const wayOut =
+  'testops-admin doctor -d prod --relay   # looks through the cluster; a repair, resume and undo take --relay, too'
 
-test.each([1, 2, 3])('a kubelet that is not reached any more after %i streams leaves what lies behind it unknown, with the way out', async (count) => {
-  openAtMost(count)
-  const { exitCode, checks } = await unwell()
-  expect([exitCode, checks.length > 0]).toEqual([3, true])
-  for (const it of checks) expect([it.id, it]).toMatchObject([it.id, { status: 'unknown', error: { message: expect.stringMatching(noWay) as string, suggestions: expect.arrayContaining([wayOut]) as string[] } }])
-})
+test.each([1, 2, 3])(
+  'a kubelet that is not reached any more after %i streams leaves what lies behind it unknown, with the way out',
+  async (count) => {
+    openAtMost(count)
+    const { exitCode, checks } = await unwell()
+    expect([exitCode, checks.length > 0]).toEqual([3, true])
+    for (const it of checks)
+      expect([it.id, it]).toMatchObject([
+        it.id,
+        {
+          status: 'unknown',
+          error: {
+            message: expect.stringMatching(noWay) as string,
+            suggestions: expect.arrayContaining([wayOut]) as string[],
+          },
+        },
+      ])
+  },
+)
 
 test('streams that are opened and break at once leave it unknown, too', async () => {
   for (const { metadata } of here.world.cluster.pods) here.world.breaking.add(metadata.name)
   const { exitCode, checks } = await unwell()
-  expect([exitCode, checks.filter(({ status }) => status === 'problem').map(({ id, findings }) => [id, findings])]).toEqual([3, []])
+  expect([
+    exitCode,
+    checks.filter(({ status }) => status === 'problem').map(({ id, findings }) => [id, findings]),
+  ]).toEqual([3, []])
   for (const id of ['database/reachable', 'broker/reachable', 'sessions/reachable', 'api/reachable']) {
-    expect([id, checks.find((it) => it.id === id)]).toMatchObject([id, { status: 'unknown', error: { message: expect.stringMatching(noWay) as string, suggestions: expect.arrayContaining([wayOut]) as string[] } }])
+    expect([id, checks.find((it) => it.id === id)]).toMatchObject([
+      id,
+      {
+        status: 'unknown',
+        error: {
+          message: expect.stringMatching(noWay) as string,
+          suggestions: expect.arrayContaining([wayOut]) as string[],
+        },
+      },
+    ])
   }
 })

@@ -23,7 +23,10 @@ const deployment = 'testops-testops'
 const namespace = 'testops'
 const outsideName = 'db.corp.invalid'
 
-/** A cluster in which scaling starts and stops the practice service on real servers, which are in reach by port-forwards alone. */
+/**
+ * A cluster in which scaling starts and stops the practice service on real servers, which are in reach by port-forwards
+ * alone.
+ */
 export interface KubernetesWorld {
   cluster: Cluster
   database: FreshDatabase
@@ -42,8 +45,14 @@ export interface KubernetesWorld {
   close: () => Promise<void>
 }
 
-/** `outside`: the database is no part of the cluster, and its name resolves in pods alone. Without `management`, that port leads nowhere. */
-export async function kubernetesWorld(settings: Readonly<Record<string, string>> = {}, { outside = false, management = true } = {}): Promise<KubernetesWorld> {
+/**
+ * `outside`: the database is no part of the cluster, and its name resolves in pods alone. Without `management`, that
+ * port leads nowhere.
+ */
+export async function kubernetesWorld(
+  settings: Readonly<Record<string, string>> = {},
+  { outside = false, management = true } = {},
+): Promise<KubernetesWorld> {
   const [database, vhost, redis] = await Promise.all([freshDatabase(), freshVhost('3'), freshRedisDatabase()])
   const cluster = recordedCluster()
   const server = await startApiServer(cluster)
@@ -55,7 +64,12 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   const places: Readonly<Record<string, { host: string; port: number }>> = {
     'testops-postgresql:5432': { host: '127.0.0.1', port: ways.database.port },
     'testops-rabbitmq:5672': { host: '127.0.0.1', port: ways.broker.port },
-    ...(management && { 'testops-rabbitmq:15672': { host: new URL(vhost.endpoint.managementUrl!).hostname, port: Number(new URL(vhost.endpoint.managementUrl!).port) } }),
+    ...(management && {
+      'testops-rabbitmq:15672': {
+        host: new URL(vhost.endpoint.managementUrl!).hostname,
+        port: Number(new URL(vhost.endpoint.managementUrl!).port),
+      },
+    }),
     'testops-redis-master:6379': redis.endpoint,
   }
   const inCluster: Record<string, string> = {
@@ -74,8 +88,10 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
     TZ: 'UTC',
     ...settings,
   }
-  const edit = (change: (it: Workload) => void): void => cluster.update('deployments', cluster.get('deployments', namespace, deployment), (it) => change(it as Workload))
-  const container = (it: Workload): Workload['spec']['template']['spec']['containers'][number] => it.spec.template.spec.containers.find(({ name }) => name === deployment)!
+  const edit = (change: (it: Workload) => void): void =>
+    cluster.update('deployments', cluster.get('deployments', namespace, deployment), (it) => change(it as Workload))
+  const container = (it: Workload): Workload['spec']['template']['spec']['containers'][number] =>
+    it.spec.template.spec.containers.find(({ name }) => name === deployment)!
 
   /** What the pod's own container sees: the same settings, by the addresses that lead there from here. */
   const environmentOf = (pod: Pod, port: number): Record<string, string> => {
@@ -94,10 +110,19 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   cluster.hooks.starting = async (pod): Promise<'ready'> => {
     const { name } = pod.metadata
     if (!name.startsWith(`${deployment}-`)) return 'ready'
-    const write = (text: string): void => text.trimEnd().split('\n').forEach((line) => cluster.print(name, deployment, line))
+    const write = (text: string): void =>
+      text
+        .trimEnd()
+        .split('\n')
+        .forEach((line) => cluster.print(name, deployment, line))
     const port = await freePort()
     ports.set(name, port)
-    running.set(name, await startPracticeService(environmentOf(pod, port), practiceMachine({ hostName: name, brokerRetryMs: 300 }), { write }))
+    running.set(
+      name,
+      await startPracticeService(environmentOf(pod, port), practiceMachine({ hostName: name, brokerRetryMs: 300 }), {
+        write,
+      }),
+    )
     return 'ready'
   }
   cluster.hooks.stopping = async ({ metadata: { name } }) => {
@@ -108,28 +133,53 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
   // what is called so in a pod is here
   const run = localPrograms('sh', 'sleep')
   const ctl = rabbitmqctlOf(servers().rabbitmq3)
-  cluster.hooks.exec = ({ command, ...call }) => command[0] === 'rabbitmqctl' ? spawn(ctl.command[0], [...ctl.command.slice(1), ...command.slice(1)], { env: ctl.environment }) : run({ ...call, command: command.map((word, index) => (command[index - 1] === outsideName ? String(host!.port) : word === outsideName ? host!.host : word)) })
+  cluster.hooks.exec = ({ command, ...call }) =>
+    command[0] === 'rabbitmqctl'
+      ? spawn(ctl.command[0], [...ctl.command.slice(1), ...command.slice(1)], { env: ctl.environment })
+      : run({
+          ...call,
+          command: command.map((word, index) =>
+            command[index - 1] === outsideName ? String(host!.port) : word === outsideName ? host!.host : word,
+          ),
+        })
   const streams = new Set<Duplex>()
   const breaking = new Set<string>()
   server.upgrade = (asked, request, socket, head) => {
-    if (breaking.has(asked.name ?? '')) return void upgraded(request, socket, head, ['v4.channel.k8s.io'], (stream) => stream.terminate())
+    if (breaking.has(asked.name ?? ''))
+      return void upgraded(request, socket, head, ['v4.channel.k8s.io'], (stream) => stream.terminate())
     streams.add(socket)
     socket.once('close', () => streams.delete(socket))
     forwardPorts(request, socket, head, {
       connect(wanted): Socket | null {
         const own = ports.get(asked.name ?? '')
         if (own !== undefined && wanted === 8080) return connect({ host: '127.0.0.1', port: own })
-        const [, place] = Object.entries(places).find(([key]) => key.endsWith(`:${wanted}`) && asked.name?.startsWith(key.split(':')[0]!)) ?? []
+        const [, place] =
+          Object.entries(places).find(
+            ([key]) => key.endsWith(`:${wanted}`) && asked.name?.startsWith(key.split(':')[0]!),
+          ) ?? []
         return place ? connect({ host: place.host, port: place.port }) : null
       },
     })
   }
 
-  for (const [name, servicePort] of [['testops-postgresql', 5432], ['testops-redis-master', 6379]] as const) {
-    cluster.load('services', { metadata: { name, namespace }, spec: { selector: { app: name }, clusterIP: '10.96.0.9', ports: [{ port: servicePort }] } })
+  for (const [name, servicePort] of [
+    ['testops-postgresql', 5432],
+    ['testops-redis-master', 6379],
+  ] as const) {
+    cluster.load('services', {
+      metadata: { name, namespace },
+      spec: { selector: { app: name }, clusterIP: '10.96.0.9', ports: [{ port: servicePort }] },
+    })
     cluster.load('statefulsets', {
       metadata: { name, namespace, uid: name },
-      spec: { replicas: 1, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: [{ name, image: `registry.example.org/${name}:1` }] } } },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: { app: name } },
+        template: {
+          metadata: { labels: { app: name } },
+          spec: { containers: [{ name, image: `registry.example.org/${name}:1` }] },
+        },
+      },
     })
   }
   // those of the recording have no service behind them
@@ -143,8 +193,16 @@ export async function kubernetesWorld(settings: Readonly<Record<string, string>>
 
   const isReady = (): boolean => {
     const names = cluster.pods.map(({ metadata }) => metadata.name)
-    const ready = cluster.pods.filter(({ status }) => status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'))
-    return ready.length === names.length && ['testops-postgresql', 'testops-redis-master', 'testops-rabbitmq', deployment].every((it) => names.some((name) => name.startsWith(it))) && running.size === 1
+    const ready = cluster.pods.filter(({ status }) =>
+      status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'),
+    )
+    return (
+      ready.length === names.length &&
+      ['testops-postgresql', 'testops-redis-master', 'testops-rabbitmq', deployment].every((it) =>
+        names.some((name) => name.startsWith(it)),
+      ) &&
+      running.size === 1
+    )
   }
   return {
     cluster,

@@ -20,7 +20,10 @@ const good = { uuid: '1', name: 'signs in', fullName: 'shop.Login.signsIn', stat
 const results = async (directory: string, files: Record<string, object | string>): Promise<void> => {
   for (const [name, content] of Object.entries(files)) {
     await mkdir(join(place.directory, directory, name, '..'), { recursive: true })
-    await writeFile(join(place.directory, directory, name), typeof content === 'string' ? content : JSON.stringify(content))
+    await writeFile(
+      join(place.directory, directory, name),
+      typeof content === 'string' ? content : JSON.stringify(content),
+    )
   }
 }
 const run = async (...words: string[]): Promise<Ended> => place.run(['lint-results', ...words])
@@ -41,10 +44,20 @@ describe('what is found decides the exit code', () => {
     ['an error that is made a warning', { 'a-result.json': '{' }, ['--rule', 'bad-json=warning'], 2],
     ['a warning', { 'a-result.json': long }, [], 2],
     ['a warning that is forgiven', { 'a-result.json': long }, ['--fail-on', 'error'], 0],
-    ['a warning that is made an error', { 'a-result.json': long }, ['--rule', 'long-field=error', '--fail-on', 'error'], 1],
+    [
+      'a warning that is made an error',
+      { 'a-result.json': long },
+      ['--rule', 'long-field=error', '--fail-on', 'error'],
+      1,
+    ],
     ['a warning in a pipeline', { 'a-result.json': long }, ['--ci'], 1],
     ['as many warnings as are allowed', { 'a-result.json': long }, ['--ci', '--max-warnings', '1'], 0],
-    ['more than are allowed, elsewhere', { 'a-result.json': { ...long, fullName: 'f'.repeat(256) } }, ['--max-warnings', '1'], 1],
+    [
+      'more than are allowed, elsewhere',
+      { 'a-result.json': { ...long, fullName: 'f'.repeat(256) } },
+      ['--max-warnings', '1'],
+      1,
+    ],
     ['no directory', {}, ['--ci'], 1],
     ['a file that cannot be judged', unread, [], 3],
     ['the same, where that counts as failed', unread, ['--fail-on', 'unknown'], 1],
@@ -61,26 +74,64 @@ describe('what is found decides the exit code', () => {
 test('an empty directory in a pipeline: the cause, in a line for grep', async () => {
   await mkdir(join(place.directory, 'r'))
   const { exitCode, stdout } = await run('r', '--ci')
-  expect([exitCode, stdout]).toEqual([1, 'error empty-results r: the directory is empty\n1 error in r: 0 results in 0 files, 0 B; exit code 1\n'])
+  expect([exitCode, stdout]).toEqual([
+    1,
+    'error empty-results r: the directory is empty\n1 error in r: 0 results in 0 files, 0 B; exit code 1\n',
+  ])
 })
 
-test.each(['cucumberjs', 'jest', 'mocha', 'playwright', 'vitest'])('the results of allure-%s are as they should be', async (adapter) => {
-  const directory = fileURLToPath(new URL(`../fixtures/results/allure-${adapter}-3.12.2`, import.meta.url))
-  const { exitCode, stdout } = await run(directory, '--json')
-  expect([exitCode, documentIn({ stdout, stderr: '', exitCode, milliseconds: 0 }).problems]).toEqual([0, []])
-})
+test.each(['cucumberjs', 'jest', 'mocha', 'playwright', 'vitest'])(
+  'the results of allure-%s are as they should be',
+  async (adapter) => {
+    const directory = fileURLToPath(new URL(`../fixtures/results/allure-${adapter}-3.12.2`, import.meta.url))
+    const { exitCode, stdout } = await run(directory, '--json')
+    expect([exitCode, documentIn({ stdout, stderr: '', exitCode, milliseconds: 0 }).problems]).toEqual([0, []])
+  },
+)
 
 describe('wrong usage is told with what is right', () => {
   test.each<[words: string[], message: string, next: string]>([
-    [[], 'name the results directory: the one that the tests write their `*-result.json` to', 'testops-admin lint-results build/results'],
-    [['r', '--rule', 'bad-jsn=off'], '--rule: there is no rule `bad-jsn`; did you mean `bad-json`?', 'testops-admin lint-results --rule ID=\'off|warning|error\''],
-    [['r', '--rule', 'bad-json=of'], '--rule bad-json=of: a rule is judged as off, warning or error; did you mean `off`?', 'testops-admin lint-results --rule bad-json=\'off|warning|error\''],
-    [['r', '--rule', 'bad-json'], '--rule bad-json: how is it to be judged?', 'testops-admin lint-results --rule bad-json=\'off|warning|error\''],
-    [['r', '--max-warnings', '-1'], '--max-warnings: expected an integer greater than or equal to 0 but received: -1', 'testops-admin lint-results --help'],
+    [
+      [],
+      'name the results directory: the one that the tests write their `*-result.json` to',
+      'testops-admin lint-results build/results',
+    ],
+    [
+      ['r', '--rule', 'bad-jsn=off'],
+      '--rule: there is no rule `bad-jsn`; did you mean `bad-json`?',
+      "testops-admin lint-results --rule ID='off|warning|error'",
+    ],
+    [
+      ['r', '--rule', 'bad-json=of'],
+      '--rule bad-json=of: a rule is judged as off, warning or error; did you mean `off`?',
+      "testops-admin lint-results --rule bad-json='off|warning|error'",
+    ],
+    [
+      ['r', '--rule', 'bad-json'],
+      '--rule bad-json: how is it to be judged?',
+      "testops-admin lint-results --rule bad-json='off|warning|error'",
+    ],
+    [
+      ['r', '--max-warnings', '-1'],
+      '--max-warnings: expected an integer greater than or equal to 0 but received: -1',
+      'testops-admin lint-results --help',
+    ],
     [['r', '--bogus'], '--bogus is no flag of `testops-admin lint-results`', 'testops-admin lint-results --help'],
-    [['r', '--fix'], '--fix never changes the directory itself: --output says where the mended copy is to be written', 'testops-admin lint-results r --fix --output r-mended'],
-    [['r', '--output', 'to'], '--output is where --fix writes its mended copy, and --fix is not there', 'testops-admin lint-results --fix --output to'],
-    [['r', 's', '--fix', '--output', 'to'], '--fix mends one directory at a time', 'testops-admin lint-results r --fix --output r-mended'],
+    [
+      ['r', '--fix'],
+      '--fix never changes the directory itself: --output says where the mended copy is to be written',
+      'testops-admin lint-results r --fix --output r-mended',
+    ],
+    [
+      ['r', '--output', 'to'],
+      '--output is where --fix writes its mended copy, and --fix is not there',
+      'testops-admin lint-results --fix --output to',
+    ],
+    [
+      ['r', 's', '--fix', '--output', 'to'],
+      '--fix mends one directory at a time',
+      'testops-admin lint-results r --fix --output r-mended',
+    ],
     [['r', '--settings', 'none.yaml'], 'cannot read the settings none.yaml: there is no such file', 'ls -l none.yaml'],
   ])('%j', async (words, message, next) => {
     const { exitCode, stdout } = await run(...words, '--json')
@@ -92,18 +143,37 @@ describe('wrong usage is told with what is right', () => {
 
 describe('settings', () => {
   test('of the project are used, and said; flags stand above them', async () => {
-    await results('.', { '.testops-lint.yaml': 'rules: {bad-json: warning}\nmax-warnings: 1\n', 'r/a-result.json': '{', 'r/b-result.json': good })
-    const [plain, strict, without] = [await run('r', '--json'), await run('r', '--max-warnings', '0'), await run('r', '--settings', 'none', '--json')]
-    expect([plain.exitCode, documentIn(plain).settings, strict.exitCode, without.exitCode, documentIn(without).settings]).toEqual([0, '.testops-lint.yaml', 1, 1, undefined])
+    await results('.', {
+      '.testops-lint.yaml': 'rules: {bad-json: warning}\nmax-warnings: 1\n',
+      'r/a-result.json': '{',
+      'r/b-result.json': good,
+    })
+    const [plain, strict, without] = [
+      await run('r', '--json'),
+      await run('r', '--max-warnings', '0'),
+      await run('r', '--settings', 'none', '--json'),
+    ]
+    expect([
+      plain.exitCode,
+      documentIn(plain).settings,
+      strict.exitCode,
+      without.exitCode,
+      documentIn(without).settings,
+    ]).toEqual([0, '.testops-lint.yaml', 1, 1, undefined])
     expect(strict.stdout).toContain('settings:')
   })
 })
 
 test.each(['.', './', '../r', '../r/'])('what is proposed for a copy of %s is beside it', async (name) => {
   await results('r', { 'a-result.json': good })
-  const { stderr } = spawnSync(process.execPath, [program, 'lint-results', name, '--fix'], { cwd: join(place.directory, 'r'), encoding: 'utf8' })
+  const { stderr } = spawnSync(process.execPath, [program, 'lint-results', name, '--fix'], {
+    cwd: join(place.directory, 'r'),
+    encoding: 'utf8',
+  })
   const proposed = /--fix --output (\S+)/.exec(stderr)![1]!
-  expect(resolve(await realpath(join(place.directory, 'r')), proposed)).toBe(`${await realpath(place.directory)}/r-mended`)
+  expect(resolve(await realpath(join(place.directory, 'r')), proposed)).toBe(
+    `${await realpath(place.directory)}/r-mended`,
+  )
 })
 
 test('the log of the agent is judged, packed too, and need not be there where nobody asks what it says', async () => {
@@ -118,12 +188,19 @@ test('the log of the agent is judged, packed too, and need not be there where no
 test('results of several directories are judged together, a directory that is named twice once', async () => {
   await results('x', { 'a/1-result.json': good, 'b/2-result.json': { ...good, name: 'other' } })
   const document = documentIn(await run('x/a', 'x/b', './x/a/', '--json'))
-  expect([document.directory, document.directories.map(({ within }) => within), document.problems.map(({ rule, togetherCount }) => [rule, togetherCount])]).toEqual(['x', ['a', 'b'], [['name-collision', 2]]])
+  expect([
+    document.directory,
+    document.directories.map(({ within }) => within),
+    document.problems.map(({ rule, togetherCount }) => [rule, togetherCount]),
+  ]).toEqual(['x', ['a', 'b'], [['name-collision', 2]]])
 })
 
 describe('formats', () => {
   test.each<[format: string, form: RegExp]>([
-    ['junit', /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites>\n[\s\S]*<failure type="error"[\s\S]*<\/testsuites>\n$/],
+    [
+      'junit',
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites>\n[\s\S]*<failure type="error"[\s\S]*<\/testsuites>\n$/,
+    ],
     ['markdown', /^## ❌ Results of r\n[\s\S]*<\/details>\n$/],
   ])('%s', async (format, form) => {
     await results('r', { 'a-result.json': '{' })
@@ -136,7 +213,14 @@ describe('formats', () => {
     const { stdout } = await run('r', '--format', 'sarif')
     const log = JSON.parse(stdout) as { runs: { originalUriBaseIds: object; results: { locations: object[] }[] }[] }
     expect(log.runs[0]!.originalUriBaseIds).toEqual({ RESULTS: { uri: `file://${place.directory}/r/` } })
-    expect(log.runs[0]!.results[0]!.locations).toEqual([{ physicalLocation: { artifactLocation: { uri: 'a-result.json', uriBaseId: 'RESULTS' }, region: { startLine: 1, startColumn: 2 } } }])
+    expect(log.runs[0]!.results[0]!.locations).toEqual([
+      {
+        physicalLocation: {
+          artifactLocation: { uri: 'a-result.json', uriBaseId: 'RESULTS' },
+          region: { startLine: 1, startColumn: 2 },
+        },
+      },
+    ])
   })
 
   test('json is the same as --json', async () => {
@@ -147,11 +231,31 @@ describe('formats', () => {
 
 describe('--fix', () => {
   test('mends in a copy, and ends as that copy is judged', async () => {
-    await results('r', { 'a-result.json': { ...good, name: 'x'.repeat(256), attachments: [{ name: 'shot', source: 'shots/1-attachment.png', type: 'image/png' }] }, 'shots/1-attachment.png': 'png' })
+    await results('r', {
+      'a-result.json': {
+        ...good,
+        name: 'x'.repeat(256),
+        attachments: [{ name: 'shot', source: 'shots/1-attachment.png', type: 'image/png' }],
+      },
+      'shots/1-attachment.png': 'png',
+    })
     expect((await run('r', '--json')).exitCode).toBe(1)
     const fixed = await run('r', '--fix', '--output', 'mended', '--json')
     const document = documentIn(fixed)
-    expect([fixed.exitCode, document.directory, document.problems, document.fix]).toEqual([0, 'mended', [], { from: 'r', output: 'mended', files: 2, mended: { 'nested-attachment': 1, 'long-field': 1 }, left: [], leftCount: 0, omitted: [] }])
+    expect([fixed.exitCode, document.directory, document.problems, document.fix]).toEqual([
+      0,
+      'mended',
+      [],
+      {
+        from: 'r',
+        output: 'mended',
+        files: 2,
+        mended: { 'nested-attachment': 1, 'long-field': 1 },
+        left: [],
+        leftCount: 0,
+        omitted: [],
+      },
+    ])
     expect((await run('mended')).exitCode).toBe(0)
     expect((await readdir(join(place.directory, 'r'))).sort()).toEqual(['a-result.json', 'shots'])
     const again = await run('r', '--fix', '--output', 'mended')
@@ -177,12 +281,25 @@ describe('--fix', () => {
     const names = await readdir(place.directory)
     expect(names).not.toContain('mended')
     expect((await readFile(join(place.directory, 'r/a-result.json'))).length).toBeGreaterThan(0)
-    if (signal === 'SIGINT') expect([ended.exitCode, ended.stderr, names.filter((name) => name.includes('mended'))]).toEqual([6, 'Error: interrupted by SIGINT\n', []])
+    if (signal === 'SIGINT')
+      expect([ended.exitCode, ended.stderr, names.filter((name) => name.includes('mended'))]).toEqual([
+        6,
+        'Error: interrupted by SIGINT\n',
+        [],
+      ])
   })
 })
 
 test('Ctrl-C while it judges ends with 6 and one line', async () => {
-  await results('r', Object.fromEntries(Array.from({ length: 6000 }, (_, index) => [`${index}-result.json`, { ...good, fullName: `shop.Test${index}`, description: 'd'.repeat(20_000) }])))
+  await results(
+    'r',
+    Object.fromEntries(
+      Array.from({ length: 6000 }, (_, index) => [
+        `${index}-result.json`,
+        { ...good, fullName: `shop.Test${index}`, description: 'd'.repeat(20_000) },
+      ]),
+    ),
+  )
   const ended = await place.run(['lint-results', 'r'], {
     meanwhile: (child) => {
       const look = setInterval(() => {
@@ -206,16 +323,25 @@ function bytesReadBy(pid: number): number {
   }
 }
 
-test.skipIf(process.platform !== 'linux').each(['json', 'sarif', 'table'])('a full disk under the output is told in one line: %s', async (format) => {
-  await results('r', { 'a-result.json': good })
-  const full = openSync('/dev/full', 'w')
-  const { status, stderr } = spawnSync(process.execPath, [program, 'lint-results', 'r', '--format', format], { cwd: place.directory, stdio: ['ignore', full, 'pipe'], encoding: 'utf8' })
-  closeSync(full)
-  expect([status, stderr]).toEqual([69, 'Error: cannot write the output: ENOSPC: no space left on device, write\n'])
-})
+test.skipIf(process.platform !== 'linux').each(['json', 'sarif', 'table'])(
+  'a full disk under the output is told in one line: %s',
+  async (format) => {
+    await results('r', { 'a-result.json': good })
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [program, 'lint-results', 'r', '--format', format], {
+      cwd: place.directory,
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    expect([status, stderr]).toEqual([69, 'Error: cannot write the output: ENOSPC: no space left on device, write\n'])
+  },
+)
 
 test('who stops reading ends it without a word', async () => {
   await results('r', Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${index}-result.json`, '{'])))
-  const ended = await place.run(['lint-results', 'r', '--ci'], { meanwhile: (child) => child.stdout?.once('data', () => child.stdout?.destroy()) })
+  const ended = await place.run(['lint-results', 'r', '--ci'], {
+    meanwhile: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
+  })
   expect(ended.stderr).toBe('')
 })

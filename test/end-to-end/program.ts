@@ -20,7 +20,11 @@ export interface Place {
   write(name: string, text: string): Promise<string>
   run(
     words: readonly string[],
-    options?: { environment?: Record<string, string>; input?: string | Uint8Array; meanwhile?: (child: ChildProcess) => unknown },
+    options?: {
+      environment?: Record<string, string>
+      input?: string | Uint8Array
+      meanwhile?: (child: ChildProcess) => unknown
+    },
   ): Promise<Ended>
   remove(): Promise<void>
 }
@@ -38,7 +42,11 @@ export async function freshPlace(): Promise<Place> {
       new Promise((resolve, reject) => {
         const begin = performance.now()
         const env = { PATH: process.env.PATH ?? '', HOME: directory, LANG: 'C.UTF-8', TZ: 'UTC', ...environment }
-        const child = spawn(process.execPath, [program, ...words], { cwd: directory, env, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
+        const child = spawn(process.execPath, [program, ...words], {
+          cwd: directory,
+          env,
+          stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        })
         child.stdin?.on('error', () => undefined).end(input)
         const texts = { stdout: '', stderr: '' }
         child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))

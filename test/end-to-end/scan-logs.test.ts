@@ -27,12 +27,16 @@ function documentIn({ stdout }: Ended): ScanDocument {
 }
 /** The program with an open pipe as its standard input. */
 function piped(...words: string[]): ChildProcessWithoutNullStreams {
-  const child = spawn(process.execPath, [program, ...words], { cwd: place.directory, env: { PATH: process.env.PATH ?? '', HOME: place.directory, TZ: 'UTC' } })
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: place.directory,
+    env: { PATH: process.env.PATH ?? '', HOME: place.directory, TZ: 'UTC' },
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   child.stdin.on('error', () => undefined)
   return child
 }
-const counted = ({ matches }: ScanDocument): Record<string, number> => Object.fromEntries(matches.map(({ signature, count }) => [signature, count]))
+const counted = ({ matches }: ScanDocument): Record<string, number> =>
+  Object.fromEntries(matches.map(({ signature, count }) => [signature, count]))
 
 describe('what is found decides the exit code', () => {
   test.each<[what: string, log: string, words: string[], code: number]>([
@@ -47,7 +51,10 @@ describe('what is found decides the exit code', () => {
     ['an empty log', '', [], 3],
   ])('%s', async (_, log, words, code) => {
     const file = await place.write('app.log', log)
-    const [json, text] = await Promise.all([place.run(['scan-logs', file, '--json', ...words]), place.run(['scan-logs', file, ...words])])
+    const [json, text] = await Promise.all([
+      place.run(['scan-logs', file, '--json', ...words]),
+      place.run(['scan-logs', file, ...words]),
+    ])
     expect([json.exitCode, json.stderr, text.exitCode, text.stderr]).toEqual([code, '', code, ''])
     documentIn(json)
     expect(text.stdout.replace(/\s+/g, ' ')).toContain(`Exit code ${code}.`)
@@ -55,7 +62,11 @@ describe('what is found decides the exit code', () => {
 })
 
 test('counts are those of grep, whatever is in the file', async () => {
-  const log = Buffer.concat([Buffer.from(failed.repeat(3)), Buffer.from([0, 255, 254, 13, 10]), Buffer.from('HTTP FAILED HTTP FAILED\r\nHTTP\nFAILED\nlast HTTP FAILED')])
+  const log = Buffer.concat([
+    Buffer.from(failed.repeat(3)),
+    Buffer.from([0, 255, 254, 13, 10]),
+    Buffer.from('HTTP FAILED HTTP FAILED\r\nHTTP\nFAILED\nlast HTTP FAILED'),
+  ])
   const file = await place.write('app.log', '')
   await appendFile(file, log)
   const grep = Number(execFileSync('grep', ['-a', '-c', '-E', 'HTTP FAILED', file]).toString())
@@ -67,9 +78,19 @@ test('counts are those of grep, whatever is in the file', async () => {
 describe('standard input', () => {
   test('is read where - names it, and else not, which is said', async () => {
     const ended = await place.run(['scan-logs', '-', '--json'], { input: failed })
-    expect([ended.exitCode, counted(documentIn(ended)), documentIn(ended).files.map(({ name }) => name)]).toEqual([1, { 'http-failed': 1 }, ['standard input']])
-    const unread = spawnSync('sh', ['-c', 'echo | "$0" "$@"', process.execPath, program, 'scan-logs'], { cwd: place.directory, env: { PATH: '/bin:/usr/bin', KUBECONFIG: join(place.directory, 'nowhere'), HOME: place.directory }, encoding: 'utf8' })
-    expect(unread.stderr).toMatch(/^Standard input is not read\. To read it: testops-admin scan-logs -\nError: no configuration found/)
+    expect([ended.exitCode, counted(documentIn(ended)), documentIn(ended).files.map(({ name }) => name)]).toEqual([
+      1,
+      { 'http-failed': 1 },
+      ['standard input'],
+    ])
+    const unread = spawnSync('sh', ['-c', 'echo | "$0" "$@"', process.execPath, program, 'scan-logs'], {
+      cwd: place.directory,
+      env: { PATH: '/bin:/usr/bin', KUBECONFIG: join(place.directory, 'nowhere'), HOME: place.directory },
+      encoding: 'utf8',
+    })
+    expect(unread.stderr).toMatch(
+      /^Standard input is not read\. To read it: testops-admin scan-logs -\nError: no configuration found/,
+    )
   })
 
   test('may be compressed, and empty', async () => {
@@ -80,12 +101,17 @@ describe('standard input', () => {
   })
 
   test('and files are scanned where the environment names a deployment for other commands', async () => {
-    const ended = await place.run(['scan-logs', '-', '--json'], { input: failed, environment: { TESTOPS_ADMIN_DEPLOYMENT: 'prod' } })
+    const ended = await place.run(['scan-logs', '-', '--json'], {
+      input: failed,
+      environment: { TESTOPS_ADMIN_DEPLOYMENT: 'prod' },
+    })
     expect([ended.exitCode, counted(documentIn(ended))]).toEqual([1, { 'http-failed': 1 }])
   })
 
   test('is not taken for one where nothing is configured and nothing is piped in', async () => {
-    const { exitCode, stderr } = await place.run(['scan-logs'], { environment: { PATH: '/nonexistent', KUBECONFIG: join(place.directory, 'nowhere') } })
+    const { exitCode, stderr } = await place.run(['scan-logs'], {
+      environment: { PATH: '/nonexistent', KUBECONFIG: join(place.directory, 'nowhere') },
+    })
     expect([exitCode, stderr]).toEqual([64, expect.stringMatching(/^Error: no configuration found/)])
   })
 })
@@ -95,8 +121,16 @@ describe('what cannot be read', () => {
     ['a folder', ['logs'], 'logs is a folder: name the log files in it'],
     ['what is not there', ['ap.log'], 'there is no file ap.log'],
     ['a time that is none', ['app.log', '--since', 'noon'], '--since: `noon` is no time'],
-    ['times that leave nothing', ['app.log', '--since', '1h', '--until', '2h'], '--since is not before --until: nothing is left between them'],
-    ['a deployment beside files', ['app.log', '-d', 'prod'], "files are scanned in place of a deployment's log: name files, or a deployment, not both"],
+    [
+      'times that leave nothing',
+      ['app.log', '--since', '1h', '--until', '2h'],
+      '--since is not before --until: nothing is left between them',
+    ],
+    [
+      'a deployment beside files',
+      ['app.log', '-d', 'prod'],
+      "files are scanned in place of a deployment's log: name files, or a deployment, not both",
+    ],
     ['a zone that is none', ['app.log', '--time-zone', 'Mars/Base'], '--time-zone: there is no time zone `Mars/Base`'],
   ])('%s is wrong usage', async (_, words, message) => {
     await place.write('app.log', failed)
@@ -124,7 +158,10 @@ describe('what cannot be read', () => {
       [xz, `${xz} is compressed by xz, which this program does not unpack`],
     ])
     const alone = await place.run(['scan-logs', xz])
-    expect([alone.exitCode, alone.stdout]).toEqual([3, expect.stringContaining(`xzcat ${xz} | testops-admin scan-logs -`)])
+    expect([alone.exitCode, alone.stdout]).toEqual([
+      3,
+      expect.stringContaining(`xzcat ${xz} | testops-admin scan-logs -`),
+    ])
   })
 
   test('a file that is for no user, root included', async () => {
@@ -157,7 +194,8 @@ describe('what has no end', () => {
         child.stdout?.on('data', (text: string) => {
           const before = seen
           seen += text
-          if (before === '') void appendFile(file, line('10:05:00', 'java.net.UnknownHostException: tracker.example.org'))
+          if (before === '')
+            void appendFile(file, line('10:05:00', 'java.net.UnknownHostException: tracker.example.org'))
           if (!before.includes('tracker') && seen.includes('tracker')) child.kill('SIGINT')
         })
       },

@@ -26,10 +26,16 @@ test.each([
   const { place, path } = await machine(`echo "$*" >>"$HOME/words"; exec /bin/sleep 600`)
   await place.write('testops-admin.yaml', `deployments:\n  prod:\n    platform: host\n    ${lines}\n`)
   let toldAt = 0
-  const ended = await place.run(['doctor', '--only', `${part}/reachable`, '--timeout', '2', '--json'], { environment: { PATH: path }, meanwhile: (child) => child.stdout?.once('data', () => (toldAt = performance.now())) })
+  const ended = await place.run(['doctor', '--only', `${part}/reachable`, '--timeout', '2', '--json'], {
+    environment: { PATH: path },
+    meanwhile: (child) => child.stdout?.once('data', () => (toldAt = performance.now())),
+  })
   const after = performance.now() - toldAt
   const { checks } = JSON.parse(ended.stdout) as DoctorReport
-  expect([ended.exitCode, checks[0]?.findings?.[0]?.message]).toEqual([1, expect.stringMatching(/within 2 s|in time/) as string])
+  expect([ended.exitCode, checks[0]?.findings?.[0]?.message]).toEqual([
+    1,
+    expect.stringMatching(/within 2 s|in time/) as string,
+  ])
   expect(after).toBeLessThan(1500)
   const asked = new Set((await readFile(join(place.directory, 'words'), 'utf8')).trim().split('\n'))
   expect([...asked]).toEqual(['ahosts db.corp.invalid'])
@@ -38,7 +44,15 @@ test.each([
 
 test('a name is asked of the program once', async () => {
   const { place, path } = await machine('echo "$*" >>"$HOME/words"')
-  await place.write('testops-admin.yaml', `deployments:\n  prod:\n    platform: host\n    url: "http://${hostname()}:1"\n`)
-  const ended = await place.run(['doctor', '--only', 'api/reachable', '--timeout', '2', '--json'], { environment: { PATH: path } })
-  expect([ended.exitCode, await readFile(join(place.directory, 'words'), 'utf8')], ended.stdout).toEqual([1, `ahosts ${hostname()}\n`])
+  await place.write(
+    'testops-admin.yaml',
+    `deployments:\n  prod:\n    platform: host\n    url: "http://${hostname()}:1"\n`,
+  )
+  const ended = await place.run(['doctor', '--only', 'api/reachable', '--timeout', '2', '--json'], {
+    environment: { PATH: path },
+  })
+  expect([ended.exitCode, await readFile(join(place.directory, 'words'), 'utf8')], ended.stdout).toEqual([
+    1,
+    `ahosts ${hostname()}\n`,
+  ])
 })

@@ -17,7 +17,15 @@ beforeEach(async () => {
 afterEach(async () => rm(folder, { recursive: true, force: true }))
 
 async function type(line: string, more: Terminal = {}): Promise<Shown> {
-  return onTerminal(line, { cwd: folder, env: { XDG_STATE_HOME: join(folder, 'state'), XDG_CONFIG_HOME: join(folder, 'config'), TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') }, ...more })
+  return onTerminal(line, {
+    cwd: folder,
+    env: {
+      XDG_STATE_HOME: join(folder, 'state'),
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab'),
+    },
+    ...more,
+  })
 }
 
 async function isUnchanged(): Promise<boolean> {
@@ -31,7 +39,12 @@ test('Ctrl-C at the question cancels in one sentence', async () => {
 })
 
 test('after Ctrl-Z and fg the question can still be answered', async () => {
-  const { exitCode, text } = await type(`set -m; ${edit}; echo stopped; fg`, { answers: [[question, '\u001A'], [/stopped[^]*to go on: /, 'values.yaml\r']] })
+  const { exitCode, text } = await type(`set -m; ${edit}; echo stopped; fg`, {
+    answers: [
+      [question, '\u001A'],
+      [/stopped[^]*to go on: /, 'values.yaml\r'],
+    ],
+  })
   expect(text).toMatch(/stopped[^]*Done\./)
   expect(exitCode).toBe(0)
   expect(await isUnchanged()).toBe(false)
@@ -45,19 +58,29 @@ test('a refusal is said on standard error, and under --json is the document', as
 })
 
 test('a folder that was removed is told in one sentence', async () => {
-  const { exitCode, text } = await type('mkdir gone; cd gone; rmdir ../gone; testops-admin explain stuck-lock 2>&1 | grep Error; exit ${PIPESTATUS[0]}')
+  const { exitCode, text } = await type(
+    'mkdir gone; cd gone; rmdir ../gone; testops-admin explain stuck-lock 2>&1 | grep Error; exit ${PIPESTATUS[0]}',
+  )
   expect([exitCode, text]).toEqual([69, 'Error: the current folder no longer exists\n'])
 })
 
 test('a loop that reads names keeps all of them, whatever it runs', async () => {
-  const commands = ['explain', 'resume', 'undo', 'apply', 'lab mend', 'discard', 'scan-logs'].map((words) => `testops-admin ${words} >/dev/null 2>&1`)
-  const { text } = await type(`printf 'one\\ntwo\\n' | while read name; do ${commands.join('; ')}; echo "[$name]"; done`)
+  const commands = ['explain', 'resume', 'undo', 'apply', 'lab mend', 'discard', 'scan-logs'].map(
+    (words) => `testops-admin ${words} >/dev/null 2>&1`,
+  )
+  const { text } = await type(
+    `printf 'one\\ntwo\\n' | while read name; do ${commands.join('; ')}; echo "[$name]"; done`,
+  )
   expect(text).toBe('[one]\n[two]\n')
 })
 
 test.each([
   ['testops-admin doctor lab', 'Error: `testops-admin doctor` takes no argument: lab', 'testops-admin doctor -d lab'],
-  ['testops-admin apply', 'Error: `testops-admin apply` needs FILE, or - for standard input', 'testops-admin apply --help'],
+  [
+    'testops-admin apply',
+    'Error: `testops-admin apply` needs FILE, or - for standard input',
+    'testops-admin apply --help',
+  ],
 ])('%s is answered with one short sentence', async (line, said, next) => {
   const { exitCode, text } = await type(line)
   expect([exitCode, text.split('\n')]).toEqual([64, expect.arrayContaining([said, `  ${next}`])])

@@ -22,7 +22,9 @@ describe('token', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/)
     expect(stderr).toMatch(/^This token expires in 3,\d{3} s, at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.\n$/)
-    expect((await fetch(`${url}/api/uaa/me`, { headers: { authorization: `Bearer ${stdout.trim()}` } })).status).toBe(200)
+    expect((await fetch(`${url}/api/uaa/me`, { headers: { authorization: `Bearer ${stdout.trim()}` } })).status).toBe(
+      200,
+    )
     const shown = received.filter((request) => JSON.stringify(request).includes(apiToken))
     expect(shown.map(({ path }) => path)).toEqual(['/api/uaa/oauth/token'])
   })
@@ -62,20 +64,41 @@ describe('whoami', () => {
 
 describe.each(['token', 'whoami'])('%s ends with', (command) => {
   const endings = [
-    { what: 'a refused token', environment: { TESTOPS_TOKEN: 'another-token' }, exitCode: 69, code: 'UNAUTHENTICATED', says: / refused the API token, or / },
+    {
+      what: 'a refused token',
+      environment: { TESTOPS_TOKEN: 'another-token' },
+      exitCode: 69,
+      code: 'UNAUTHENTICATED',
+      says: / refused the API token, or /,
+    },
     { what: 'no token', token: '', exitCode: 64, code: 'NOT_CONFIGURED', says: /^no apiToken is configured$/ },
-    { what: 'a token that is not there', environment: {}, exitCode: 64, code: 'SECRET_MISSING', says: /TESTOPS_TOKEN is not set$/ },
-    { what: 'nothing that listens', isDown: true, exitCode: 69, code: 'UNREACHABLE', says: / refused the connection: nothing listens on / },
+    {
+      what: 'a token that is not there',
+      environment: {},
+      exitCode: 64,
+      code: 'SECRET_MISSING',
+      says: /TESTOPS_TOKEN is not set$/,
+    },
+    {
+      what: 'nothing that listens',
+      isDown: true,
+      exitCode: 69,
+      code: 'UNREACHABLE',
+      says: / refused the connection: nothing listens on /,
+    },
   ]
-  test.each(endings)('$exitCode for $what', async ({ environment: env = environment, token, isDown = false, exitCode, code, says }) => {
-    await configured(isDown ? `http://127.0.0.1:${await closedPort()}` : (await service()).url, token)
-    const asText = await place.run([command], { environment: env })
-    expect([asText.stdout, asText.exitCode]).toEqual(['', exitCode])
-    expect(asText.stderr).toMatch(/^Error: /)
-    const asJson = await place.run([command, '--json'], { environment: env })
-    const { error } = JSON.parse(asJson.stdout) as { error: { code: string; message: string } }
-    expect([asJson.stderr, asJson.exitCode, error.code]).toEqual(['', exitCode, code])
-    expect(error.message).toMatch(says)
-    expect(asText.stderr + asJson.stdout).not.toContain('another-token')
-  })
+  test.each(endings)(
+    '$exitCode for $what',
+    async ({ environment: env = environment, token, isDown = false, exitCode, code, says }) => {
+      await configured(isDown ? `http://127.0.0.1:${await closedPort()}` : (await service()).url, token)
+      const asText = await place.run([command], { environment: env })
+      expect([asText.stdout, asText.exitCode]).toEqual(['', exitCode])
+      expect(asText.stderr).toMatch(/^Error: /)
+      const asJson = await place.run([command, '--json'], { environment: env })
+      const { error } = JSON.parse(asJson.stdout) as { error: { code: string; message: string } }
+      expect([asJson.stderr, asJson.exitCode, error.code]).toEqual(['', exitCode, code])
+      expect(error.message).toMatch(says)
+      expect(asText.stderr + asJson.stdout).not.toContain('another-token')
+    },
+  )
 })

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { v3Flags } from '../fakes/index.ts'
@@ -37,19 +46,46 @@ function unwrapped(text: string): string {
 
 describe('a configuration that another user wrote', () => {
   test.each([
-    ['doctor'], ['doctor', '--json'], ['history'], ['unlock-changelog'], ['reset-queues', '--dry-run'], ['flush-sessions'], ['resume'], ['service', 'status'], ['service', 'restart'],
-    ['scan-logs'], ['token'], ['whoami'], ['check-cpu'], ['check-integration'], ['set-env', 'A=b'], ['doctor', '-d', 'lab'], ['doctor', '--config', 'testops-admin.yaml'],
+    ['doctor'],
+    ['doctor', '--json'],
+    ['history'],
+    ['unlock-changelog'],
+    ['reset-queues', '--dry-run'],
+    ['flush-sessions'],
+    ['resume'],
+    ['service', 'status'],
+    ['service', 'restart'],
+    ['scan-logs'],
+    ['token'],
+    ['whoami'],
+    ['check-cpu'],
+    ['check-integration'],
+    ['set-env', 'A=b'],
+    ['doctor', '-d', 'lab'],
+    ['doctor', '--config', 'testops-admin.yaml'],
   ])('is refused by %s %s %s, and nothing of it is executed', async (...words) => {
     const file = planted()
     const { exitCode, stdout, stderr } = await place.run(words)
-    expect({ exitCode, said: stdout + stderr }).toEqual({ exitCode: 64, said: expect.stringContaining('is not trusted: ') as string })
+    expect({ exitCode, said: stdout + stderr }).toEqual({
+      exitCode: 64,
+      said: expect.stringContaining('is not trusted: ') as string,
+    })
     expect(existsSync(trap)).toBe(false)
     expect(unwrapped(stdout + stderr)).toContain(`TESTOPS_ADMIN_TRUST=${file}`)
     expect(existsSync(join(place.directory, '.local'))).toBe(false)
   })
 
   test.each([
-    [0, ['explain', 'broker']], [0, ['checks']], [0, ['checks', '--json']], [0, ['check-cpu', '--file', 'cpuinfo']], [[0, 1], ['check-cpu', '--here', '--json']], [1, ['lint-results', 'results']], [0, ['scan-logs', 'a.log']],
+    [0, ['explain', 'broker']],
+    [0, ['checks']],
+    [0, ['checks', '--json']],
+    [0, ['check-cpu', '--file', 'cpuinfo']],
+    [
+      [0, 1],
+      ['check-cpu', '--here', '--json'],
+    ],
+    [1, ['lint-results', 'results']],
+    [0, ['scan-logs', 'a.log']],
     [1, ['check-integration', '--url', 'http://127.0.0.1:1']],
   ])('is ignored with a note (%j) by %j', async (code, words) => {
     mkdirSync(join(place.directory, 'results'))
@@ -82,7 +118,10 @@ describe('a configuration that another user wrote', () => {
 test('a pipe in place of a configuration is an error, and is not waited for', async () => {
   spawnSync('mkfifo', [join(place.directory, 'testops-admin.yaml')])
   const { exitCode, stderr, milliseconds } = await place.run(['doctor'])
-  expect({ exitCode, said: unwrapped(stderr) }).toEqual({ exitCode: 64, said: expect.stringContaining('it is a pipe, not a file') as string })
+  expect({ exitCode, said: unwrapped(stderr) }).toEqual({
+    exitCode: 64,
+    said: expect.stringContaining('it is a pipe, not a file') as string,
+  })
   expect(milliseconds).toBeLessThan(20_000)
 })
 
@@ -91,11 +130,15 @@ test('a pipe that nobody writes to, in place of a secret, is waited for until th
   spawnSync('mkfifo', [pipe])
   await place.write('testops-admin.yaml', `deployments: {prod: {url: "http://127.0.0.1:1", apiToken: {file: ${pipe}}}}`)
   const { exitCode, stderr } = await place.run(['whoami', '--timeout', '1'])
-  expect({ exitCode, said: unwrapped(stderr) }).toEqual({ exitCode: 64, said: expect.stringContaining(`the file ${pipe} gave nothing within 1 s`) as string })
+  expect({ exitCode, said: unwrapped(stderr) }).toEqual({
+    exitCode: 64,
+    said: expect.stringContaining(`the file ${pipe} gave nothing within 1 s`) as string,
+  })
 })
 
 describe('a state folder that others may write', () => {
-  const configuration = 'deployments:\n  prod:\n    database: {url: "postgresql://127.0.0.1:1/x"}\n    host: {commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n'
+  const configuration =
+    'deployments:\n  prod:\n    database: {url: "postgresql://127.0.0.1:1/x"}\n    host: {commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n'
 
   test('is neither read nor written: history is refused (4), doctor cannot tell', async () => {
     await place.write('testops-admin.yaml', configuration)
@@ -108,10 +151,19 @@ describe('a state folder that others may write', () => {
     const history = await place.run(['history', '--json'], { environment })
     expect(history.exitCode).toBe(4)
     expect(JSON.parse(history.stdout)).toMatchObject({
-      error: { code: 'REFUSED', message: `the state folder ${runs} is not trusted: every user may write its folder ${place.directory}/state (mode 0777)`, suggestions: [`chmod go-w ${place.directory}/state`, expect.stringContaining('XDG_STATE_HOME') as string] },
+      error: {
+        code: 'REFUSED',
+        message: `the state folder ${runs} is not trusted: every user may write its folder ${place.directory}/state (mode 0777)`,
+        suggestions: [`chmod go-w ${place.directory}/state`, expect.stringContaining('XDG_STATE_HOME') as string],
+      },
     })
-    const doctor = JSON.parse((await place.run(['doctor', '--json', '--only', 'service/unfinished-repair'], { environment })).stdout) as { checks: { status: string; error?: { code: string; message: string } }[] }
-    expect(doctor.checks[0]).toMatchObject({ status: 'unknown', error: { code: 'REFUSED', message: expect.stringContaining('is not trusted') as string } })
+    const doctor = JSON.parse(
+      (await place.run(['doctor', '--json', '--only', 'service/unfinished-repair'], { environment })).stdout,
+    ) as { checks: { status: string; error?: { code: string; message: string } }[] }
+    expect(doctor.checks[0]).toMatchObject({
+      status: 'unknown',
+      error: { code: 'REFUSED', message: expect.stringContaining('is not trusted') as string },
+    })
     expect(readdirSync(run)).toEqual(['run.json'])
     expect(readFileSync(join(run, 'run.json'), 'utf8')).toBe('planted')
   })
@@ -127,7 +179,10 @@ describe('a state folder that others may write', () => {
 })
 
 test('a program of the folder that this is called in is not run, though PATH has an empty part', async () => {
-  await place.write('testops-admin.yaml', 'deployments: {prod: {url: "http://127.0.0.1:1", apiToken: {command: [planted-program]}}}')
+  await place.write(
+    'testops-admin.yaml',
+    'deployments: {prod: {url: "http://127.0.0.1:1", apiToken: {command: [planted-program]}}}',
+  )
   writeFileSync(join(place.directory, 'planted-program'), `#!/bin/sh\necho x >> ${trap}\n`, { mode: 0o755 })
   for (const path of [':/usr/bin:/bin', '.:/usr/bin:/bin', '/usr/bin::/bin', '.', '', 'bin:']) {
     const { stderr } = await place.run(['whoami'], { environment: { PATH: path } })
@@ -139,9 +194,27 @@ test('a program of the folder that this is called in is not run, though PATH has
 test("plugins that the user's data folder names are not loaded", async () => {
   const data = join(place.directory, 'data/testops-admin')
   mkdirSync(join(data, 'node_modules/plugin/commands'), { recursive: true })
-  writeFileSync(join(data, 'package.json'), JSON.stringify({ name: 'x', oclif: { plugins: [{ name: 'plugin', type: 'user', root: join(data, 'node_modules/plugin') }] }, dependencies: { plugin: '*' } }))
-  writeFileSync(join(data, 'node_modules/plugin/package.json'), JSON.stringify({ name: 'plugin', version: '1.0.0', main: 'index.js', oclif: { hooks: { init: './commands/x.js', prerun: './commands/x.js' }, commands: './commands' } }))
-  writeFileSync(join(data, 'node_modules/plugin/commands/x.js'), `require('node:fs').appendFileSync(${JSON.stringify(trap)}, 'x'); module.exports = class {}\n`)
+  writeFileSync(
+    join(data, 'package.json'),
+    JSON.stringify({
+      name: 'x',
+      oclif: { plugins: [{ name: 'plugin', type: 'user', root: join(data, 'node_modules/plugin') }] },
+      dependencies: { plugin: '*' },
+    }),
+  )
+  writeFileSync(
+    join(data, 'node_modules/plugin/package.json'),
+    JSON.stringify({
+      name: 'plugin',
+      version: '1.0.0',
+      main: 'index.js',
+      oclif: { hooks: { init: './commands/x.js', prerun: './commands/x.js' }, commands: './commands' },
+    }),
+  )
+  writeFileSync(
+    join(data, 'node_modules/plugin/commands/x.js'),
+    `require('node:fs').appendFileSync(${JSON.stringify(trap)}, 'x'); module.exports = class {}\n`,
+  )
   await place.run(['checks'], { environment: { XDG_DATA_HOME: join(place.directory, 'data') } })
   expect(existsSync(trap)).toBe(false)
 })

@@ -31,10 +31,13 @@ describe('what works without any deployment', () => {
     expect(stdout).toMatch(expected)
   })
 
-  test.each(['doctor', 'checks', 'explain', 'check-integration', 'lint-results', 'scan-logs'])('%s --help', async (command) => {
-    const { stdout } = await place.run([command, '--help'])
-    await expect(stdout).toMatchFileSnapshot(`golden/help-${command}.txt`)
-  })
+  test.each(['doctor', 'checks', 'explain', 'check-integration', 'lint-results', 'scan-logs'])(
+    '%s --help',
+    async (command) => {
+      const { stdout } = await place.run([command, '--help'])
+      await expect(stdout).toMatchFileSnapshot(`golden/help-${command}.txt`)
+    },
+  )
 
   test.each([
     ['checks', 'checks --json', 0],
@@ -60,12 +63,16 @@ describe('what works without any deployment', () => {
     const { stdout } = await place.run(['explain', '--json'])
     // what is in the pipe already leaves too little room
     const script = '(head -c 60000 /dev/zero; "$0" "$1" explain --json) | (sleep 2; tail -c +60001)'
-    const read = execFileSync('sh', ['-c', script, process.execPath, program], { env: { HOME: place.directory, PATH: process.env.PATH } })
+    const read = execFileSync('sh', ['-c', script, process.execPath, program], {
+      env: { HOME: place.directory, PATH: process.env.PATH },
+    })
     expect(read.toString()).toBe(stdout)
   })
 
   test('every check has a text, and its title', async () => {
-    const { checks } = JSON.parse((await place.run(['checks', '--json'])).stdout) as { checks: { id: string; title: string }[] }
+    const { checks } = JSON.parse((await place.run(['checks', '--json'])).stdout) as {
+      checks: { id: string; title: string }[]
+    }
     const { entries } = JSON.parse((await place.run(['explain', '--json'])).stdout) as {
       entries: { id: string; kind: string; title: string }[]
     }
@@ -81,14 +88,22 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['-d prod doctor', 'flags come after the command: testops-admin COMMAND -d', 'testops-admin --help'],
     ['doctor --onyl broker', '--onyl is no flag of `testops-admin doctor`', 'testops-admin doctor --only'],
     ['doctor broker', '`testops-admin doctor` takes no argument: broker', 'testops-admin doctor --help'],
-    ['doctor --format tabel', 'Expected --format=tabel to be one of: table, short, json', 'testops-admin doctor --help'],
+    [
+      'doctor --format tabel',
+      'Expected --format=tabel to be one of: table, short, json',
+      'testops-admin doctor --help',
+    ],
     ['doctor --timeout soon', '--timeout: expected an integer but received: soon', 'testops-admin doctor --help'],
     [
       'doctor --timeout 0',
       '--timeout: expected an integer greater than or equal to 1 but received: 0',
       'testops-admin doctor --help',
     ],
-    ['doctor --only broker/queue-durable', 'no check `broker/queue-durable`; did you mean `broker/queues-durable`?', 'testops-admin doctor --only broker/queues-durable'],
+    [
+      'doctor --only broker/queue-durable',
+      'no check `broker/queue-durable`; did you mean `broker/queues-durable`?',
+      'testops-admin doctor --only broker/queues-durable',
+    ],
     ['doctor --skip databse', 'no check `databse`; did you mean `database`?', 'testops-admin doctor --skip database'],
     ['doctor --only broker --skip broker', '--only and --skip leave no check to run', 'testops-admin checks'],
     ['doctor --wait --watch', '--watch cannot also be provided when using --wait', 'testops-admin doctor --help'],
@@ -97,7 +112,11 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['lab break stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab break stuck-lock'],
     ['lab mend stuck-lok', 'no fault `stuck-lok`; did you mean `stuck-lock`?', 'testops-admin lab mend stuck-lock'],
     ['lab mend nope', 'no fault `nope`; the nearest are ', 'testops-admin lab faults'],
-    ['lab break', '`testops-admin lab break` needs FAULT or FAULT/VARIANT, one or several', 'testops-admin lab break --help'],
+    [
+      'lab break',
+      '`testops-admin lab break` needs FAULT or FAULT/VARIANT, one or several',
+      'testops-admin lab break --help',
+    ],
     ['checks extra', '`testops-admin checks` takes no argument: extra', 'testops-admin checks --help'],
   ])('%s', async (line, message, suggestion) => {
     const [plain, json] = await Promise.all([place.run(words(line)), place.run([...words(line), '--json'])])
@@ -107,7 +126,10 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     expect({ stderr: json.stderr, exitCode: json.exitCode }).toEqual({ stderr: '', exitCode: 64 })
     const document = JSON.parse(json.stdout) as { error: { code: string; message: string; suggestions: string[] } }
     expect(faultsOf('error', document)).toEqual([])
-    expect(document.error).toMatchObject({ code: 'USAGE', suggestions: expect.arrayContaining([suggestion]) as string[] })
+    expect(document.error).toMatchObject({
+      code: 'USAGE',
+      suggestions: expect.arrayContaining([suggestion]) as string[],
+    })
     expect(document.error.message).toContain(message)
   })
 

@@ -49,7 +49,10 @@ describe('a watch', () => {
     const { url } = await service()
     const settings = (of: string): string => `VENDOR_ENDPOINT=${of}\n`
     const file = await place.write('testops.env', settings(url))
-    await place.write('testops-admin.yaml', `deployments:\n  prod:\n    platform: host\n    host: {environmentFile: ${file}, commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n`)
+    await place.write(
+      'testops-admin.yaml',
+      `deployments:\n  prod:\n    platform: host\n    host: {environmentFile: ${file}, commands: {start: ["true"], stop: ["true"], status: ["true"]}}\n`,
+    )
     const ended = await place.run(['doctor', '--watch', '--interval', '1', '--only', 'api/reachable'], {
       meanwhile: (child) => {
         child.stdout?.once('data', () => void place.write('testops.env', settings('http://127.0.0.1:1')))
@@ -91,9 +94,12 @@ test('on a terminal the list of results takes itself away, and leaves the report
     'terminal.mjs',
     'for (const stream of [process.stdout, process.stderr]) Object.assign(stream, { isTTY: true, columns: 90, rows: 30, getWindowSize: () => [90, 30] })',
   )
-  const { stdout, stderr, exitCode } = await place.run(['doctor', '--only', 'api/reachable', 'api/token', 'api/latency'], {
-    environment: { ...environment, NODE_OPTIONS: `--import=${preload}`, TERM: 'xterm' },
-  })
+  const { stdout, stderr, exitCode } = await place.run(
+    ['doctor', '--only', 'api/reachable', 'api/token', 'api/latency'],
+    {
+      environment: { ...environment, NODE_OPTIONS: `--import=${preload}`, TERM: 'xterm' },
+    },
+  )
   expect(exitCode).toBe(0)
   const terminal = new Terminal(90, 30)
   terminal.stderr.write(stderr.slice(0, stderr.lastIndexOf('\r')))

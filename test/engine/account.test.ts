@@ -10,7 +10,16 @@ const plan: Plan = planOf({
   steps: [
     {
       title: 'ask',
-      action: { kind: 'migrate-trees', api: 'https://testops.example.org', items: [{ project: 1, tree: null }, { project: 2, tree: 21 }, { project: 3, tree: null }], concurrency: 1 },
+      action: {
+        kind: 'migrate-trees',
+        api: 'https://testops.example.org',
+        items: [
+          { project: 1, tree: null },
+          { project: 2, tree: 21 },
+          { project: 3, tree: null },
+        ],
+        concurrency: 1,
+      },
       interrupts: true,
       loses: 'the trees as they are',
     },
@@ -20,13 +29,21 @@ const none = { accepted: 0, failed: [] }
 
 test('a plan that is not carried out has an account too, also where there is nothing to do; other repairs have none', () => {
   expect(documentOf(plan, { outcome: 'planned' })).toMatchObject({ requested: 3, skipped: 3, ...none })
-  expect(documentOf({ ...plan, steps: [] }, { outcome: 'nothing-to-do' })).toMatchObject({ requested: 0, skipped: 0, ...none })
+  expect(documentOf({ ...plan, steps: [] }, { outcome: 'nothing-to-do' })).toMatchObject({
+    requested: 0,
+    skipped: 0,
+    ...none,
+  })
   expect(documentOf(planOf(), { outcome: 'planned' })).not.toHaveProperty('requested')
 })
 
 test('what the service refused makes the repair fail, and the run is over', async () => {
   const journals = machine()
-  const deployment = fakeDeployment({ api: fakeApiControl(({ tree }) => (tree === 21 ? refusedMigration(404, 'Tree 21 not found') : { status: 'accepted' })) })
+  const deployment = fakeDeployment({
+    api: fakeApiControl(({ tree }) =>
+      tree === 21 ? refusedMigration(404, 'Tree 21 not found') : { status: 'accepted' },
+    ),
+  })
   const { document, exitCode } = await perform(await begun(journals, deployment, undefined, recordOf({ plan })))
   expect([exitCode, document]).toMatchObject([
     1,
@@ -35,8 +52,19 @@ test('what the service refused makes the repair fail, and the run is over', asyn
       requested: 3,
       accepted: 2,
       skipped: 0,
-      failed: [{ project: 2, tree: 21, status: 404, message: "there is no project 2, or no tree 21 in it: HTTP 404, 'Tree 21 not found'" }],
-      error: { code: 'FAILED', message: '1 of 3 calls failed', suggestions: ['testops-admin migrate-trees -d prod --tree 2/21   # once the cause is gone'] },
+      failed: [
+        {
+          project: 2,
+          tree: 21,
+          status: 404,
+          message: "there is no project 2, or no tree 21 in it: HTTP 404, 'Tree 21 not found'",
+        },
+      ],
+      error: {
+        code: 'FAILED',
+        message: '1 of 3 calls failed',
+        suggestions: ['testops-admin migrate-trees -d prod --tree 2/21   # once the cause is gone'],
+      },
     },
   ])
   expect(runState(await journals.here.read(run)).state).toBe('failed')

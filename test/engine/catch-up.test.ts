@@ -20,7 +20,10 @@ type Kept = readonly RunEvent[] | 'none' | 'empty' | 'damaged'
 
 async function kept(here: Kept, there: Kept): Promise<Machines> {
   const journals = machine()
-  for (const [store, events] of [[journals.here, here], [journals.deployment, there]] as const) {
+  for (const [store, events] of [
+    [journals.here, here],
+    [journals.deployment, there],
+  ] as const) {
     if (events === 'none') continue
     if (events === 'empty') store.kept.set(run, [])
     else if (events === 'damaged') store.kept.set(run, [{ run, plan: 'lost' }])
@@ -42,20 +45,68 @@ async function standing(journals: Journals, adopt: boolean): Promise<string> {
 describe('the longer of two journals holds', () => {
   test.each<[what: string, here: Kept, there: Kept, plain: RegExp, adopting: RegExp]>([
     ['both the same', [copied, intent], [copied, intent], /^copied, intent 0$/, /^copied, intent 0$/],
-    ['gone on with elsewhere', [copied, intent], [copied, intent, done], /^copied, intent 0, done 0$/, /^copied, intent 0, done 0$/],
+    [
+      'gone on with elsewhere',
+      [copied, intent],
+      [copied, intent, done],
+      /^copied, intent 0, done 0$/,
+      /^copied, intent 0, done 0$/,
+    ],
     ['written here alone', [copied, intent], [copied], /^copied, intent 0$/, /^copied, intent 0$/],
     ['finished elsewhere', [copied, intent], [copied, intent, done, ended], /, ended done$/, /, ended done$/],
-    ['begun elsewhere', 'none', [copied], /^USAGE there is no run .* in this machine; the deployment keeps a copy$/, /^copied$/],
-    ['known nowhere', 'none', 'none', /^USAGE there is no run .* in this machine$/, /^USAGE there is no run .* in the deployment$/],
+    [
+      'begun elsewhere',
+      'none',
+      [copied],
+      /^USAGE there is no run .* in this machine; the deployment keeps a copy$/,
+      /^copied$/,
+    ],
+    [
+      'known nowhere',
+      'none',
+      'none',
+      /^USAGE there is no run .* in this machine$/,
+      /^USAGE there is no run .* in the deployment$/,
+    ],
     ['never copied', [intent], 'none', /^intent 0$/, /^intent 0$/],
     ['its copy is gone', [copied, intent], 'none', /^copied, intent 0; gone$/, /^copied, intent 0; gone$/],
     ['over, so its copy is gone', [copied, intent, done, ended], 'none', /, ended done$/, /, ended done$/],
     ['killed while the copy was begun', [], 'empty', /^$/, /^$/],
-    ['killed elsewhere while the copy was begun', 'none', 'empty', /^REFUSED the deployment holds nothing/, /^REFUSED the deployment holds nothing/],
-    ['two that tell of different things', [copied, intent], [copied, other], /^REFUSED .* differ from event 2 on: intent of step 1 at .* by op@bastion, and intent of step 1 at .* by op@elsewhere/, /^REFUSED .* differ/],
-    ['damaged here', 'damaged', [copied], /^UNEXPECTED_ANSWER .* is damaged: .*; the deployment keeps a copy$/, /^copied$/],
-    ['damaged here, and no copy', 'damaged', 'none', /^UNEXPECTED_ANSWER .* is damaged/, /^UNEXPECTED_ANSWER .* is damaged/],
-    ['damaged there', [copied, intent], 'damaged', /^UNEXPECTED_ANSWER .* in the deployment is damaged/, /^UNEXPECTED_ANSWER/],
+    [
+      'killed elsewhere while the copy was begun',
+      'none',
+      'empty',
+      /^REFUSED the deployment holds nothing/,
+      /^REFUSED the deployment holds nothing/,
+    ],
+    [
+      'two that tell of different things',
+      [copied, intent],
+      [copied, other],
+      /^REFUSED .* differ from event 2 on: intent of step 1 at .* by op@bastion, and intent of step 1 at .* by op@elsewhere/,
+      /^REFUSED .* differ/,
+    ],
+    [
+      'damaged here',
+      'damaged',
+      [copied],
+      /^UNEXPECTED_ANSWER .* is damaged: .*; the deployment keeps a copy$/,
+      /^copied$/,
+    ],
+    [
+      'damaged here, and no copy',
+      'damaged',
+      'none',
+      /^UNEXPECTED_ANSWER .* is damaged/,
+      /^UNEXPECTED_ANSWER .* is damaged/,
+    ],
+    [
+      'damaged there',
+      [copied, intent],
+      'damaged',
+      /^UNEXPECTED_ANSWER .* in the deployment is damaged/,
+      /^UNEXPECTED_ANSWER/,
+    ],
   ])('%s', async (_, here, there, plain, adopting) => {
     const journals = await kept(here, there)
     expect(await standing(journals, false)).toMatch(plain)
@@ -65,7 +116,9 @@ describe('the longer of two journals holds', () => {
   test('a deployment that cannot be asked hinders nobody who has a journal', async () => {
     const journals = { ...(await kept([copied, intent], 'none')), there: async () => Promise.reject(away) }
     expect(await standing(journals, false)).toBe('copied, intent 0')
-    expect(await standing({ ...journals, here: fakeRunStore('this machine') }, true)).toBe(`UNREACHABLE ${away.message}`)
+    expect(await standing({ ...journals, here: fakeRunStore('this machine') }, true)).toBe(
+      `UNREACHABLE ${away.message}`,
+    )
   })
 
   test('two records of one name are two runs', async () => {
@@ -105,15 +158,34 @@ describe('whoever goes on with a run tells each place what it lacks', () => {
 
 describe('what is on record', () => {
   const told2 = async (journals: Journals): Promise<unknown[]> =>
-    (await onRecord(journals)).all.map((it) => [it.isHere, it.isGone, 'record' in it ? told(it).join(', ') : it.unreadable])
+    (await onRecord(journals)).all.map((it) => [
+      it.isHere,
+      it.isGone,
+      'record' in it ? told(it).join(', ') : it.unreadable,
+    ])
 
   test.each<[what: string, here: Kept, there: Kept, all: unknown[]]>([
     ['nothing', 'none', 'none', []],
-    ['a run of this machine that the deployment knows more of', [copied], [copied, intent], [[true, false, 'copied, intent 0']]],
+    [
+      'a run of this machine that the deployment knows more of',
+      [copied],
+      [copied, intent],
+      [[true, false, 'copied, intent 0']],
+    ],
     ['a run whose copy is gone', [copied, intent], 'none', [[true, true, 'copied, intent 0']]],
     ['a run of another machine', 'none', [copied], [[false, false, 'copied']]],
-    ['a copy that alone says that it is over', [copied, intent], [copied, intent, done, ended], [[true, false, 'copied, intent 0']]],
-    ['two that came apart', [copied, intent], [copied, other], [[true, false, expect.stringMatching(/differ from event 2/)]]],
+    [
+      'a copy that alone says that it is over',
+      [copied, intent],
+      [copied, intent, done, ended],
+      [[true, false, 'copied, intent 0']],
+    ],
+    [
+      'two that came apart',
+      [copied, intent],
+      [copied, other],
+      [[true, false, expect.stringMatching(/differ from event 2/)]],
+    ],
     ['a damaged one', 'damaged', 'none', [[true, false, expect.stringMatching(/is damaged/)]]],
     ['a damaged copy', [copied], 'damaged', [[true, false, expect.stringMatching(/in the deployment is damaged/)]]],
   ])('%s', async (_, here, there, all) => expect(await told2(await kept(here, there))).toEqual(all))

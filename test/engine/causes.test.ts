@@ -62,15 +62,27 @@ describe('a problem that nothing else causes is none of another, nor of what is 
   it.each<[string, Result]>([
     ['no systemd here', unknown(new AdminError('UNAVAILABLE', 'systemd does not run on this machine'))],
     ['a configuration that is not right', unknown(new AdminError('CONFIGURATION', ''))],
-    ['a name that does not resolve', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unresolved', ...host } }))],
+    [
+      'a name that does not resolve',
+      unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unresolved', ...host } })),
+    ],
     ['no route', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unrouted', ...host } }))],
     ['a certificate', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'tls', ...host } }))],
     ['a proxy', unknown(new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'proxy', ...host } }))],
-    ['a source that cannot be opened for such a reason', { ...results.error!, isUnopened: true, isApart: true } as Result],
+    [
+      'a source that cannot be opened for such a reason',
+      { ...results.error!, isUnopened: true, isApart: true } as Result,
+    ],
   ])('%s', (_, result) => {
     const roots = result.status === 'problem' ? ['b'] : []
-    expect(folded(judged('a', results.error!, ['b']), judged('b', result))).toEqual({ roots: ['a', ...roots], shown: { a: 'problem', b: result.status } })
-    expect(folded(judged('a', results.underway!, ['b']), judged('b', result))).toEqual({ roots, shown: { a: 'ok', b: result.status } })
+    expect(folded(judged('a', results.error!, ['b']), judged('b', result))).toEqual({
+      roots: ['a', ...roots],
+      shown: { a: 'problem', b: result.status },
+    })
+    expect(folded(judged('a', results.underway!, ['b']), judged('b', result))).toEqual({
+      roots,
+      shown: { a: 'ok', b: result.status },
+    })
   })
 
   it.each<[string, Result]>([
@@ -79,11 +91,18 @@ describe('a problem that nothing else causes is none of another, nor of what is 
     ['without a pod or container', unknown(new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'instances' } }))],
     ['strange', unknown(new AdminError('UNEXPECTED_ANSWER', ''))],
   ])('what may follow does: %s', (_, result) => {
-    expect(folded(judged('a', results.error!, ['b']), judged('b', result)).shown).toEqual({ a: 'problem', b: 'unknown because a' })
+    expect(folded(judged('a', results.error!, ['b']), judged('b', result)).shown).toEqual({
+      a: 'problem',
+      b: 'unknown because a',
+    })
   })
 
   it('the check that stands for its source explains it all the same', () => {
-    const behind: Result = { status: 'unknown', error: new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unresolved', ...host } }), because: 'b' }
+    const behind: Result = {
+      status: 'unknown',
+      error: new AdminError('UNREACHABLE', '', [], { obstacle: { kind: 'unresolved', ...host } }),
+      because: 'b',
+    }
     const own = { ...results.error!, isUnopened: true, isApart: true } as Result
     expect(folded(judged('a', results.error!, ['b', 'c']), judged('b', own, ['c']), judged('c', behind))).toEqual({
       roots: ['a', 'b'],
@@ -96,10 +115,13 @@ it('what could not be looked at is no cause of what was seen, where it may well 
   const blind: Judged = judged('a', { ...results.error!, isUnopened: true } as Result, ['b'])
   expect(folded(blind, judged('b', results.error!)).roots).toEqual(['a'])
   const mayRun = { ...blind, check: { ...blind.check, explainsUnopened: false } }
-  expect(folded(mayRun, judged('b', results.error!))).toEqual({ roots: ['a', 'b'], shown: { a: 'problem', b: 'problem' } })
+  expect(folded(mayRun, judged('b', results.error!))).toEqual({
+    roots: ['a', 'b'],
+    shown: { a: 'problem', b: 'problem' },
+  })
 })
 
-it("what keeps this program alone out of a source, by its own login or secret, is no cause of what was seen", () => {
+it('what keeps this program alone out of a source, by its own login or secret, is no cause of what was seen', () => {
   const refused: Judged = judged('a', { ...results.error!, isUnopened: true, isOwn: true } as Result, ['b', 'c'])
   const behind: Result = { status: 'unknown', error: new AdminError('UNAUTHENTICATED', ''), because: 'a' }
   expect(folded(refused, judged('b', results.error!), judged('c', behind))).toEqual({
@@ -114,18 +136,29 @@ it("what keeps this program alone out of a source, by its own login or secret, i
 })
 
 it('what has not been tried, for it is not known where it is, follows from nothing, also not from what is under way', () => {
-  const untried: Result = { status: 'unknown', error: new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'settings' } }) }
+  const untried: Result = {
+    status: 'unknown',
+    error: new AdminError('UNAVAILABLE', '', [], { obstacle: { kind: 'settings' } }),
+  }
   expect(folded(judged('a', results.error!, ['b']), judged('b', untried)).shown).toEqual({ a: 'problem', b: 'unknown' })
   expect(folded(judged('a', results.underway!, ['b']), judged('b', untried)).shown).toEqual({ a: 'ok', b: 'unknown' })
 })
 
 it('names the root of a chain, not its next link', () => {
-  const chain = folded(judged('c', results.error!), judged('b', results.error!, ['c']), judged('a', results.error!, ['b', 'c']))
+  const chain = folded(
+    judged('c', results.error!),
+    judged('b', results.error!, ['c']),
+    judged('a', results.error!, ['b', 'c']),
+  )
   expect(chain).toEqual({ roots: ['a'], shown: { a: 'problem', b: 'problem because a', c: 'problem because a' } })
 })
 
 it('names the next link where the root says nothing of it', () => {
-  const chain = folded(judged('a', results.error!, ['b']), judged('b', results.error!, ['c']), judged('c', results.error!))
+  const chain = folded(
+    judged('a', results.error!, ['b']),
+    judged('b', results.error!, ['c']),
+    judged('c', results.error!),
+  )
   expect(chain.shown).toEqual({ a: 'problem', b: 'problem because a', c: 'problem because b' })
   expect(chain.roots).toEqual(['a'])
 })
@@ -188,17 +221,32 @@ describe('a problem that follows from another one', () => {
   const explained = ['crashes', 'lock', 'api']
 
   it('is caused by its error, and explains nothing then', () => {
-    const { roots, shown } = folded(judged('unfinished', unfinished, explained), judged('crashes', results['error']!, ['api']), judged('api', results['unknown']!))
+    const { roots, shown } = folded(
+      judged('unfinished', unfinished, explained),
+      judged('crashes', results['error']!, ['api']),
+      judged('api', results['unknown']!),
+    )
     expect(roots).toEqual(['crashes'])
     expect(shown).toMatchObject({ unfinished: 'problem because crashes', api: 'unknown because crashes' })
   })
 
   it('explains as ever where that has another cause', () => {
-    const { roots } = folded(judged('unfinished', unfinished, explained), judged('lock', results['error']!, ['crashes']), judged('crashes', results['error']!, ['api']), judged('api', results['unknown']!))
+    const { roots } = folded(
+      judged('unfinished', unfinished, explained),
+      judged('lock', results['error']!, ['crashes']),
+      judged('crashes', results['error']!, ['api']),
+      judged('api', results['unknown']!),
+    )
     expect(roots).toEqual(['unfinished'])
   })
 
   it.each(['ok', 'warning', 'skipped'])('explains as ever where that is %s', (state) => {
-    expect(folded(judged('unfinished', unfinished, explained), judged('crashes', results[state]!), judged('api', results['unknown']!)).roots).toContain('unfinished')
+    expect(
+      folded(
+        judged('unfinished', unfinished, explained),
+        judged('crashes', results[state]!),
+        judged('api', results['unknown']!),
+      ).roots,
+    ).toContain('unfinished')
   })
 })

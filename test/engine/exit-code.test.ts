@@ -11,7 +11,10 @@ it.each([
   [1, 1, 1, 1, 1, 1],
 ])('%i errors, %i unknown, %i warnings', (error, unknown, warning, normal, onError, onUnknown) => {
   const report = { summary: { ok: 3, skipped: 2, error, unknown, warning } }
-  expect([exitCodeOf(report), exitCodeOf(report, 'warning'), exitCodeOf(report, 'error'), exitCodeOf(report, 'unknown')]).toEqual(
-    [normal, normal, onError, onUnknown],
-  )
+  expect([
+    exitCodeOf(report),
+    exitCodeOf(report, 'warning'),
+    exitCodeOf(report, 'error'),
+    exitCodeOf(report, 'unknown'),
+  ]).toEqual([normal, normal, onError, onUnknown])
 })

@@ -4,7 +4,10 @@ import type { RunEvent } from '../../src/core/run.ts'
 import { foresee } from '../../src/engine/foresee.ts'
 import { eventOf, machine, planOf, recordOf, run } from './repairing.ts'
 
-const took = (step: number, durationMs: number): RunEvent[] => [eventOf({ event: 'intent', step }), eventOf({ event: 'done', step, durationMs })]
+const took = (step: number, durationMs: number): RunEvent[] => [
+  eventOf({ event: 'intent', step }),
+  eventOf({ event: 'done', step, durationMs }),
+]
 
 test('without a history nothing is known', async () => {
   expect(await foresee(planOf(), machine())).toEqual(planOf({ expectedMs: [null, null, null] }))
@@ -26,7 +29,10 @@ test('durations are those of this deployment, each kind by its median, done in o
 })
 
 test('where the deployment can keep no journal, the plan says so', async () => {
-  const journals = { ...machine(), there: async () => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured')) }
+  const journals = {
+    ...machine(),
+    there: async () => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured')),
+  }
   expect((await foresee(planOf({ notes: ['op holds it'] }), journals)).notes).toEqual([
     'op holds it',
     'the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured',

@@ -25,7 +25,11 @@ function locks(...holders: (Holder | AdminError | null)[]): { all: RepairLock[];
   return { all, did, lost }
 }
 
-const somebody: Holder = { who: 'op@bastion (process 812)', since: new Date('2026-11-21T02:12:44Z'), what: 'unlock-changelog' }
+const somebody: Holder = {
+  who: 'op@bastion (process 812)',
+  since: new Date('2026-11-21T02:12:44Z'),
+  what: 'unlock-changelog',
+}
 
 test('all are taken in their order, and given back in reverse', async () => {
   const { all, did } = locks(null, null)
@@ -48,7 +52,9 @@ test('where one is held, those before it are given back, and none after it is tr
 })
 
 test('a holder of whom nothing is known is told as far as it goes', async () => {
-  await expect(takeLocks(locks({ who: null, since: null, what: null }).all)).rejects.toThrow('another operator is repairing this deployment')
+  await expect(takeLocks(locks({ who: null, since: null, what: null }).all)).rejects.toThrow(
+    'another operator is repairing this deployment',
+  )
 })
 
 test('one that cannot be taken at all fails with its reason', async () => {
@@ -70,7 +76,11 @@ test('a lost one is named', async () => {
 
 test('one that cannot be given back keeps nobody from ending', async () => {
   const { all, did } = locks(null, null)
-  const guard = await takeLocks(all.map((lock) => (lock.where === 'file' ? { ...lock, release: async () => Promise.reject(new Error('EIO')) } : lock)))
+  const guard = await takeLocks(
+    all.map((lock) =>
+      lock.where === 'file' ? { ...lock, release: async () => Promise.reject(new Error('EIO')) } : lock,
+    ),
+  )
   await guard.release()
   expect(did).toEqual(['take database', 'take file', 'release database'])
 })

@@ -26,7 +26,10 @@ test('a machine that cannot keep a journal begins nothing anywhere', async () =>
 
 test('a deployment that keeps none is no hindrance, and is named', async () => {
   const here = fakeRunStore()
-  const journals = { here, there: async () => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured')) }
+  const journals = {
+    here,
+    there: async () => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured')),
+  }
   const journal = await beginJournal(journals, recordOf(), options)
   await journal.append(eventOf({ event: 'intent', step: 0 }))
   expect(journal.onlyHere).toBe('no broker is configured')
@@ -89,7 +92,10 @@ test('a copy that somebody else writes to is left alone, and stops the run', asy
   journals.deployment.failing = null
   journals.deployment.kept.get(run)!.push(eventOf({ event: 'intent', step: 1 }, 9))
   const apart = /^the journals of run .* differ from event 2 on: intent of step 1 at .*, and intent of step 2 at/
-  await expect(journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringMatching(apart) as string })
+  await expect(journal.append(eventOf({ event: 'done', step: 0, durationMs: 1 }))).rejects.toMatchObject({
+    code: 'REFUSED',
+    message: expect.stringMatching(apart) as string,
+  })
   await journal.close(false)
   expect(journal.onlyHere).toMatch(apart)
   expect(told(await journals.deployment.read(run))).toEqual(['copied', 'intent 1'])

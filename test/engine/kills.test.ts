@@ -9,7 +9,9 @@ import { begun, free, goneOnWith, machine, passing, performanceOf, run, stuck } 
 import type { Machines } from './repairing.ts'
 
 /** Every instant that the run of a repair passes, in its order; of those with one name each. */
-async function instantsOf(work: (failpoint: (name: string) => Promise<void>) => Promise<unknown>): Promise<[name: string, times: number][]> {
+async function instantsOf(
+  work: (failpoint: (name: string) => Promise<void>) => Promise<unknown>,
+): Promise<[name: string, times: number][]> {
   const { reached, failpoint } = passing()
   await work(failpoint)
   return reached.map((name, index) => [name, reached.slice(0, index + 1).filter((it) => it === name).length])
@@ -18,12 +20,20 @@ async function instantsOf(work: (failpoint: (name: string) => Promise<void>) => 
 const broken = (): FakeDeployment => fakeDeployment({ rows: [stuck] })
 const repaired = { service: 'running', rows: [free] }
 
-async function repair(journals: Machines, deployment: FakeDeployment, failpoint: (name: string) => Promise<void>): Promise<Performed> {
+async function repair(
+  journals: Machines,
+  deployment: FakeDeployment,
+  failpoint: (name: string) => Promise<void>,
+): Promise<Performed> {
   return perform(await begun(journals, deployment, failpoint))
 }
 
 /** A process that is killed there. */
-async function killedAt(name: string, times: number, work: (failpoint: (name: string) => Promise<void>) => Promise<unknown>): Promise<void> {
+async function killedAt(
+  name: string,
+  times: number,
+  work: (failpoint: (name: string) => Promise<void>) => Promise<unknown>,
+): Promise<void> {
   const { failpoint, killed } = passing(name, times)
   await Promise.race([killed, work(failpoint).then(() => Promise.reject(new Error(`${name} was not reached`)))])
 }
@@ -66,7 +76,8 @@ test('the instants of a repair', () => {
 })
 
 describe.each(instants)('killed at %s, time %i', (name, times) => {
-  const isOver = (journals: Machines): Promise<boolean> => journals.here.read(run).then((history) => !isUnfinished(history))
+  const isOver = (journals: Machines): Promise<boolean> =>
+    journals.here.read(run).then((history) => !isUnfinished(history))
 
   test('the same machine goes on with it', async () => {
     const journals = machine()
@@ -118,7 +129,9 @@ describe.each(instants)('killed at %s, time %i', (name, times) => {
     expect(deployment).toMatchObject(repaired)
     expect([...journals.deployment.kept.keys()]).toEqual([])
     // the first machine is told so, instead of doing it again
-    expect((await standingOf(journals, run, { adopt: false })).isGone).toBe(!(await isOver(journals)) && isCopied(journals))
+    expect((await standingOf(journals, run, { adopt: false })).isGone).toBe(
+      !(await isOver(journals)) && isCopied(journals),
+    )
   })
 })
 
@@ -134,11 +147,15 @@ describe('an adoption that is killed is repeated', async () => {
     return { elsewhere: machine(journals.deployment, fakeRunStore('another machine')), deployment }
   }
   const first = await begunElsewhere()
-  const own = await instantsOf(async (failpoint) => perform(await goneOnWith(first.elsewhere, first.deployment, { adopt: true, failpoint })))
+  const own = await instantsOf(async (failpoint) =>
+    perform(await goneOnWith(first.elsewhere, first.deployment, { adopt: true, failpoint })),
+  )
 
   test.each(own)('%s, time %i', async (name, times) => {
     const { elsewhere, deployment } = await begunElsewhere()
-    await killedAt(name, times, async (failpoint) => perform(await goneOnWith(elsewhere, deployment, { adopt: true, failpoint })))
+    await killedAt(name, times, async (failpoint) =>
+      perform(await goneOnWith(elsewhere, deployment, { adopt: true, failpoint })),
+    )
     const standing = await standingOf(elsewhere, run, { adopt: true })
     if (isUnfinished(standing.history)) {
       const { document } = await perform(await goneOnWith(elsewhere, deployment, { adopt: true }))

@@ -6,7 +6,12 @@ import { makePlan } from '../../src/engine/make-plan.ts'
 import { fakeBroker, openFakes, unreachable } from '../fakes/index.ts'
 import { planOf } from './repairing.ts'
 
-const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null } as const
+const deployment = {
+  name: 'prod',
+  platform: 'host',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: null,
+} as const
 const { repair: _, deployment: __, options: ___, ...draft } = planOf()
 
 function repairOf(of: Partial<Repair> = {}): { repair: Repair; got: Record<string, unknown>[] } {
@@ -15,7 +20,10 @@ function repairOf(of: Partial<Repair> = {}): { repair: Repair; got: Record<strin
     got.push(sources)
     return draft
   }
-  return { repair: { id: 'unlock-changelog', title: 'release the change-log lock', reads: [], wants: [], plan, ...of }, got }
+  return {
+    repair: { id: 'unlock-changelog', title: 'release the change-log lock', reads: [], wants: [], plan, ...of },
+    got,
+  }
 }
 
 test('it says whose plan it is, for which deployment, and from what it can be made again', async () => {
@@ -33,7 +41,9 @@ test('a repair gets what it reads and wants, and nothing else; what it wants may
 
 test('what it reads has to open', async () => {
   const { repair, got } = repairOf({ reads: ['broker'] })
-  await expect(makePlan(repair, openFakes({ broker: unreachable('broker') }), deployment, {})).rejects.toBeInstanceOf(AdminError)
+  await expect(makePlan(repair, openFakes({ broker: unreachable('broker') }), deployment, {})).rejects.toBeInstanceOf(
+    AdminError,
+  )
   expect(got).toEqual([])
 })
 
@@ -44,6 +54,10 @@ test('a bug in opening is no answer', async () => {
 })
 
 test('a risk that is not registered is a bug: --accept-risk could not name it', async () => {
-  const { repair } = repairOf({ plan: async () => ({ ...draft, risks: [{ name: 'sunshine', message: 'x', proof: [] }] }) })
-  await expect(makePlan(repair, openFakes(), deployment, {})).rejects.toThrow('unlock-changelog names a risk that core/plan.ts does not list: sunshine')
+  const { repair } = repairOf({
+    plan: async () => ({ ...draft, risks: [{ name: 'sunshine', message: 'x', proof: [] }] }),
+  })
+  await expect(makePlan(repair, openFakes(), deployment, {})).rejects.toThrow(
+    'unlock-changelog names a risk that core/plan.ts does not list: sunshine',
+  )
 })

@@ -34,7 +34,16 @@ describe('the exit code of a run', () => {
 
 test('an error is kept with what to type, and every code of the table has its exit code', () => {
   const fill = (command: string): string => command.replace('{deployment}', 'prod')
-  expect(runError(new AdminError('REFUSED', 'no', ['doctor -d {deployment}']), fill)).toEqual({ code: 'REFUSED', message: 'no', suggestions: ['doctor -d prod'] })
-  expect(runError(new TypeError('x is undefined'))).toEqual({ code: 'BUG', message: 'this is a bug of testops-admin: x is undefined', suggestions: [] })
-  for (const code of Object.keys(exitCodes) as ErrorCode[]) expect(exitCodeOfRun('failed', { code }, {})).toBe(exitCodes[code])
+  expect(runError(new AdminError('REFUSED', 'no', ['doctor -d {deployment}']), fill)).toEqual({
+    code: 'REFUSED',
+    message: 'no',
+    suggestions: ['doctor -d prod'],
+  })
+  expect(runError(new TypeError('x is undefined'))).toEqual({
+    code: 'BUG',
+    message: 'this is a bug of testops-admin: x is undefined',
+    suggestions: [],
+  })
+  for (const code of Object.keys(exitCodes) as ErrorCode[])
+    expect(exitCodeOfRun('failed', { code }, {})).toBe(exitCodes[code])
 })

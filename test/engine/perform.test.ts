@@ -16,12 +16,20 @@ function checkOf(id: string, isContent: boolean): Check {
     reads: [],
     async run() {
       if (isContent) return { status: 'ok', detail: 'as it should be' }
-      return { status: 'problem', severity: 'error', findings: [{ message: 'no', evidence: ['x'] }], remedy: { text: 'none', commands: [] } }
+      return {
+        status: 'problem',
+        severity: 'error',
+        findings: [{ message: 'no', evidence: ['x'] }],
+        remedy: { text: 'none', commands: [] },
+      }
     },
   })
 }
 
-async function performed(verifiedBy: readonly string[], checks: readonly Check[]): Promise<[Awaited<ReturnType<typeof perform>>, ReturnType<typeof machine>]> {
+async function performed(
+  verifiedBy: readonly string[],
+  checks: readonly Check[],
+): Promise<[Awaited<ReturnType<typeof perform>>, ReturnType<typeof machine>]> {
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
   const record = recordOf({ plan: planOf({ verifiedBy }) })
@@ -45,7 +53,10 @@ test('the document of a run that is done', async () => {
 })
 
 test('a check of the plan that is not content makes it fail, and the run is over', async () => {
-  const [{ document, exitCode }, journals] = await performed(['a/b', 'c/d'], [checkOf('a/b', true), checkOf('c/d', false)])
+  const [{ document, exitCode }, journals] = await performed(
+    ['a/b', 'c/d'],
+    [checkOf('a/b', true), checkOf('c/d', false)],
+  )
   expect([document.outcome, exitCode, document.verification]).toEqual(['failed', 1, { 'a/b': 'ok', 'c/d': 'error' }])
   expect(runState(await journals.here.read(run)).state).toBe('failed')
   expect(journals.deployment.kept.size).toBe(0)
@@ -55,12 +66,22 @@ test('of a bug its stack is told, and the run can be gone on with', async () => 
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
   const performance = await begun(journals, deployment)
-  const service = async (): Promise<ServiceControl> => ({ ...(await performance.workshop.control.service()), stop: async () => Promise.reject(new TypeError('x is not a function')) })
-  const { document, exitCode, stack } = await perform({ ...performance, workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } } })
+  const service = async (): Promise<ServiceControl> => ({
+    ...(await performance.workshop.control.service()),
+    stop: async () => Promise.reject(new TypeError('x is not a function')),
+  })
+  const { document, exitCode, stack } = await perform({
+    ...performance,
+    workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } },
+  })
   expect([document.outcome, exitCode, document.error]).toEqual([
     'failed',
     70,
-    { code: 'BUG', message: 'this is a bug of testops-admin: x is not a function', suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod`] },
+    {
+      code: 'BUG',
+      message: 'this is a bug of testops-admin: x is not a function',
+      suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod`],
+    },
   ])
   expect(stack).toMatch(/^TypeError: x is not a function\n +at /)
   expect(runState(await journals.here.read(run)).state).toBe('unfinished')
@@ -86,10 +107,20 @@ test('a step that is interrupted is told as such', async () => {
   const performance = await begun(machine(), fakeDeployment({ rows: [stuck] }))
   stop.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
   const workshop = { ...performance.workshop, signal: stop.signal }
-  const { document } = await perform({ ...performance, workshop, onStep: (step, status) => void said.push(`${step} ${status}`) })
+  const { document } = await perform({
+    ...performance,
+    workshop,
+    onStep: (step, status) => void said.push(`${step} ${status}`),
+  })
   expect([said, document.applied.map(({ status }) => status)]).toEqual([['0 begun', '0 interrupted'], ['failed']])
 })
 
 test('a plan that was not begun has a document too', () => {
-  expect(documentOf(planOf(), { outcome: 'planned' })).toMatchObject({ schemaVersion: 1, run: null, applied: [], verification: {}, outcome: 'planned' })
+  expect(documentOf(planOf(), { outcome: 'planned' })).toMatchObject({
+    schemaVersion: 1,
+    run: null,
+    applied: [],
+    verification: {},
+    outcome: 'planned',
+  })
 })

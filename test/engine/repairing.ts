@@ -9,7 +9,12 @@ import { fakeRunStore, openFakes } from '../fakes/index.ts'
 import type { FakeDeployment, FakeRunStore } from '../fakes/index.ts'
 
 export const run = '20261121T021244Z-unlock-changelog-1f3a'
-export const stuck = { id: 1, locked: true, lockGranted: '2026-11-20 23:00:00.000000', lockedBy: 'testops-1 (10.0.0.7)' }
+export const stuck = {
+  id: 1,
+  locked: true,
+  lockGranted: '2026-11-20 23:00:00.000000',
+  lockedBy: 'testops-1 (10.0.0.7)',
+}
 export const free = { id: 1, locked: false, lockGranted: null, lockedBy: null }
 
 const stop: Step = { title: 'stop the service', action: { kind: 'stop-service', wasRunning: true }, interrupts: true }
@@ -47,11 +52,23 @@ export function planOf(of: Partial<Plan> = {}): Plan {
 const accepted = { name: 'live-holder', message: 'the holder lives: pid 7', proof: ['wait until it has ended'] }
 
 export function recordOf(of: Partial<RunRecord> = {}): RunRecord {
-  return { schemaVersion: 1, run, program: '0.1.0', by: 'op@bastion', startedAt: '2026-11-21T02:12:44.000Z', plan: planOf({ risks: [accepted] }), acceptedRisks: [accepted.name], ...of }
+  return {
+    schemaVersion: 1,
+    run,
+    program: '0.1.0',
+    by: 'op@bastion',
+    startedAt: '2026-11-21T02:12:44.000Z',
+    plan: planOf({ risks: [accepted] }),
+    acceptedRisks: [accepted.name],
+    ...of,
+  }
 }
 
 /** An event of this machine's operator, so many seconds after the run began. */
-export function eventOf(event: RunEvent extends infer E ? (E extends RunEvent ? Omit<E, 'at' | 'by'> : never) : never, seconds = 0): RunEvent {
+export function eventOf(
+  event: RunEvent extends infer E ? (E extends RunEvent ? Omit<E, 'at' | 'by'> : never) : never,
+  seconds = 0,
+): RunEvent {
   return { at: new Date(Date.UTC(2026, 10, 21, 2, 12, 44 + seconds)).toISOString(), by: 'op@bastion', ...event }
 }
 
@@ -61,7 +78,10 @@ export interface Machines extends Journals {
 }
 
 /** A machine's own journals and the deployment's. */
-export function machine(deployment: FakeRunStore = fakeRunStore('the deployment'), here: FakeRunStore = fakeRunStore('this machine')): Machines {
+export function machine(
+  deployment: FakeRunStore = fakeRunStore('the deployment'),
+  here: FakeRunStore = fakeRunStore('this machine'),
+): Machines {
   return { here, deployment, there: async () => deployment }
 }
 
@@ -73,7 +93,9 @@ export interface Passing {
   killed: Promise<void>
 }
 
-/** A process that is killed at that instant: it goes no further, and nothing of it comes back. Undefined: it lives on. */
+/**
+ * A process that is killed at that instant: it goes no further, and nothing of it comes back. Undefined: it lives on.
+ */
 export function passing(killAt?: string, times = 1): Passing {
   let tell: () => void = () => undefined
   let left = times
@@ -111,7 +133,12 @@ export function performanceOf(
     failpoint: async () => undefined,
     ...rest,
     workshop: {
-      deployment: { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' },
+      deployment: {
+        name: 'prod',
+        platform: 'host',
+        vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+        timeZone: 'UTC',
+      },
       open: openFakes(deployment.sources),
       control: deployment.control,
       timeoutMs: 1000,
@@ -126,7 +153,12 @@ export function performanceOf(
 }
 
 /** Begins a run as `runRepair` does; resolves with what it works with, or never where it is killed before. */
-export async function begun(journals: Journals, deployment: FakeDeployment, failpoint = passing().failpoint, record = recordOf()): Promise<Performance> {
+export async function begun(
+  journals: Journals,
+  deployment: FakeDeployment,
+  failpoint = passing().failpoint,
+  record = recordOf(),
+): Promise<Performance> {
   const journal = await beginJournal(journals, record, { by: 'op@bastion', failpoint })
   return performanceOf(deployment, { record, events: [] }, journal, { failpoint })
 }
@@ -144,5 +176,7 @@ export async function goneOnWith(
 
 /** The journal's events by their names: 'intent 1', 'done 1'. */
 export function told({ events }: Pick<RunHistory, 'events'>): string[] {
-  return events.map((event) => event.event + ('step' in event ? ` ${event.step}` : event.event === 'ended' ? ` ${event.outcome}` : ''))
+  return events.map(
+    (event) => event.event + ('step' in event ? ` ${event.step}` : event.event === 'ended' ? ` ${event.outcome}` : ''),
+  )
 }

@@ -31,7 +31,10 @@ describe('what a check throws', () => {
     expect(await one(throwing(new AdminError('TIMED_OUT', 'late', suggestions)), { commands: null })).toMatchObject({
       error: { suggestions: ['look -d prod', '# restart the service'] },
     })
-    const skipping: Check = { ...throwing(null), run: async () => ({ status: 'skipped', reason: 'type: look -d {deployment}' }) }
+    const skipping: Check = {
+      ...throwing(null),
+      run: async () => ({ status: 'skipped', reason: 'type: look -d {deployment}' }),
+    }
     expect(await one(skipping)).toMatchObject({ status: 'skipped', reason: 'type: look -d prod' })
   })
 
@@ -43,7 +46,10 @@ describe('what a check throws', () => {
   })
 
   it('is a bug where it is no error for the operator, and never ends the run', async () => {
-    const report = await run([throwing(new TypeError('x is not a function')), { ...throwing(null), id: 'c/d', run: fine }])
+    const report = await run([
+      throwing(new TypeError('x is not a function')),
+      { ...throwing(null), id: 'c/d', run: fine },
+    ])
     expect(report.checks[0]).toMatchObject({
       status: 'unknown',
       error: { code: 'BUG', message: 'a bug of this program: x is not a function' },
@@ -64,7 +70,13 @@ describe('what a check throws', () => {
 })
 
 describe('deadlines', () => {
-  const hanging = defineCheck({ id: 'a/b', title: 'well', reads: [], remedy, run: () => new Promise<never>(() => undefined) })
+  const hanging = defineCheck({
+    id: 'a/b',
+    title: 'well',
+    reads: [],
+    remedy,
+    run: () => new Promise<never>(() => undefined),
+  })
 
   it('end a check that hangs, and no other', async () => {
     const report = await run([hanging, { ...hanging, id: 'c/d', run: fine }], { deadlineMs: 30 })
@@ -90,7 +102,11 @@ describe('deadlines', () => {
   })
 
   it('run at the same time', async () => {
-    const slow = (id: string): Check => ({ ...hanging, id, run: async () => (await wait(60), { status: 'ok', detail: '' }) })
+    const slow = (id: string): Check => ({
+      ...hanging,
+      id,
+      run: async () => (await wait(60), { status: 'ok', detail: '' }),
+    })
     const before = performance.now()
     await run(['a/a', 'a/b', 'a/c', 'a/d'].map(slow))
     expect(performance.now() - before).toBeLessThan(200)
@@ -151,33 +167,89 @@ it('makes a whole report', async () => {
     durationMs: 0,
     summary: { ok: 1, warning: 0, error: 0, skipped: 0, unknown: 0 },
     rootCauses: [],
-    checks: [{ id: 'a/b', title: 'well', status: 'ok', detail: 'fine', docs: 'testops-admin explain a/b', durationMs: 0 }],
+    checks: [
+      { id: 'a/b', title: 'well', status: 'ok', detail: 'fine', docs: 'testops-admin explain a/b', durationMs: 0 },
+    ],
   })
 })
 
 describe('while something is under way that no repair may interrupt', () => {
-  const migrating: Check = { id: 'a/migrates', title: 'well', reads: [], run: async () => ({ status: 'ok', detail: 'it migrates', underway: 'a migration' }) }
-  const broken = (command: string): Check => ({ id: 'a/b', title: 'well', reads: [], run: async () => ({ status: 'problem', severity: 'warning', findings: [{ message: 'broken', evidence: [] }], remedy: { text: 'mend it', commands: [command] } }) })
-  const commandsOf = async (command: string, ...others: Check[]): Promise<unknown> => (await run([...others, broken(command)])).checks.at(-1)?.remedy?.commands
+  const migrating: Check = {
+    id: 'a/migrates',
+    title: 'well',
+    reads: [],
+    run: async () => ({ status: 'ok', detail: 'it migrates', underway: 'a migration' }),
+  }
+  const broken = (command: string): Check => ({
+    id: 'a/b',
+    title: 'well',
+    reads: [],
+    run: async () => ({
+      status: 'problem',
+      severity: 'warning',
+      findings: [{ message: 'broken', evidence: [] }],
+      remedy: { text: 'mend it', commands: [command] },
+    }),
+  })
+  const commandsOf = async (command: string, ...others: Check[]): Promise<unknown> =>
+    (await run([...others, broken(command)])).checks.at(-1)?.remedy?.commands
 
   it('is waited for before a repair of this program', async () => {
     const repair = 'testops-admin set-env -d {deployment} A=b'
-    expect(await commandsOf(repair, migrating)).toEqual(['testops-admin doctor -d prod   # again when the migration or repair has finished', 'testops-admin set-env -d prod A=b'])
+    expect(await commandsOf(repair, migrating)).toEqual([
+      'testops-admin doctor -d prod   # again when the migration or repair has finished',
+      'testops-admin set-env -d prod A=b',
+    ])
     expect(await commandsOf(repair)).toEqual(['testops-admin set-env -d prod A=b'])
   })
 
-  it.each(['journalctl -u testops', 'testops-admin explain a/b', 'testops-admin check-integration -d prod'])('is not waited for before what only looks: %s', async (command) => {
-    expect(await commandsOf(command, migrating)).toEqual([command])
-  })
+  it.each(['journalctl -u testops', 'testops-admin explain a/b', 'testops-admin check-integration -d prod'])(
+    'is not waited for before what only looks: %s',
+    async (command) => {
+      expect(await commandsOf(command, migrating)).toEqual([command])
+    },
+  )
 })
 
 describe('where an unfinished repair waits for nothing but a start', () => {
-  const crashed: Check = { id: 'service/crashes', title: 'well', reads: [], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'it ended', evidence: [] }], remedy: { text: 'start it', commands: ['edit it', 'testops-admin service start -d {deployment}', 'testops-admin service restart -d {deployment}'] } }) }
-  const unfinished: Check = { id: 'service/unfinished-repair', title: 'well', reads: [], explains: ['service/crashes'], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'unfinished', evidence: [] }], follows: 'service/crashes', remedy: { text: 'resume it', commands: ['testops-admin resume RUN -d {deployment}'] } }) }
+  const crashed: Check = {
+    id: 'service/crashes',
+    title: 'well',
+    reads: [],
+    run: async () => ({
+      status: 'problem',
+      severity: 'error',
+      findings: [{ message: 'it ended', evidence: [] }],
+      remedy: {
+        text: 'start it',
+        commands: [
+          'edit it',
+          'testops-admin service start -d {deployment}',
+          'testops-admin service restart -d {deployment}',
+        ],
+      },
+    }),
+  }
+  const unfinished: Check = {
+    id: 'service/unfinished-repair',
+    title: 'well',
+    reads: [],
+    explains: ['service/crashes'],
+    run: async () => ({
+      status: 'problem',
+      severity: 'error',
+      findings: [{ message: 'unfinished', evidence: [] }],
+      follows: 'service/crashes',
+      remedy: { text: 'resume it', commands: ['testops-admin resume RUN -d {deployment}'] },
+    }),
+  }
 
   it('is resumed in place of a start, which would be refused', async () => {
     const { checks, rootCauses } = await run([unfinished, crashed])
-    expect({ rootCauses, commands: checks[1]!.remedy?.commands }).toEqual({ rootCauses: ['service/crashes'], commands: ['edit it', 'testops-admin resume RUN -d prod'] })
+    expect({ rootCauses, commands: checks[1]!.remedy?.commands }).toEqual({
+      rootCauses: ['service/crashes'],
+      commands: ['edit it', 'testops-admin resume RUN -d prod'],
+    })
     expect((await run([crashed])).checks[0]!.remedy?.commands).toContain('testops-admin service start -d prod')
   })
 })

@@ -13,7 +13,12 @@ export function run(checks: readonly Check[], options: Partial<RunOptions> = {})
   return runChecks({
     checks,
     open: openFakes(),
-    deployment: { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null },
+    deployment: {
+      name: 'prod',
+      platform: 'host',
+      vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+      timeZone: null,
+    },
     deadlineMs: 1000,
     commands,
     ...options,

@@ -8,7 +8,8 @@ import { fakeApi, fakeDatabase, openFakes, unreachable } from '../fakes/index.ts
 import { fine, guard, one, remedy, run } from './run.ts'
 
 describe('sources', () => {
-  const reader = (id: string): Check => defineCheck({ id, title: 'well', reads: ['database', 'api'], remedy, run: fine })
+  const reader = (id: string): Check =>
+    defineCheck({ id, title: 'well', reads: ['database', 'api'], remedy, run: fine })
 
   it('are opened once each, and only those that are read', async () => {
     const opened: string[] = []
@@ -20,7 +21,11 @@ describe('sources', () => {
   })
 
   it('that cannot be opened cause nothing where what they show may well run', async () => {
-    const broken = defineCheck({ ...reader('a/b'), reads: [], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'broken', evidence: [] }] }) })
+    const broken = defineCheck({
+      ...reader('a/b'),
+      reads: [],
+      run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'broken', evidence: [] }] }),
+    })
     const open = openFakes({ database: unreachable('database') })
     const blind = { ...guard, explains: ['a/b'] }
     expect((await run([blind, broken], { open })).rootCauses).toEqual([guard.id])
@@ -29,14 +34,28 @@ describe('sources', () => {
 
   it.each<[what: string, error: AdminError, explains: boolean]>([
     ["the service's login is refused", new AdminError('UNAUTHENTICATED', 'refused'), true],
-    ['the login of the configuration is refused', new AdminError('UNAUTHENTICATED', 'refused', [], { obstacle: { kind: 'login' } }), false],
-    ['the login of the configuration is not allowed it', new AdminError('FORBIDDEN', 'no such vhost', [], { obstacle: { kind: 'login' } }), false],
+    [
+      'the login of the configuration is refused',
+      new AdminError('UNAUTHENTICATED', 'refused', [], { obstacle: { kind: 'login' } }),
+      false,
+    ],
+    [
+      'the login of the configuration is not allowed it',
+      new AdminError('FORBIDDEN', 'no such vhost', [], { obstacle: { kind: 'login' } }),
+      false,
+    ],
     ['a secret of the configuration is missing', new AdminError('SECRET_MISSING', 'not set'), false],
     ["the service's own setting makes no sense", new AdminError('CONFIGURATION', 'is no port'), true],
     ['no slot is left', new AdminError('EXHAUSTED', 'no free connection'), true],
   ])('that cannot be opened explain what the service suffers from too: %s', async (_, error, explains) => {
-    const down = defineCheck({ ...reader('service/running'), reads: [], run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'stopped', evidence: [] }] }) })
-    const report = await run([{ ...guard, explains: [down.id] }, reader('a/b'), down], { open: openFakes({ database: error }) })
+    const down = defineCheck({
+      ...reader('service/running'),
+      reads: [],
+      run: async () => ({ status: 'problem', severity: 'error', findings: [{ message: 'stopped', evidence: [] }] }),
+    })
+    const report = await run([{ ...guard, explains: [down.id] }, reader('a/b'), down], {
+      open: openFakes({ database: error }),
+    })
     expect(report.checks).toMatchObject([
       { status: 'problem', findings: [{ message: error.message }] },
       { status: 'unknown', because: guard.id },
@@ -47,7 +66,10 @@ describe('sources', () => {
 
   it.each([
     ['no route to host', ['nc -z x 1', 'no route to host']],
-    ['0010D2B4:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/ssl/record/ssl3_record.c:355:\n', ['nc -z x 1']],
+    [
+      '0010D2B4:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/ssl/record/ssl3_record.c:355:\n',
+      ['nc -z x 1'],
+    ],
   ])('that cannot be opened show what the system says of it, but no text of OpenSSL: %s', async (said, evidence) => {
     const error = new AdminError('UNREACHABLE', 'it cannot be reached', ['nc -z x 1'], { cause: new Error(said) })
     const report = await run([guard], { open: openFakes({ database: error }) })
@@ -55,7 +77,9 @@ describe('sources', () => {
   })
 
   it('that have not been tried, for it is not known where they are, are nobody’s problem', async () => {
-    const error = new AdminError('UNAVAILABLE', 'the settings cannot be read', ['ls -l /etc'], { obstacle: { kind: 'settings' } })
+    const error = new AdminError('UNAVAILABLE', 'the settings cannot be read', ['ls -l /etc'], {
+      obstacle: { kind: 'settings' },
+    })
     const report = await run([guard, reader('a/b')], { open: openFakes({ database: error }) })
     const told = { code: 'UNAVAILABLE', message: 'the settings cannot be read', suggestions: ['ls -l /etc'] }
     expect(report.checks.map(({ status, error: said, because }) => ({ status, said, because }))).toEqual([
@@ -66,7 +90,11 @@ describe('sources', () => {
     const both = await run([guard, { ...guard, id: 'api/reachable', reads: ['api'], guards: 'api' }, reader('a/b')], {
       open: openFakes({ database: error, api: unreachable('api') }),
     })
-    expect(both.checks[2]).toMatchObject({ status: 'unknown', because: 'api/reachable', error: { code: 'UNREACHABLE' } })
+    expect(both.checks[2]).toMatchObject({
+      status: 'unknown',
+      because: 'api/reachable',
+      error: { code: 'UNREACHABLE' },
+    })
   })
 
   it('that cannot be opened are the problem of the check that stands for them', async () => {
@@ -112,7 +140,10 @@ describe('sources', () => {
       new AdminError('UNREACHABLE', message, ['pg_isready -h db'], { cause: new Error(cause) })
     const evidence = async (error: AdminError): Promise<unknown> =>
       (await one(guard, { open: openFakes({ database: error }) })).findings?.[0]?.evidence
-    expect(await evidence(failed('no such thing', 'connect ECONNREFUSED'))).toEqual(['pg_isready -h db', 'connect ECONNREFUSED'])
+    expect(await evidence(failed('no such thing', 'connect ECONNREFUSED'))).toEqual([
+      'pg_isready -h db',
+      'connect ECONNREFUSED',
+    ])
     expect(await evidence(failed('it said: timeout', 'timeout'))).toEqual(['pg_isready -h db'])
     expect(await evidence(new AdminError('SECRET_MISSING', 'the secret is missing'))).toEqual([])
   })

@@ -27,7 +27,11 @@ async function halfDone(): Promise<{ journals: Machines; deployment: FakeDeploym
 test('a half done run is taken back to a service that is up, with its data in place', async () => {
   const { journals, deployment } = await halfDone()
   const { document, exitCode } = await performUndo(await goneOnWith(journals, deployment))
-  expect([document.outcome, exitCode, document.applied.map(({ step, status }) => `${step} ${status}`)]).toEqual(['done', 0, ['1 undone', '0 undone']])
+  expect([document.outcome, exitCode, document.applied.map(({ step, status }) => `${step} ${status}`)]).toEqual([
+    'done',
+    0,
+    ['1 undone', '0 undone'],
+  ])
   expect(deployment).toMatchObject({ service: 'running', rows: [stuck] })
   expect(runState(await journals.here.read(run)).state).toBe('undone')
   expect(journals.deployment.kept.size).toBe(0)
@@ -40,7 +44,11 @@ test('an undo that is refused leaves the run as it stood', async () => {
   expect([document.outcome, exitCode, document.error]).toEqual([
     'refused',
     4,
-    { code: 'REFUSED', message: 'the lock is put back only while the service is stopped: it may be at work under it', suggestions: ['# stop the service'] },
+    {
+      code: 'REFUSED',
+      message: 'the lock is put back only while the service is stopped: it may be at work under it',
+      suggestions: ['# stop the service'],
+    },
   ])
   expect(deployment).toMatchObject({ service: 'running', rows: [free] })
   expect(runState(await journals.here.read(run))).toEqual(before)
@@ -52,7 +60,10 @@ test('an undo that is interrupted before its first step leaves the run as it sto
   deployment.service = 'stopped'
   const before = runState(await journals.here.read(run))
   const performance = await goneOnWith(journals, deployment)
-  const guard = { assertHeld: async (): Promise<void> => Promise.reject(new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')) }
+  const guard = {
+    assertHeld: async (): Promise<void> =>
+      Promise.reject(new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')),
+  }
   const { document, exitCode } = await performUndo({ ...performance, guard })
   expect([document.outcome, exitCode, deployment.rows]).toEqual(['interrupted', 6, [free]])
   expect(runState(await journals.here.read(run))).toEqual(before)
@@ -63,7 +74,10 @@ test('an undo of a half done run that is refused can still be gone on with', asy
   deployment.service = 'running'
   const { document, exitCode } = await performUndo(await goneOnWith(journals, deployment))
   expect([document.outcome, exitCode]).toEqual(['refused', 4])
-  expect(document.error?.suggestions).toEqual(['# stop the service', `testops-admin undo ${run} -d prod --confirm prod`])
+  expect(document.error?.suggestions).toEqual([
+    '# stop the service',
+    `testops-admin undo ${run} -d prod --confirm prod`,
+  ])
   deployment.service = 'stopped'
   const resumed = await perform(await goneOnWith(journals, deployment))
   expect([resumed.document.outcome, deployment.rows]).toEqual(['done', [free]])
@@ -102,10 +116,18 @@ describe('an undo that is killed', () => {
 test('one that fails half way is half done, and says how to go on', async () => {
   const { journals, deployment } = await halfDone()
   const performance = await goneOnWith(journals, deployment)
-  const service = async (): Promise<never> => Promise.reject(new AdminError('TIMED_OUT', 'the service did not start within 600 s'))
-  const failing = { ...performance, workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } } }
+  const service = async (): Promise<never> =>
+    Promise.reject(new AdminError('TIMED_OUT', 'the service did not start within 600 s'))
+  const failing = {
+    ...performance,
+    workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } },
+  }
   const { document, exitCode } = await performUndo(failing)
-  expect([document.outcome, exitCode, document.error?.suggestions]).toEqual(['interrupted', 6, [`testops-admin undo ${run} -d prod --confirm prod`]])
+  expect([document.outcome, exitCode, document.error?.suggestions]).toEqual([
+    'interrupted',
+    6,
+    [`testops-admin undo ${run} -d prod --confirm prod`],
+  ])
   expect(told(await journals.here.read(run)).slice(-3)).toEqual(['undo-intent 0', 'undo-failed 0', 'ended interrupted'])
 })
 
@@ -119,14 +141,23 @@ test('a lost lock stops it before its next step', async () => {
     },
   }
   const { document, exitCode } = await performUndo({ ...performance, guard })
-  expect([document.outcome, exitCode, deployment.service, deployment.rows]).toEqual(['interrupted', 6, 'stopped', [stuck]])
+  expect([document.outcome, exitCode, deployment.service, deployment.rows]).toEqual([
+    'interrupted',
+    6,
+    'stopped',
+    [stuck],
+  ])
 })
 
 describe('what is to be taken back', () => {
   const intent = (step: number): ReturnType<typeof eventOf> => eventOf({ event: 'intent', step })
   test.each([
     ['nothing was begun', [], []],
-    ['what was so already is left', [eventOf({ event: 'done', step: 0, durationMs: 1, already: true }), intent(1)], [1]],
+    [
+      'what was so already is left',
+      [eventOf({ event: 'done', step: 0, durationMs: 1, already: true }), intent(1)],
+      [1],
+    ],
     ['what has no way back is left', [intent(0), intent(1), intent(2)], [1, 0]],
     ['it was taken back', [intent(0), eventOf({ event: 'ended', outcome: 'undone' })], []],
   ])('%s', (_, events, steps) => expect(toTakeBack(planOf(), events)).toEqual(steps))

@@ -19,7 +19,10 @@ export function fakeAccessLog(answers: Answers<AccessLogSource> = {}): AccessLog
 }
 
 /** The whole of a log, of which every line could be read, unless told otherwise. */
-export function logged(requests: readonly LoggedRequest[], of: { complete?: boolean; unread?: number } = {}): Awaited<ReturnType<AccessLogSource['recent']>> {
+export function logged(
+  requests: readonly LoggedRequest[],
+  of: { complete?: boolean; unread?: number } = {},
+): Awaited<ReturnType<AccessLogSource['recent']>> {
   return { complete: true, unread: 0, ...of, requests }
 }
 

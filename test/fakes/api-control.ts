@@ -8,7 +8,10 @@ export interface FakeApiControl extends ApiControl {
 
 /** Takes every migration that it is asked for, unless told otherwise: an `AdminError` is thrown. */
 export function fakeApiControl(
-  answer: (item: MigrationItem, call: MigrationCall) => MigrationAnswer | AdminError | Promise<MigrationAnswer | AdminError> = () => ({ status: 'accepted' }),
+  answer: (
+    item: MigrationItem,
+    call: MigrationCall,
+  ) => MigrationAnswer | AdminError | Promise<MigrationAnswer | AdminError> = () => ({ status: 'accepted' }),
 ): FakeApiControl {
   const asked: MigrationItem[] = []
   return {
@@ -31,7 +34,14 @@ export function fakeApiControl(
 
 /** A call whose reader has no use for what else may come of it. */
 export function migrationCall(of: Partial<MigrationCall> = {}): MigrationCall {
-  return { signal: new AbortController().signal, patienceMs: 3000, again: async () => true, underway: () => undefined, waiting: () => undefined, ...of }
+  return {
+    signal: new AbortController().signal,
+    patienceMs: 3000,
+    again: async () => true,
+    underway: () => undefined,
+    waiting: () => undefined,
+    ...of,
+  }
 }
 
 /** How the service refuses, as SPEC.md 4.3 and FIELD-NOTES.md 7 have it. */

@@ -26,18 +26,30 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
 
 /** What the API says of a project that it does not have. */
 export function noProject(id: number): AdminError {
-  return new AdminError('USAGE', `there is no project ${id} at https://testops.example.org, or this API token's user does not see it`)
+  return new AdminError(
+    'USAGE',
+    `there is no project ${id} at https://testops.example.org, or this API token's user does not see it`,
+  )
 }
 
 /** What the API shows of such jobs. */
 export function jobsOf(jobs: readonly MigrationJob[] | null): ApiSource['migrationJobs'] {
   return async ({ status, newerThan = -1, atMost }) => {
-    const found = jobs?.filter((job) => (status === null || job.status === status) && job.id > newerThan).sort((a, b) => b.id - a.id)
+    const found = jobs
+      ?.filter((job) => (status === null || job.status === status) && job.id > newerThan)
+      .sort((a, b) => b.id - a.id)
     return found ? { complete: found.length <= atMost, jobs: found.slice(0, atMost) } : null
   }
 }
 
 /** A migration that came to its end, unless told otherwise. */
 export function migrationJob(of: Partial<MigrationJob> = {}): MigrationJob {
-  return { id: 1, name: 'tree migration', status: 'COMPLETED', createdAt: ago(7_200_000), modifiedAt: ago(7_000_000), ...of }
+  return {
+    id: 1,
+    name: 'tree migration',
+    status: 'COMPLETED',
+    createdAt: ago(7_200_000),
+    modifiedAt: ago(7_000_000),
+    ...of,
+  }
 }

@@ -32,7 +32,13 @@ interface Situation {
 }
 
 /** A virtual host with nothing in it, unless told otherwise. */
-export function brokerWorld({ queues = [], exchanges = [], bindings = [], deniesTransient = false, answers }: Situation = {}): BrokerWorld {
+export function brokerWorld({
+  queues = [],
+  exchanges = [],
+  bindings = [],
+  deniesTransient = false,
+  answers,
+}: Situation = {}): BrokerWorld {
   const held = {
     queues: new Map(queues.map((of) => queue({ consumers: 0, ...of })).map((it) => [it.name, it])),
     exchanges: new Map(exchanges.map(exchange).map((it) => [it.name, it])),
@@ -42,7 +48,10 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
   const kept = new Set<string>()
   const source = fakeBroker({
     identity: { product: 'RabbitMQ', version: deniesTransient ? '4.3.6' : '3.10.8' },
-    deprecatedFeature: { state: deniesTransient ? 'denied' : 'permitted', used: [...held.queues.values()].some(({ durable }) => !durable) },
+    deprecatedFeature: {
+      state: deniesTransient ? 'denied' : 'permitted',
+      used: [...held.queues.values()].some(({ durable }) => !durable),
+    },
     queues: () => [...held.queues.values()],
     exchanges: () => [...held.exchanges.values()],
     bindings: () => [...held.bindings],
@@ -66,7 +75,9 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
       change(name, { consumers: (held.queues.get(name)?.consumers ?? 0) + 1 })
     },
     snapshot: () => ({
-      queues: [...held.queues.values()].map(({ name, durable, messages }) => `${name} ${String(durable)} ${messages ?? 0}`).sort(),
+      queues: [...held.queues.values()]
+        .map(({ name, durable, messages }) => `${name} ${String(durable)} ${messages ?? 0}`)
+        .sort(),
       exchanges: [...held.exchanges.values()].map(({ name, durable }) => `${name} ${String(durable)}`).sort(),
       bindings: held.bindings.map(({ source: from, destination }) => `${from} ${destination}`).sort(),
     }),
@@ -86,7 +97,10 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
     return 'deleted'
   }
   const marks = new Map<string, Record<string, Contents[string]>>()
-  const move = async ({ from, to, attempt, onProgress, failpoint }: Move, direction: 'aside' | 'back'): Promise<Moved> => {
+  const move = async (
+    { from, to, attempt, onProgress, failpoint }: Move,
+    direction: 'aside' | 'back',
+  ): Promise<Moved> => {
     const there = held.queues.get(from)
     if (!there) throw refused(`has no queue ${from}`)
     if ((there.consumers ?? 0) > 0) throw refused(`has others that read queue ${from}`)
@@ -121,7 +135,10 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
       const results = declarations.map((declaration) => {
         const before = held.queues.get(declaration.name)
         if (before) return [declaration.name, isSame(declaration, before) ? 'declared' : 'otherwise'] as const
-        if (!declaration.durable && deniesTransient) throw refused(`takes no transient queue: declaring queue ${declaration.name} (transient_nonexcl_queues is denied)`)
+        if (!declaration.durable && deniesTransient)
+          throw refused(
+            `takes no transient queue: declaring queue ${declaration.name} (transient_nonexcl_queues is denied)`,
+          )
         held.queues.set(declaration.name, queue({ consumers: 0, ...declaration }))
         return [declaration.name, 'declared'] as const
       })
@@ -143,9 +160,15 @@ export function brokerWorld({ queues = [], exchanges = [], bindings = [], denies
     },
     async bind(all) {
       for (const it of all) {
-        const end = it.destinationKind === 'queue' ? held.queues.get(it.destination) : held.exchanges.get(it.destination)
-        const missing = !end ? `${it.destinationKind} '${it.destination}'` : held.exchanges.has(it.source) ? null : `exchange '${it.source}'`
-        if (missing !== null) throw refused(`refuses this in vhost /: binding ${inWords(it)}: no ${missing} in vhost '/'`)
+        const end =
+          it.destinationKind === 'queue' ? held.queues.get(it.destination) : held.exchanges.get(it.destination)
+        const missing = !end
+          ? `${it.destinationKind} '${it.destination}'`
+          : held.exchanges.has(it.source)
+            ? null
+            : `exchange '${it.source}'`
+        if (missing !== null)
+          throw refused(`refuses this in vhost /: binding ${inWords(it)}: no ${missing} in vhost '/'`)
         if (!held.bindings.some((other) => isSame(other, it))) held.bindings.push(it)
       }
     },

@@ -31,7 +31,12 @@ export function fakeBroker(answers: Answers<BrokerSource> = {}): BrokerSource {
       tags: ['monitoring'],
       counts: (names) => {
         const found = names.map((name) => queues.find((it) => it.name === name) ?? null)
-        return new Map(found.map((it, index) => [names[index] ?? '', it && { ready: it.messages ?? 0, consumers: it.consumers ?? 0 }]))
+        return new Map(
+          found.map((it, index) => [
+            names[index] ?? '',
+            it && { ready: it.messages ?? 0, consumers: it.consumers ?? 0 },
+          ]),
+        )
       },
     },
     [
@@ -71,7 +76,16 @@ export function queue(of: Partial<BrokerQueue> = {}): BrokerQueue {
 
 /** A durable topic exchange, unless told otherwise. */
 export function exchange(of: Partial<BrokerExchange> = {}): BrokerExchange {
-  return { name: 'testops.events', vhost: '/', durable: true, autoDelete: false, internal: false, type: 'topic', arguments: {}, ...of }
+  return {
+    name: 'testops.events',
+    vhost: '/',
+    durable: true,
+    autoDelete: false,
+    internal: false,
+    type: 'topic',
+    arguments: {},
+    ...of,
+  }
 }
 
 export function consumer(of: Partial<BrokerConsumer> = {}): BrokerConsumer {

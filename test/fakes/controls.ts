@@ -14,7 +14,10 @@ import type { ReleaseWorld } from './release.ts'
 import { fakeSessionStore } from './session-store.ts'
 import { fakeService, running, stopped } from './service.ts'
 
-/** A deployment in memory that can be looked at and changed: what is changed through its controls is seen through its sources. */
+/**
+ * A deployment in memory that can be looked at and changed: what is changed through its controls is seen through its
+ * sources.
+ */
 export interface FakeDeployment {
   service: 'running' | 'stopped'
   /** of `public.databasechangeloglock` */
@@ -42,9 +45,17 @@ export interface FakeDeployment {
 }
 
 /** A service that runs, and a lock row that is free, unless told otherwise. */
-export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api' | 'files' | 'release' | 'rollsOut'>> = {}): FakeDeployment {
+export function fakeDeployment(
+  of: Partial<
+    Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api' | 'files' | 'release' | 'rollsOut'>
+  > = {},
+): FakeDeployment {
   const changes: string[] = []
-  const database = noted('database', fakeDatabaseControl(() => deployment), changes)
+  const database = noted(
+    'database',
+    fakeDatabaseControl(() => deployment),
+    changes,
+  )
   const deployment: FakeDeployment = {
     service: 'running',
     rows: [{ id: 1, locked: false, lockGranted: null, lockedBy: null }],
@@ -62,7 +73,12 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     changes,
     control: {
       database: async () => [database],
-      service: async () => noted('service', fakeServiceControl(() => deployment), changes),
+      service: async () =>
+        noted(
+          'service',
+          fakeServiceControl(() => deployment),
+          changes,
+        ),
       broker: async () => noted('broker', deployment.broker.control, changes),
       sessions: async () => noted('sessions', deployment.store.control, changes),
       api: async () => noted('api', deployment.api, changes),
@@ -71,7 +87,14 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
     },
     sources: {
       database: [fakeDatabase({ changelogLocks: () => [lockTable([...deployment.rows])], backends: [] })],
-      service: fakeService({ status: () => (deployment.service === 'running' ? running(deployment.rollsOut-- > 0 ? { isRollingOut: true } : {}) : stopped()), environment: () => new Map(deployment.settings), hasImage: ({ image }: WantedImage) => deployment.images.has(image) }),
+      service: fakeService({
+        status: () =>
+          deployment.service === 'running'
+            ? running(deployment.rollsOut-- > 0 ? { isRollingOut: true } : {})
+            : stopped(),
+        environment: () => new Map(deployment.settings),
+        hasImage: ({ image }: WantedImage) => deployment.images.has(image),
+      }),
       get sessions() {
         return deployment.store.source
       },
@@ -90,7 +113,10 @@ export function fakeDeployment(of: Partial<Pick<FakeDeployment, 'service' | 'row
 }
 
 function fakeServiceControl(of: () => Pick<FakeDeployment, 'service' | 'settings' | 'images'>): ServiceControl {
-  const become = async (state: FakeDeployment['service'], { signal }: Parameters<ServiceControl['stop']>[0]): ReturnType<ServiceControl['stop']> => {
+  const become = async (
+    state: FakeDeployment['service'],
+    { signal }: Parameters<ServiceControl['stop']>[0],
+  ): ReturnType<ServiceControl['stop']> => {
     of().service = state
     if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while waiting for the service to be ${state}`)
     return state === 'running' ? running() : stopped()
@@ -128,9 +154,13 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
   const committed: string[] = []
   let last: { row: ChangelogLockRow; by: string } | null = null
   const isFree = (row: ChangelogLockRow): boolean => !row.locked && row.lockGranted === null && row.lockedBy === null
-  const isSetBy = (row: ChangelogLockRow, by: readonly string[] | undefined): boolean => !by || (last?.row === row && by.includes(last.by))
+  const isSetBy = (row: ChangelogLockRow, by: readonly string[] | undefined): boolean =>
+    !by || (last?.row === row && by.includes(last.by))
   /** a transaction that is known by its mark once it has set something */
-  const marked = async (beforehand: ((mark: string) => Promise<void>) | undefined, change: () => Compared): Promise<Compared> => {
+  const marked = async (
+    beforehand: ((mark: string) => Promise<void>) | undefined,
+    change: () => Compared,
+  ): Promise<Compared> => {
     const by = String(700 + committed.length)
     await beforehand?.(by)
     const compared = change()
@@ -140,12 +170,18 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
     last = row ? { row, by } : null
     return compared
   }
-  const without = (is: (row: ChangelogLockRow) => boolean): void => void of().rows.splice(0, Infinity, ...of().rows.filter((row) => !is(row)))
+  const without = (is: (row: ChangelogLockRow) => boolean): void =>
+    void of().rows.splice(0, Infinity, ...of().rows.filter((row) => !is(row)))
   return {
     target: 'db.example.org:5432/testops',
     alsoAt: [],
     releaseLock: async (_, seen, beforehand) =>
-      marked(beforehand, () => set((row) => row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy, { ...free })),
+      marked(beforehand, () =>
+        set(
+          (row) => row.locked === seen.locked && row.lockGranted === seen.lockGranted && row.lockedBy === seen.lockedBy,
+          { ...free },
+        ),
+      ),
     hasCommitted: async (marks) => marks.some((mark) => committed.includes(mark)),
     restoreLock: async (_, seen, by) => set((row) => isFree(row) && isSetBy(row, by), seen),
     insertLockRow: async (_, beforehand) =>
@@ -162,7 +198,8 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
     },
     removeOtherRows: async (_, seen, beforehand) =>
       marked(beforehand, () => {
-        const isSeen = (row: ChangelogLockRow): boolean => row.id !== 1 && seen.some((one) => isDeepStrictEqual(one, row))
+        const isSeen = (row: ChangelogLockRow): boolean =>
+          row.id !== 1 && seen.some((one) => isDeepStrictEqual(one, row))
         if (!of().rows.some(isSeen)) return 'changed'
         without(isSeen)
         return 'set'

@@ -8,7 +8,15 @@ export function fakeDatabase(answers: Answers<DatabaseSource> = {}): DatabaseSou
     {
       target: 'db.example.org:5432/testops',
       alsoAt: [],
-      identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(86_400_000), inRecovery: false, port: 5432, pooled: false },
+      identity: {
+        version: '15.8',
+        user: 'testops',
+        database: 'testops',
+        startedAt: ago(86_400_000),
+        inRecovery: false,
+        port: 5432,
+        pooled: false,
+      },
       clock: clockAhead(0),
       changelogLocks: [lockTable([lockRow()])],
       backends: [backend()],
@@ -33,7 +41,10 @@ export function lockRow(row: Partial<ChangelogLockRow> = {}): ChangelogLockRow {
 }
 
 /** A lock table in `public`, on the search path; `rows` null: may not be read. */
-export function lockTable(rows: readonly ChangelogLockRow[] | null, table: Partial<ChangelogLockTable> = {}): ChangelogLockTable {
+export function lockTable(
+  rows: readonly ChangelogLockRow[] | null,
+  table: Partial<ChangelogLockTable> = {},
+): ChangelogLockTable {
   return { schema: 'public', inSearchPath: true, rows, writable: rows !== null, removable: rows !== null, ...table }
 }
 

@@ -11,7 +11,11 @@ export type Answers<S> = {
 }
 
 /** A source made of data: `methods` say which answers are methods, the rest are properties. */
-export function fake<S extends object>(healthy: Required<Answers<S>>, methods: readonly (keyof S)[], answers: Answers<S>): S {
+export function fake<S extends object>(
+  healthy: Required<Answers<S>>,
+  methods: readonly (keyof S)[],
+  answers: Answers<S>,
+): S {
   const merged: Record<string, unknown> = { ...healthy, ...answers }
   for (const method of methods as readonly string[]) {
     const answer = merged[method] as ((...input: unknown[]) => unknown) | object | null

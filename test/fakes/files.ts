@@ -17,12 +17,22 @@ export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, st
     if (!values) throw new AdminError('USAGE', `there is no file ${file}`, [`ls -l ${file}`])
     return values
   }
-  const under = (file: string, path: readonly string[]): string[] => [...valuesOf(file).keys()].filter((it) => it.startsWith(path.map((key) => `${key}.`).join('')))
+  const under = (file: string, path: readonly string[]): string[] =>
+    [...valuesOf(file).keys()].filter((it) => it.startsWith(path.map((key) => `${key}.`).join('')))
   const look = (file: string, path: readonly string[]): ValueLook => {
     const values = valuesOf(file)
     const text = values.get(path.join('.')) ?? null
-    const found = path.findLastIndex((_, at) => values.has(path.slice(0, at + 1).join('.')) || under(file, path.slice(0, at + 1)).length > 0) + 1
-    return { found, isOpen: text !== null || !values.has(path.slice(0, found).join('.')), text, isText: text !== null, line: found === 0 ? null : 1 }
+    const found =
+      path.findLastIndex(
+        (_, at) => values.has(path.slice(0, at + 1).join('.')) || under(file, path.slice(0, at + 1)).length > 0,
+      ) + 1
+    return {
+      found,
+      isOpen: text !== null || !values.has(path.slice(0, found).join('.')),
+      text,
+      isText: text !== null,
+      line: found === 0 ? null : 1,
+    }
   }
   const set = (file: string, edits: readonly ValueEdit[], which: 'to' | 'from'): 'set' | 'changed' => {
     if (!fits(file, edits)) return 'changed'
@@ -33,21 +43,28 @@ export function fileWorld(of: Readonly<Record<string, Readonly<Record<string, st
     }
     return 'set'
   }
-  const fits = (file: string, edits: readonly ValueEdit[]): boolean => edits.every(({ path, from, to }) => [from, to].includes(look(file, path).text))
+  const fits = (file: string, edits: readonly ValueEdit[]): boolean =>
+    edits.every(({ path, from, to }) => [from, to].includes(look(file, path).text))
   return {
     files,
     source: {
       look: async (file, path) => look(file, path),
       keys: async (file, path) => [...new Set(under(file, path).map((it) => it.split('.')[path.length]!))],
-      edits: async (file, wanted) => wanted.map(({ path, to }) => ({ path, from: look(file, path).text, to, at: 0, was: '', is: '' })),
-      difference: async (_, edits) => edits.map(({ path, from, to }) => `- ${path.at(-1)}: ${from}\n+ ${path.at(-1)}: ${to}\n`).join(''),
+      edits: async (file, wanted) =>
+        wanted.map(({ path, to }) => ({ path, from: look(file, path).text, to, at: 0, was: '', is: '' })),
+      difference: async (_, edits) =>
+        edits.map(({ path, from, to }) => `- ${path.at(-1)}: ${from}\n+ ${path.at(-1)}: ${to}\n`).join(''),
       included: async (file) => ({ files: [file], others: [] }),
       extended: async () => null,
       secret: async (file) => new Secret(valuesOf(file).get('') ?? ''),
       places: async (file, below, signs) => {
         const maps = [...valuesOf(file).keys()].flatMap((key) => key.split('.').map((_, at, all) => all.slice(0, at)))
         const all = [...new Set(maps.map((it) => JSON.stringify(it)))].map((it) => JSON.parse(it) as string[])
-        const inside = all.filter((path) => below.every((key, at) => path[at] === key) && signs.some((sign) => look(file, [...path, ...sign]).found === path.length + sign.length))
+        const inside = all.filter(
+          (path) =>
+            below.every((key, at) => path[at] === key) &&
+            signs.some((sign) => look(file, [...path, ...sign]).found === path.length + sign.length),
+        )
         return inside.sort((a, b) => a.length - b.length)
       },
       names: async (file) => [...valuesOf(file).keys()].flatMap((key) => key.split('.')),

@@ -53,7 +53,10 @@ const errors: Record<SourceName, () => AdminError> = {
     new AdminError('UNREACHABLE', 'PostgreSQL at db.example.org:5432 refused the connection', [
       'pg_isready -h db.example.org -p 5432',
     ]),
-  broker: () => new AdminError('UNREACHABLE', 'RabbitMQ at mq.example.org:5672 refused the connection', ['curl -sv --max-time 3 telnet://mq.example.org:5672 </dev/null']),
+  broker: () =>
+    new AdminError('UNREACHABLE', 'RabbitMQ at mq.example.org:5672 refused the connection', [
+      'curl -sv --max-time 3 telnet://mq.example.org:5672 </dev/null',
+    ]),
   sessions: () =>
     new AdminError('UNREACHABLE', 'Redis at redis.example.org:6379 refused the connection', [
       'redis-cli -h redis.example.org -p 6379 ping',
@@ -64,9 +67,13 @@ const errors: Record<SourceName, () => AdminError> = {
       'curl -i https://testops.example.org/api/management/health',
     ]),
   logs: () => new AdminError('UNAVAILABLE', '/var/log/testops/testops.log does not exist', []),
-  accessLog: () => new AdminError('UNAVAILABLE', 'the log file /var/log/nginx/access.log does not exist', ['ls -l /var/log/nginx/access.log']),
+  accessLog: () =>
+    new AdminError('UNAVAILABLE', 'the log file /var/log/nginx/access.log does not exist', [
+      'ls -l /var/log/nginx/access.log',
+    ]),
   network: () => new AdminError('UNAVAILABLE', 'no name server answers', []),
-  runs: () => new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
+  runs: () =>
+    new AdminError('UNEXPECTED_ANSWER', 'the journal of run 20261121T021244Z-unlock-changelog-1f3a cannot be read', []),
   release: () => new AdminError('UNAVAILABLE', 'helm is not installed on this machine', ['command -v helm']),
   files: () => new AdminError('USAGE', 'there is no file /srv/values.yaml', ['ls -l /srv/values.yaml']),
 }

@@ -19,15 +19,39 @@ export interface ReleaseWorld {
 const chart = { name: 'testops', version: '5.27.2' }
 
 /** Installed with the values of its one file, unless told otherwise. */
-export function releaseWorld({ installed = {}, files = {} }: { installed?: Values; files?: Readonly<Record<string, Values>> } = {}): ReleaseWorld {
+export function releaseWorld({
+  installed = {},
+  files = {},
+}: {
+  installed?: Values
+  files?: Readonly<Record<string, Values>>
+} = {}): ReleaseWorld {
   const held = new Map(Object.entries(files))
-  const revisions: ReleaseRevision[] = [{ revision: 1, status: 'deployed', description: 'Install complete', updatedAt: '2026-11-21T02:35:46Z', chart, values: installed }]
+  const revisions: ReleaseRevision[] = [
+    {
+      revision: 1,
+      status: 'deployed',
+      description: 'Install complete',
+      updatedAt: '2026-11-21T02:35:46Z',
+      chart,
+      values: installed,
+    },
+  ]
   const put = (values: Values, description: string): void => {
-    if (revisions.at(-1)!.status.startsWith('pending-') && description === 'Upgrade complete') throw new AdminError('BUSY', 'another operation of helm is under way')
+    if (revisions.at(-1)!.status.startsWith('pending-') && description === 'Upgrade complete')
+      throw new AdminError('BUSY', 'another operation of helm is under way')
     for (const it of revisions) it.status = it.status === 'failed' ? it.status : 'superseded'
-    revisions.push({ revision: revisions.length + 1, status: 'deployed', description, updatedAt: '2026-11-21T02:35:47Z', chart, values })
+    revisions.push({
+      revision: revisions.length + 1,
+      status: 'deployed',
+      description,
+      updatedAt: '2026-11-21T02:35:47Z',
+      chart,
+      values,
+    })
   }
-  const valuesOf = ({ files: named }: ReleaseUpgrade): Values => named.reduce<Values>((all, file) => merged(all, held.get(file) ?? missing(file)), {})
+  const valuesOf = ({ files: named }: ReleaseUpgrade): Values =>
+    named.reduce<Values>((all, file) => merged(all, held.get(file) ?? missing(file)), {})
   const conflicts: FieldConflict[] = []
   return {
     revisions,
@@ -64,6 +88,7 @@ function missing(file: string): never {
 
 function merged(one: Values, other: Values): Values {
   const all: Record<string, unknown> = { ...one }
-  for (const [key, value] of Object.entries(other)) all[key] = isObject(value) && isObject(all[key]) ? merged(all[key], value) : value
+  for (const [key, value] of Object.entries(other))
+    all[key] = isObject(value) && isObject(all[key]) ? merged(all[key], value) : value
   return all
 }

@@ -18,7 +18,8 @@ export function fakeRunStore(where = 'memory'): FakeRunStore {
   const kept = new Map<string, unknown[]>()
   const read = async (run: string): Promise<RunHistory> => {
     const lines = kept.get(run)
-    if (!lines) throw new AdminError('USAGE', `there is no run \`${run}\` in ${where}`, ['testops-admin history -d {deployment}'])
+    if (!lines)
+      throw new AdminError('USAGE', `there is no run \`${run}\` in ${where}`, ['testops-admin history -d {deployment}'])
     if (lines.length === 0) throw new AdminError('REFUSED', `${where} holds nothing of run ${run}`)
     const [head, ...events] = lines.map((line) => JSON.parse(JSON.stringify(line)) as unknown)
     const place = { where, look: [] }
@@ -51,7 +52,9 @@ export function fakeRunStore(where = 'memory'): FakeRunStore {
     read,
     async list() {
       const runs = [...kept.keys()].sort()
-      return Promise.all(runs.map(async (run) => read(run).catch((error: Error) => ({ run, unreadable: error.message }))))
+      return Promise.all(
+        runs.map(async (run) => read(run).catch((error: Error) => ({ run, unreadable: error.message }))),
+      )
     },
     async discard(run, save) {
       const lines = kept.get(run)

@@ -1,5 +1,16 @@
 import type { Secret } from '../../src/core/secret.ts'
-import type { ComposedImage, DriftingSetting, InstanceHealth, Machine, ServiceCommands, ServiceHealth, ServiceImage, ServiceSource, ServiceStatus, SettingsDrift } from '../../src/core/sources.ts'
+import type {
+  ComposedImage,
+  DriftingSetting,
+  InstanceHealth,
+  Machine,
+  ServiceCommands,
+  ServiceHealth,
+  ServiceImage,
+  ServiceSource,
+  ServiceStatus,
+  SettingsDrift,
+} from '../../src/core/sources.ts'
 import { ago, fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
@@ -43,7 +54,25 @@ export function fakeService(answers: Answers<ServiceSource> = {}): ServiceSource
       commands,
       settingsFiles: ['/etc/testops/testops.env'],
     },
-    ['status', 'environment', 'image', 'machines', 'resolve', 'controllers', 'startObstacles', 'lacks', 'operator', 'composed', 'hasImage', 'health', 'origins', 'hasEnded', 'lastWords', 'drift', 'proxies'],
+    [
+      'status',
+      'environment',
+      'image',
+      'machines',
+      'resolve',
+      'controllers',
+      'startObstacles',
+      'lacks',
+      'operator',
+      'composed',
+      'hasImage',
+      'health',
+      'origins',
+      'hasEnded',
+      'lastWords',
+      'drift',
+      'proxies',
+    ],
     answers,
   )
 }
@@ -68,16 +97,35 @@ export function health(of: Partial<ServiceHealth> = {}): ServiceHealth {
 }
 
 export function instanceHealth(of: Partial<InstanceHealth> = {}): InstanceHealth {
-  return { name: 'testops.service', isUp: true, isReady: null, startedAt: ago(7_200_000), waits: null, ended: null, restarts: 0, ...of }
+  return {
+    name: 'testops.service',
+    isUp: true,
+    isReady: null,
+    startedAt: ago(7_200_000),
+    waits: null,
+    ended: null,
+    restarts: 0,
+    ...of,
+  }
 }
 
 export function stopped(of: Partial<ServiceStatus> = {}): ServiceStatus {
   return { state: 'stopped', detail: 'inactive (dead)', instances: [], ...of }
 }
 
-/** The service's settings: durable queues, and the address of `fakeDatabase`, unless told otherwise; undefined takes a setting away. */
-export function settings(of: Readonly<Record<string, string | Secret | undefined>> = {}): ReadonlyMap<string, string | Secret> {
-  const all: Record<string, string | Secret | undefined> = { VENDOR_RABBIT_DURABLE: 'true', TZ: 'UTC', SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops', ...of }
+/**
+ * The service's settings: durable queues, and the address of `fakeDatabase`, unless told otherwise; undefined takes a
+ * setting away.
+ */
+export function settings(
+  of: Readonly<Record<string, string | Secret | undefined>> = {},
+): ReadonlyMap<string, string | Secret> {
+  const all: Record<string, string | Secret | undefined> = {
+    VENDOR_RABBIT_DURABLE: 'true',
+    TZ: 'UTC',
+    SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops',
+    ...of,
+  }
   return new Map(Object.entries(all).filter((entry): entry is [string, string | Secret] => entry[1] !== undefined))
 }
 

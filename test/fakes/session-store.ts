@@ -31,13 +31,19 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
   /** names of the key spaces of those that are left */
   left: () => string[]
 } {
-  const keep = ({ namespace = 'spring:session', times = {}, user }: StoredSession): Kept => ({ namespace, times: session(times), user: user ?? null })
+  const keep = ({ namespace = 'spring:session', times = {}, user }: StoredSession): Kept => ({
+    namespace,
+    times: session(times),
+    user: user ?? null,
+  })
   let kept: readonly Kept[] = sessions.map(keep)
   let last: { asOf: number; meant: readonly Kept[] } | null = null
 
   const meantBy = ({ namespace, which, asOf }: SessionSelection): { census: SessionCensus; meant: Kept[] } => {
     const now = Date.now()
-    const names = [...new Set(kept.map((it) => it.namespace))].filter((name) => namespace === null || name === namespace)
+    const names = [...new Set(kept.map((it) => it.namespace))].filter(
+      (name) => namespace === null || name === namespace,
+    )
     const own = kept.filter((it) => it.namespace === names[0])
     const indexed = own.some(({ user }) => user !== null)
     const isMeant = ({ times, user }: Kept): boolean => {
@@ -48,7 +54,9 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
     const isClear = names.length === 1
     const meant = isClear ? own.filter(isMeant) : []
     const count = (name: string): number => kept.filter((it) => it.namespace === name).length
-    const rivals = names.map((name) => ({ namespace: name, sessions: count(name) })).sort((a, b) => b.sessions - a.sessions)
+    const rivals = names
+      .map((name) => ({ namespace: name, sessions: count(name) }))
+      .sort((a, b) => b.sessions - a.sessions)
     const census: SessionCensus = {
       namespace: names[0] ?? namespace,
       rivals: isClear ? [] : rivals,
@@ -67,7 +75,10 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
     target,
     assertRemovable: async () => undefined,
     async remove(selection, { flush, onBatch, onRemoved, signal }) {
-      const meant = last !== null && last.asOf === selection.asOf && !flush ? last.meant : meantBy(flush ? { ...selection, asOf: null } : selection).meant
+      const meant =
+        last !== null && last.asOf === selection.asOf && !flush
+          ? last.meant
+          : meantBy(flush ? { ...selection, asOf: null } : selection).meant
       last = null
       if (signal.aborted) throw signal.reason as Error
       const present = meant.filter((it) => kept.includes(it))
@@ -75,8 +86,13 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
       kept = kept.filter((it) => !meant.includes(it))
       if (!isFlushed) await onBatch(meant.length, meant.length)
       await onRemoved()
-      const others = foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
-      return { counted: meant.length, removed: isFlushed ? null : present.length, notFlushed: flush && !isFlushed ? others : null }
+      const others =
+        foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
+      return {
+        counted: meant.length,
+        removed: isFlushed ? null : present.length,
+        notFlushed: flush && !isFlushed ? others : null,
+      }
     },
   }
   return {

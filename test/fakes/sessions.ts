@@ -21,7 +21,16 @@ export function fakeSessions(answers: Answers<SessionsSource> = {}): SessionsSou
 
 /** Three sessions of a plain repository and nothing else, unless told otherwise. */
 function census(of: Partial<SessionCensus> = {}): SessionCensus {
-  const counted = { namespace: 'spring:session', rivals: [], indexed: false, sessions: 3, present: 3, users: null, leftovers: 0, foreign: 0 }
+  const counted = {
+    namespace: 'spring:session',
+    rivals: [],
+    indexed: false,
+    sessions: 3,
+    present: 3,
+    users: null,
+    leftovers: 0,
+    foreign: 0,
+  }
   return { ...counted, asOf: Date.now(), ...of }
 }
 

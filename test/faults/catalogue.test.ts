@@ -9,15 +9,56 @@ const ids = checks.map(({ id }) => id)
 
 /** What the fault matrix asks of this version. */
 const required = [
-  'stuck-lock', 'live-lock', 'lock-vanished', 'lock-half-cleared', 'transient-refused', 'transient-ahead', 'durable-mismatch', 'stale-sessions', 'clock-skew',
-  'cpu-without-v3', 'legacy-too-early', 'legacy-needless', 'image-version-mismatch', 'settings-not-applied', 'unknown-host', 'bad-credentials', 'integration-400', 'token-refused', 'token-lifetime',
-  'trees-unmigrated', 'debug-left-on', 'service-down', 'out-of-memory', 'database-down', 'broker-down', 'sessions-down', 'api-slow', 'disk-full',
-  'connections-exhausted', 'pool-exhausted', 'broker-alarm', 'store-full', 'unfinished-repair', 'run-planted', 'lock-stolen', 'duplicate-move', 'api-token-direct', 'admin-signin', 'proxy-limits', 'no-migration-role',
+  'stuck-lock',
+  'live-lock',
+  'lock-vanished',
+  'lock-half-cleared',
+  'transient-refused',
+  'transient-ahead',
+  'durable-mismatch',
+  'stale-sessions',
+  'clock-skew',
+  'cpu-without-v3',
+  'legacy-too-early',
+  'legacy-needless',
+  'image-version-mismatch',
+  'settings-not-applied',
+  'unknown-host',
+  'bad-credentials',
+  'integration-400',
+  'token-refused',
+  'token-lifetime',
+  'trees-unmigrated',
+  'debug-left-on',
+  'service-down',
+  'out-of-memory',
+  'database-down',
+  'broker-down',
+  'sessions-down',
+  'api-slow',
+  'disk-full',
+  'connections-exhausted',
+  'pool-exhausted',
+  'broker-alarm',
+  'store-full',
+  'unfinished-repair',
+  'run-planted',
+  'lock-stolen',
+  'duplicate-move',
+  'api-token-direct',
+  'admin-signin',
+  'proxy-limits',
+  'no-migration-role',
 ]
 
 describe('the catalogue of faults', () => {
   test('holds every fault that is asked for, once', () => {
-    expect(faults.filter(({ kind }) => kind === 'fault').map(({ id }) => id).sort()).toEqual([...required].sort())
+    expect(
+      faults
+        .filter(({ kind }) => kind === 'fault')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([...required].sort())
     expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
   })
@@ -28,15 +69,20 @@ describe('the catalogue of faults', () => {
     expect(ids.filter((id) => !causes.has(id))).toEqual(['service/ready', 'api/reachable'])
   })
 
-  test.each(rows.map((row) => [row.name, row] as const))('%s expects what can be', (_name, { kind, expected, made, title, repair }) => {
-    const { problems, rootCauses, allowedConsequences, exitCode } = expected
-    expect([...rootCauses, ...allowedConsequences].filter((id) => !ids.includes(id))).toEqual([])
-    const count = (severity: string): number => problems.filter((problem) => problem.severity === severity).length
-    expect(exitCode).toBe(exitCodeOf({ summary: { unknown: 0, error: count('error'), warning: count('warning') } }))
-    if (kind === 'healthy') expect(problems).toEqual([])
-    // only what a cause is known to bring with it may follow from it
-    const explained = new Set(checks.filter(({ id }) => rootCauses.includes(id)).flatMap(({ explains = [] }) => explains))
-    expect(allowedConsequences.filter((id) => !explained.has(id))).toEqual([])
-    expect([made, title, repair].every((text) => text.length > 0 && !text.endsWith('.'))).toBe(true)
-  })
+  test.each(rows.map((row) => [row.name, row] as const))(
+    '%s expects what can be',
+    (_name, { kind, expected, made, title, repair }) => {
+      const { problems, rootCauses, allowedConsequences, exitCode } = expected
+      expect([...rootCauses, ...allowedConsequences].filter((id) => !ids.includes(id))).toEqual([])
+      const count = (severity: string): number => problems.filter((problem) => problem.severity === severity).length
+      expect(exitCode).toBe(exitCodeOf({ summary: { unknown: 0, error: count('error'), warning: count('warning') } }))
+      if (kind === 'healthy') expect(problems).toEqual([])
+      // only what a cause is known to bring with it may follow from it
+      const explained = new Set(
+        checks.filter(({ id }) => rootCauses.includes(id)).flatMap(({ explains = [] }) => explains),
+      )
+      expect(allowedConsequences.filter((id) => !explained.has(id))).toEqual([])
+      expect([made, title, repair].every((text) => text.length > 0 && !text.endsWith('.'))).toBe(true)
+    },
+  )
 })

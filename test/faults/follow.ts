@@ -18,8 +18,9 @@ const waiting = /^testops-admin doctor .* {3}# again when the migration or repai
 const confirming: readonly Answer[] = [[/to go on: /, 'lab\r']]
 
 /**
- * Types what `Next:` says, as it is printed, on a terminal, until doctor finds nothing or a step is left to do by hand, which names its
- * machine and command. Fails where it leads in a circle, to a command that does not run as it stands, or nowhere.
+ * Types what `Next:` says, as it is printed, on a terminal, until doctor finds nothing or a step is left to do by hand,
+ * which names its machine and command. Fails where it leads in a circle, to a command that does not run as it stands,
+ * or nowhere.
  */
 export async function followNext(lab: OwnLab): Promise<Followed> {
   const path: string[] = []

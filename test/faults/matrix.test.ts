@@ -44,7 +44,9 @@ describe('the healthy lab', () => {
       const call = await caller(document.service!.url, { apiToken: apiToken.trim() })
       return (await call(`/api/project/${project}/test-case/tree/migration`, 'POST')).status
     }
-    expect([await migrationOf('owner', 1), await migrationOf('owner', 2), await migrationOf('guest', 1)]).toEqual([202, 403, 403])
+    expect([await migrationOf('owner', 1), await migrationOf('owner', 2), await migrationOf('guest', 1)]).toEqual([
+      202, 403, 403,
+    ])
   })
 
   test('lists the matrix', async () => {

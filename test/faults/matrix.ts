@@ -36,10 +36,16 @@ export async function breakLookMend(lab: OwnLab, names: readonly string[], expec
     const refusal = await refusalOn(lab, names)
     const { exitCode, document } = await lab.json<Outcome>('lab', 'break', ...names)
     if (refusal) {
-      expect({ exitCode, error: document.error }, `lab break ${names.join(' ')}`).toMatchObject({ exitCode: 69, error: refusal })
+      expect({ exitCode, error: document.error }, `lab break ${names.join(' ')}`).toMatchObject({
+        exitCode: 69,
+        error: refusal,
+      })
       return
     }
-    expect({ exitCode, error: document.error }, `lab break ${names.join(' ')}`).toEqual({ exitCode: 0, error: undefined })
+    expect({ exitCode, error: document.error }, `lab break ${names.join(' ')}`).toEqual({
+      exitCode: 0,
+      error: undefined,
+    })
     await look(lab, expected)
     const row = faultRows().find(({ name }) => name === names[0])
     if (!row || names.length > 1) return
@@ -57,7 +63,10 @@ async function mendedAfter(lab: OwnLab, work: () => Promise<void>): Promise<void
     await lab.must('lab', 'down')
     await lab.must('lab', 'up')
   })
-  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join('\n\nand then: '))
+  if (failures.length > 0)
+    throw failures.length === 1
+      ? failures[0]
+      : new AggregateError(failures, failures.map(String).join('\n\nand then: '))
 }
 
 const healthy: Expectation = { exitCode: 0, roots: [], allowedConsequences: [] }
@@ -72,7 +81,10 @@ async function repair(lab: OwnLab, words: readonly string[]): Promise<void> {
 /** Refused, and nothing is touched: neither the lock nor the service. */
 async function refuse(lab: OwnLab, words: readonly string[], expected: Expectation): Promise<void> {
   const before = await whatMustStay(lab)
-  const said = await repairOutcome(lab, words.map((word) => word.replace('{lab}', lab.root)))
+  const said = await repairOutcome(
+    lab,
+    words.map((word) => word.replace('{lab}', lab.root)),
+  )
   expect({ ...said, error: said.error?.code }).toEqual({ exitCode: 4, outcome: 'refused', error: 'REFUSED' })
   expect(await whatMustStay(lab)).toEqual(before)
   await look(lab, expected)
@@ -94,7 +106,9 @@ async function whatMustStay(lab: OwnLab): Promise<unknown> {
   const [, host, port, user, database] = /psql -h (\S+) -p (\S+) -U (\S+) (\S+)$/m.exec(document.commands.join('\n'))!
   const password = (await readFile(join(lab.root, 'secrets', 'database'), 'utf8')).trim()
   const login = { host: host!, port: Number(port), user: user!, password, database: database! }
-  const { rows } = await withDatabase(login, (client) => client.query('SELECT * FROM databasechangeloglock ORDER BY id'))
+  const { rows } = await withDatabase(login, (client) =>
+    client.query('SELECT * FROM databasechangeloglock ORDER BY id'),
+  )
   return { rows, service: document.service }
 }
 
@@ -102,7 +116,10 @@ interface Outcome {
   error?: { code: string; message: string }
 }
 
-/** What the first of the faults must be refused with that needs a server of the lab's own where one was given; null: none does. */
+/**
+ * What the first of the faults must be refused with that needs a server of the lab's own where one was given; null:
+ * none does.
+ */
 async function refusalOn(lab: OwnLab, names: readonly string[]): Promise<Outcome['error'] | null> {
   const { document } = await lab.json<LabStatusDocument>('lab', 'status')
   const given = document.servers.filter(({ way }) => way === 'given')
@@ -113,7 +130,10 @@ async function refusalOn(lab: OwnLab, names: readonly string[]): Promise<Outcome
     const server = stopped ?? exchanged
     if (!server) continue
     const title = serverNames[server.kind as keyof typeof serverNames]
-    return { code: 'UNAVAILABLE', message: `${row.name} needs a ${title} of the lab's own; the one at ${server.address} was given` }
+    return {
+      code: 'UNAVAILABLE',
+      message: `${row.name} needs a ${title} of the lab's own; the one at ${server.address} was given`,
+    }
   }
   return null
 }
@@ -129,11 +149,20 @@ export async function look(lab: OwnLab, expected: Expectation): Promise<DoctorRe
   const isRoot = ({ id }: { id: string }): boolean => report.rootCauses.includes(id)
   const said = {
     exitCode,
-    roots: problems.filter(isRoot).map(({ id, severity }) => `${id} ${severity}`).sort(),
-    unexpected: problems.filter((check) => !isRoot(check) && !expected.allowedConsequences.includes(check.id)).map(({ id }) => id),
-    unexplained: report.checks.filter(({ status, because }) => status === 'unknown' && because === undefined).map(({ id }) => id),
+    roots: problems
+      .filter(isRoot)
+      .map(({ id, severity }) => `${id} ${severity}`)
+      .sort(),
+    unexpected: problems
+      .filter((check) => !isRoot(check) && !expected.allowedConsequences.includes(check.id))
+      .map(({ id }) => id),
+    unexplained: report.checks
+      .filter(({ status, because }) => status === 'unknown' && because === undefined)
+      .map(({ id }) => id),
     withoutReason: report.checks.filter(({ status, reason }) => status === 'skipped' && !reason).map(({ id }) => id),
-    withoutEvidence: problems.filter(({ findings }) => !findings?.every(({ evidence }) => evidence.length > 0)).map(({ id }) => id),
+    withoutEvidence: problems
+      .filter(({ findings }) => !findings?.every(({ evidence }) => evidence.length > 0))
+      .map(({ id }) => id),
     withoutRemedy: problems.filter((check) => isRoot(check) && !check.remedy).map(({ id }) => id),
   }
   const wanted = {
@@ -145,7 +174,8 @@ export async function look(lab: OwnLab, expected: Expectation): Promise<DoctorRe
     withoutEvidence: [],
     withoutRemedy: [],
   }
-  const table = JSON.stringify(said) === JSON.stringify(wanted) ? '' : (await lab.run('doctor', '-d', 'lab', '--verbose')).stdout
+  const table =
+    JSON.stringify(said) === JSON.stringify(wanted) ? '' : (await lab.run('doctor', '-d', 'lab', '--verbose')).stdout
   expect(said, `doctor says:\n${table}`).toEqual(wanted)
   return report
 }

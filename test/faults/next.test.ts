@@ -15,7 +15,15 @@ afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
 
 /** One for each way that it can take; all of them, and every two at once, are in the campaign. */
 describe('Next: as it is typed leads to health', () => {
-  test.each(['service-down', 'stuck-lock/given-up', 'lock-vanished/freed', 'settings-not-applied', 'unfinished-repair/here', 'unfinished-repair/elsewhere', 'run-planted/repair'])(
+  test.each([
+    'service-down',
+    'stuck-lock/given-up',
+    'lock-vanished/freed',
+    'settings-not-applied',
+    'unfinished-repair/here',
+    'unfinished-repair/elsewhere',
+    'run-planted/repair',
+  ])(
     '%s',
     async (name) => {
       await lab.must('lab', 'break', name)
@@ -35,7 +43,10 @@ describe('Next: leads to one step by hand on', () => {
     ['token-refused', /^\$\{EDITOR:-vi\} \S+\/secrets\/api-token {3}# on this machine$/],
     ['legacy-too-early', /^docker pull registry\.example\.org\/testops\/testops-legacy:527u01 {3}# on this machine$/],
     ['out-of-memory', /^\$\{EDITOR:-vi\} \S+\/service\/\S+ {3}# on this machine$/],
-    ['connections-exhausted/full', /^psql -h \S+ -p \d+ -U postgres -d testops -c 'SELECT pid, .*' {3}# on this machine$/],
+    [
+      'connections-exhausted/full',
+      /^psql -h \S+ -p \d+ -U postgres -d testops -c 'SELECT pid, .*' {3}# on this machine$/,
+    ],
     ['broker-down', /^sudo systemctl start rabbitmq-server {3}# on this machine$/],
   ] as const)(
     '%s',

@@ -50,7 +50,9 @@ describe('doctor tells apart', () => {
   test.each(pairs)(
     '%s and %s',
     async (first, second, exitCode, roots) => {
-      const consequences = rows.filter(({ name }) => name === first || name === second).flatMap(({ expected }) => expected.allowedConsequences)
+      const consequences = rows
+        .filter(({ name }) => name === first || name === second)
+        .flatMap(({ expected }) => expected.allowedConsequences)
       await breakLookMend(lab, [first, second], { exitCode, roots, allowedConsequences: consequences })
     },
     rowTimeoutMs,

@@ -6,7 +6,10 @@ import { compileWat } from '../../bin/wat.js'
 const wat: Plugin = {
   name: 'wat',
   setup(build) {
-    build.onLoad({ filter: /\.wat$/ }, async ({ path }) => ({ contents: new Uint8Array(await compileWat(path)), loader: 'binary' }))
+    build.onLoad({ filter: /\.wat$/ }, async ({ path }) => ({
+      contents: new Uint8Array(await compileWat(path)),
+      loader: 'binary',
+    }))
   },
 }
 
@@ -23,7 +26,9 @@ export async function bundleChild(outfile: string): Promise<void> {
     plugins: [wat],
     external: ['pg-native', 'testcontainers'],
     alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-    banner: { js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);" },
+    banner: {
+      js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
+    },
     logLevel: 'warning',
   })
 }

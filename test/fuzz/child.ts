@@ -1,4 +1,5 @@
-// Gives one reader its inputs, in a process of its own: a thread beside it ends it where it hangs or takes too much memory.
+// Gives one reader its inputs, in a process of its own: a thread beside it ends it where it hangs or takes too much
+// memory.
 import { Worker } from 'node:worker_threads'
 import { readers } from './readers/index.ts'
 import { fuzz } from './run.ts'
@@ -35,5 +36,7 @@ const begin = (number: number): void => {
   if (number % 25 === 0) collect()
 }
 const fuzzed = await fuzz(reader, { seed, count: Number(count), from: Number(from), failed, begin })
-process.stdout.write(`${JSON.stringify({ fuzzed: { ...fuzzed, seconds: Math.round((performance.now() - begun) / 1000), megabytes: Math.round(now[1]! / 1000) } })}\n`)
+process.stdout.write(
+  `${JSON.stringify({ fuzzed: { ...fuzzed, seconds: Math.round((performance.now() - begun) / 1000), megabytes: Math.round(now[1]! / 1000) } })}\n`,
+)
 await watcher.terminate()

@@ -5,10 +5,14 @@ import { fuzz } from './run.ts'
 const few = 200
 
 // `npm run campaign` gives each a hundred times as many, by chance
-test.each(readers)('$name takes or refuses what comes, and falls over nothing', { timeout: 180_000 }, async (reader) => {
-  const { inputs, falls, outcomes } = await fuzz(reader, { seed: 'the same ones each time', count: few })
-  expect(falls).toEqual([])
-  expect(inputs).toBe(few)
-  // a reader that nothing gets through tells nothing
-  expect(outcomes['taken']).toBeGreaterThan(0)
-})
+test.each(readers)(
+  '$name takes or refuses what comes, and falls over nothing',
+  { timeout: 180_000 },
+  async (reader) => {
+    const { inputs, falls, outcomes } = await fuzz(reader, { seed: 'the same ones each time', count: few })
+    expect(falls).toEqual([])
+    expect(inputs).toBe(few)
+    // a reader that nothing gets through tells nothing
+    expect(outcomes['taken']).toBeGreaterThan(0)
+  },
+)

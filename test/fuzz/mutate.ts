@@ -15,18 +15,149 @@ const mostLength = 100_000
 const longLength = 1_000_000
 
 const tokens: readonly string[] = [
-  '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'length', 'then', 'toJSON', 'valueOf',
-  '0', '-0', '-1', '1e999', '-1e999', '1e21', 'NaN', 'Infinity', '.nan', '.inf', '9007199254740993', '99999999999999999999999999', '0x7fffffff', '0o17', '1_000',
-  'null', '~', 'true', 'yes', 'undefined', '""', "''", '{}', '[]',
-  '\0', '\ud800', '\udc00', '\ufeff', '\u2028', '\u202e', '\u200f', '\u001b[31m', '\u001b]0;x\u0007', '\u009b2J', '\b', '\r', '\r\n', '\n', '\t', '\v', '\u0085', '\\', '\\u0000', '\\ud800', '\\x00',
-  '../../../etc/passwd', '/', '/dev/null', 'file:///', '$(id)', '`id`', '${A:-${B}}', '%s', '%00', '%', '{{ .Values.x }}', '##vso[x]', '::error::',
-  '2026-11-21', '0000-00-00', '2026-11-21T02:12:44Z', '275760-09-13T00:00:00.001Z', '-271821-04-19', '99:99:99',
-  'ЖЖ', '😀', 'e\u0301', '\u{10ffff}', '<!DOCTYPE x>', '<a', ']]>', '--', '---', '...', '#', ';', '=', ':', ',', '"', "'", '(', ')', '*', '?', '|', '>', '<<: *a', '&a', '*a', '!!binary', '!!set', '!!js/function', '!x',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'prototype',
+  'length',
+  'then',
+  'toJSON',
+  'valueOf',
+  '0',
+  '-0',
+  '-1',
+  '1e999',
+  '-1e999',
+  '1e21',
+  'NaN',
+  'Infinity',
+  '.nan',
+  '.inf',
+  '9007199254740993',
+  '99999999999999999999999999',
+  '0x7fffffff',
+  '0o17',
+  '1_000',
+  'null',
+  '~',
+  'true',
+  'yes',
+  'undefined',
+  '""',
+  "''",
+  '{}',
+  '[]',
+  '\0',
+  '\ud800',
+  '\udc00',
+  '\ufeff',
+  '\u2028',
+  '\u202e',
+  '\u200f',
+  '\u001b[31m',
+  '\u001b]0;x\u0007',
+  '\u009b2J',
+  '\b',
+  '\r',
+  '\r\n',
+  '\n',
+  '\t',
+  '\v',
+  '\u0085',
+  '\\',
+  '\\u0000',
+  '\\ud800',
+  '\\x00',
+  '../../../etc/passwd',
+  '/',
+  '/dev/null',
+  'file:///',
+  '$(id)',
+  '`id`',
+  '${A:-${B}}',
+  '%s',
+  '%00',
+  '%',
+  '{{ .Values.x }}',
+  '##vso[x]',
+  '::error::',
+  '2026-11-21',
+  '0000-00-00',
+  '2026-11-21T02:12:44Z',
+  '275760-09-13T00:00:00.001Z',
+  '-271821-04-19',
+  '99:99:99',
+  'ЖЖ',
+  '😀',
+  'e\u0301',
+  '\u{10ffff}',
+  '<!DOCTYPE x>',
+  '<a',
+  ']]>',
+  '--',
+  '---',
+  '...',
+  '#',
+  ';',
+  '=',
+  ':',
+  ',',
+  '"',
+  "'",
+  '(',
+  ')',
+  '*',
+  '?',
+  '|',
+  '>',
+  '<<: *a',
+  '&a',
+  '*a',
+  '!!binary',
+  '!!set',
+  '!!js/function',
+  '!x',
 ]
 
 const yamlTokens: readonly string[] = [
-  '&a ', '*a', '<<: *a', '<<: [*a, *a]', '? a', '? [a, b]\n: c', '- ', ': ', '!!str ', '!!int 1', '!!float .inf', '!!timestamp 2026-11-21', '!!binary aGk=', '!!omap [a: 1]', '!!set {a, b}', '!<tag:x> ',
-  '|\n  a\n', '>-\n  a\n', '|9\n', '%YAML 1.1\n---\n', '%TAG ! x\n', '---\n', '...\n', '012', '0b1', '1:20:30', 'y', 'no', '2026-11-21 02:12:44', '"\\x00"', '"\\ud800"', '{a: {a: {a: 1}}}', '[[[[]]]]', '{? : }', '\t', '@', '`',
+  '&a ',
+  '*a',
+  '<<: *a',
+  '<<: [*a, *a]',
+  '? a',
+  '? [a, b]\n: c',
+  '- ',
+  ': ',
+  '!!str ',
+  '!!int 1',
+  '!!float .inf',
+  '!!timestamp 2026-11-21',
+  '!!binary aGk=',
+  '!!omap [a: 1]',
+  '!!set {a, b}',
+  '!<tag:x> ',
+  '|\n  a\n',
+  '>-\n  a\n',
+  '|9\n',
+  '%YAML 1.1\n---\n',
+  '%TAG ! x\n',
+  '---\n',
+  '...\n',
+  '012',
+  '0b1',
+  '1:20:30',
+  'y',
+  'no',
+  '2026-11-21 02:12:44',
+  '"\\x00"',
+  '"\\ud800"',
+  '{a: {a: {a: 1}}}',
+  '[[[[]]]]',
+  '{? : }',
+  '\t',
+  '@',
+  '`',
 ]
 
 /** An input for a reader: the same for the same seed and number. */
@@ -129,14 +260,22 @@ function mutatedValue(value: unknown, random: Random): unknown {
   const [key, inner] = pick(random, entries)
   const list: readonly unknown[] | null = Array.isArray(value) ? value : null
   const kind = below(random, 12)
-  if (kind === 0) return list ? list.filter((_, index) => String(index) !== key) : Object.fromEntries(entries.filter(([name]) => name !== key))
-  if (kind === 1) return list ? [...list, ...Array.from({ length: 1 + below(random, 5) }, () => inner)] : fromPairs([...entries, [token(random, 'json'), inner]])
+  if (kind === 0)
+    return list
+      ? list.filter((_, index) => String(index) !== key)
+      : Object.fromEntries(entries.filter(([name]) => name !== key))
+  if (kind === 1)
+    return list
+      ? [...list, ...Array.from({ length: 1 + below(random, 5) }, () => inner)]
+      : fromPairs([...entries, [token(random, 'json'), inner]])
   if (kind === 2) {
     const [, other] = pick(random, entries)
     return list ? list.map((it, index) => (String(index) === key ? other : it)) : fromPairs([...entries, [key, other]])
   }
   const next = mutatedValue(inner, random)
-  return list ? list.map((it, index) => (String(index) === key ? next : it)) : fromPairs(entries.map(([name, it]) => [name, name === key ? next : it]))
+  return list
+    ? list.map((it, index) => (String(index) === key ? next : it))
+    : fromPairs(entries.map(([name, it]) => [name, name === key ? next : it]))
 }
 
 /** With `__proto__` as a key of its own. */
@@ -167,7 +306,11 @@ function strange(value: unknown, random: Random): unknown {
     case 9:
       return 'x'.repeat(below(random, 3000))
     case 10:
-      return typeof value === 'string' ? mutatedText(value, { syntax: 'lines', seeds: [value] }, random) : typeof value === 'number' ? value + pick(random, [1, -1, 0.5, 1e9]) : token(random, 'json')
+      return typeof value === 'string'
+        ? mutatedText(value, { syntax: 'lines', seeds: [value] }, random)
+        : typeof value === 'number'
+          ? value + pick(random, [1, -1, 0.5, 1e9])
+          : token(random, 'json')
     case 11:
       return typeof value === 'string' ? `${value}${token(random, 'json')}` : [value, value]
     default:
@@ -183,11 +326,20 @@ function extreme(text: string, syntax: Syntax, random: Random): string {
   const into = (piece: string): string => text.slice(0, within) + piece + text.slice(within)
   const doubled = (): string => {
     const levels = 4 + below(random, 30)
-    return ['a0: &a0 [x, x]', ...Array.from({ length: levels }, (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]`)].join('\n')
+    return [
+      'a0: &a0 [x, x]',
+      ...Array.from({ length: levels }, (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]`),
+    ].join('\n')
   }
   const merged = (): string => {
     const levels = 4 + below(random, 30)
-    return ['m0: &m0 {k: 1}', ...Array.from({ length: levels }, (_, level) => `m${level + 1}: &m${level + 1} {<<: [*m${level}, *m${level}], k${level}: *m${level}}`)].join('\n')
+    return [
+      'm0: &m0 {k: 1}',
+      ...Array.from(
+        { length: levels },
+        (_, level) => `m${level + 1}: &m${level + 1} {<<: [*m${level}, *m${level}], k${level}: *m${level}}`,
+      ),
+    ].join('\n')
   }
   const choices: (() => string)[] = [
     () => '',
@@ -200,7 +352,16 @@ function extreme(text: string, syntax: Syntax, random: Random): string {
     () => into('\n'.repeat(100_000)),
     () => into(`${pick(random, tokens)}`.repeat(20_000)),
     ...(syntax === 'yaml'
-      ? [() => `${doubled()}\n${text}`, () => `${merged()}\n${text}`, () => `${text}\n${doubled()}`, () => Array.from({ length: 500 }, (_, level) => `${' '.repeat(level)}a:`).join('\n'), () => into('- '.repeat(depth)), () => into('? '.repeat(depth)), () => into('&a '.repeat(depth)), () => into('!a '.repeat(depth))]
+      ? [
+          () => `${doubled()}\n${text}`,
+          () => `${merged()}\n${text}`,
+          () => `${text}\n${doubled()}`,
+          () => Array.from({ length: 500 }, (_, level) => `${' '.repeat(level)}a:`).join('\n'),
+          () => into('- '.repeat(depth)),
+          () => into('? '.repeat(depth)),
+          () => into('&a '.repeat(depth)),
+          () => into('!a '.repeat(depth)),
+        ]
       : []),
   ]
   return pick(random, choices)()
@@ -216,7 +377,8 @@ function encoded(text: string, random: Random): Buffer {
 
 function mutatedBytes(bytes: Buffer, random: Random): Buffer {
   const copy = Buffer.from(bytes)
-  for (let time = 1 + below(random, 5); time > 0 && copy.length > 0; time -= 1) copy[below(random, copy.length)] = below(random, 256)
+  for (let time = 1 + below(random, 5); time > 0 && copy.length > 0; time -= 1)
+    copy[below(random, copy.length)] = below(random, 256)
   return copy
 }
 

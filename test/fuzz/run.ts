@@ -40,7 +40,10 @@ const mostKinds = 10
 const mostTriesToShrink = 60
 
 /** Gives a reader that many inputs, one after the other. */
-export async function fuzz(reader: Reader, { seed, count, from = 0, failed = tmpdir(), begin = () => undefined }: Options): Promise<Fuzzed> {
+export async function fuzz(
+  reader: Reader,
+  { seed, count, from = 0, failed = tmpdir(), begin = () => undefined }: Options,
+): Promise<Fuzzed> {
   const folder = await mkdtemp(join(tmpdir(), 'fuzz-'))
   const open = await reader.open(folder)
   const done: Fuzzed = { inputs: 0, outcomes: {}, falls: [], slowestMs: 0, slowest: 0 }

@@ -16,11 +16,20 @@ import type { Poisoning } from './poison.ts'
 /** so many texts of a situation are poisoned one by one, spread over all of them; and then all at once */
 const mostSingly = 12
 
-/** The report of that situation with poison in what its parts say; null: the poisoned value is one that no adapter can give. */
+/**
+ * The report of that situation with poison in what its parts say; null: the poisoned value is one that no adapter can
+ * give.
+ */
 async function report(check: (typeof checks)[number], one: Case, poisoning: Poisoning): Promise<CheckReport | null> {
   const open = openFakes(one.sources)
   const names = Object.keys(open) as (keyof typeof open)[]
-  const sources = Object.fromEntries(await Promise.all(names.map(async (name) => [name, poisoned(await open[name]().catch((error: unknown) => error), poisoning)] as const)))
+  const sources = Object.fromEntries(
+    await Promise.all(
+      names.map(
+        async (name) => [name, poisoned(await open[name]().catch((error: unknown) => error), poisoning)] as const,
+      ),
+    ),
+  )
   const deployment = one.deployment ?? {}
   try {
     return await judged(check, { sources: sources, deployment })
@@ -34,30 +43,35 @@ test('every check has its situations here', () => {
   expect(tables.map(({ check }) => check.id)).toEqual(checks.map(({ id }) => id))
 })
 
-test.each(tables)('$check.id: nothing that a part says steers what is printed', async ({ check, cases }) => {
-  let [told, impossible, grown] = [0, 0, 0]
-  for (const one of cases) {
-    const count: Poisoning = { which: -1, met: 0 }
-    const healthy = JSON.stringify(await report(check, one, count))
-    const step = Math.max(1, Math.floor(count.met / mostSingly))
-    const singly = Array.from({ length: Math.ceil(count.met / step) }, (_, index) => index * step)
-    for (const which of [...singly, 'all' as const]) {
-      const made = await report(check, one, { which, met: 0 })
-      if (made === null) {
-        impossible += 1
-        continue
+test.each(tables)(
+  '$check.id: nothing that a part says steers what is printed',
+  async ({ check, cases }) => {
+    let [told, impossible, grown] = [0, 0, 0]
+    for (const one of cases) {
+      const count: Poisoning = { which: -1, met: 0 }
+      const healthy = JSON.stringify(await report(check, one, count))
+      const step = Math.max(1, Math.floor(count.met / mostSingly))
+      const singly = Array.from({ length: Math.ceil(count.met / step) }, (_, index) => index * step)
+      for (const which of [...singly, 'all' as const]) {
+        const made = await report(check, one, { which, met: 0 })
+        if (made === null) {
+          impossible += 1
+          continue
+        }
+        told += 1
+        if (JSON.stringify(made) !== healthy) grown += 1
+        const whole = reportOf([made])
+        const what = `${check.id}: ${one.situation}, text ${which}`
+        for (const verbose of [false, true])
+          assertHarmless(what, (screen) => doctorTable(whole, { screen, exitCode: 1, verbose }))
+        assertHarmless(what, (screen) => doctorShort(whole, screen))
+        assertHarmless(what, (screen) => doctorChanges(whole, null, screen))
+        assertHarmlessJson(what, jsonText(whole), whole)
       }
-      told += 1
-      if (JSON.stringify(made) !== healthy) grown += 1
-      const whole = reportOf([made])
-      const what = `${check.id}: ${one.situation}, text ${which}`
-      for (const verbose of [false, true]) assertHarmless(what, (screen) => doctorTable(whole, { screen, exitCode: 1, verbose }))
-      assertHarmless(what, (screen) => doctorShort(whole, screen))
-      assertHarmless(what, (screen) => doctorChanges(whole, null, screen))
-      assertHarmlessJson(what, jsonText(whole), whole)
     }
-  }
-  expect(told).toBeGreaterThan(impossible * 3)
-  // some of it comes into what is said
-  expect(grown).toBeGreaterThan(0)
-}, 120_000)
+    expect(told).toBeGreaterThan(impossible * 3)
+    // some of it comes into what is said
+    expect(grown).toBeGreaterThan(0)
+  },
+  120_000,
+)

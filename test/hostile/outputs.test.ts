@@ -21,7 +21,14 @@ import { historyText } from '../../src/output/history.ts'
 import { initText } from '../../src/output/init.ts'
 import { integrationText } from '../../src/output/integration.ts'
 import { jsonPieces } from '../../src/output/json.ts'
-import { labBreakText, labDownText, labFaultsText, labMendText, labStatusText, labUpText } from '../../src/output/lab.ts'
+import {
+  labBreakText,
+  labDownText,
+  labFaultsText,
+  labMendText,
+  labStatusText,
+  labUpText,
+} from '../../src/output/lab.ts'
 import { lintJunit } from '../../src/output/lint/junit.ts'
 import { lintLines } from '../../src/output/lint/lines.ts'
 import { lintMarkdown } from '../../src/output/lint/markdown.ts'
@@ -52,12 +59,24 @@ interface Printing {
   print: (document: never, screen: Screen) => string | readonly string[]
 }
 
-const printing = <D extends object>(documents: readonly D[], print: (document: D, screen: Screen) => string | readonly string[]): Printing => ({ documents, print })
+const printing = <D extends object>(
+  documents: readonly D[],
+  print: (document: D, screen: Screen) => string | readonly string[],
+): Printing => ({ documents, print })
 const text = 'of a server'
 const texts = [{ text }]
 const isReport = (it: unknown): it is typeof reports.healthy => typeof it === 'object' && it !== null && 'checks' in it
 const allReports = Object.values(reports).filter(isReport)
-const lint = [{ ...lintDocuments.several, problems: lintDocuments.several.problems.slice(0, 8).concat(lintDocuments.several.problems.filter(({ together }) => together)) }, lintDocuments.mended, lintDocuments.directories]
+const lint = [
+  {
+    ...lintDocuments.several,
+    problems: lintDocuments.several.problems
+      .slice(0, 8)
+      .concat(lintDocuments.several.problems.filter(({ together }) => together)),
+  },
+  lintDocuments.mended,
+  lintDocuments.directories,
+]
 const scans = [scanDocuments.several]
 const lab = {
   schemaVersion: 1 as const,
@@ -70,59 +89,215 @@ const lab = {
   operator: { command: 'lab up', pid: 7, since: '2026-11-21T04:00:00.000Z' },
   commands: ['testops-admin doctor -d lab'],
 }
-const steps = { name: null, url: 'https://tracker.example.org', from: 'log' as const, verdict: 'problem' as const, causes: ['connectivity' as const], certificate: null, steps: [{ step: 'connection' as const, status: 'problem' as const, message: 'refused', next: ['curl x'] }] }
-const service = { schemaVersion: 1 as const, deployment: 'prod', platform: 'host' as const, state: 'running' as const, detail: 'active', evidence: ['pod'], instances: [{ name: 'testops.service', host: 'app-1', pid: 812, startedAt: '2026-11-21T02:13:05.000Z' }], image: { name: 'testops', tag: '527u01', build: '527u01', declaredIn: 'testops-admin.yaml' } }
+const steps = {
+  name: null,
+  url: 'https://tracker.example.org',
+  from: 'log' as const,
+  verdict: 'problem' as const,
+  causes: ['connectivity' as const],
+  certificate: null,
+  steps: [{ step: 'connection' as const, status: 'problem' as const, message: 'refused', next: ['curl x'] }],
+}
+const service = {
+  schemaVersion: 1 as const,
+  deployment: 'prod',
+  platform: 'host' as const,
+  state: 'running' as const,
+  detail: 'active',
+  evidence: ['pod'],
+  instances: [{ name: 'testops.service', host: 'app-1', pid: 812, startedAt: '2026-11-21T02:13:05.000Z' }],
+  image: { name: 'testops', tag: '527u01', build: '527u01', declaredIn: 'testops-admin.yaml' },
+}
 
 /** Every function of src/output that makes text, and what it is tried on. */
 const printings: Readonly<Record<string, Printing>> = {
-  accountLines: printing([{ requested: 3, accepted: 1, skipped: 1, failed: [{ project: 2, status: 403, message: text }, { project: 1, tree: 12, status: 404, message: text }] }], accountLines),
-  checksText: printing([{ schemaVersion: 1 as const, checks: [{ id: 'a/b', title: 'b is well', severities: ['error' as const], reads: ['database' as const], wants: [], explains: ['c/d'] }] }], checksText),
-  cpuText: printing([{ schemaVersion: 1 as const, machines: [{ name: 'node', level: 'x86-64-v2' as const, missing: ['avx'], hypervisor: 'QEMU', verdict: 'lacks-v3' as const, reason: 'said\nthat' }] }], cpuText),
+  accountLines: printing(
+    [
+      {
+        requested: 3,
+        accepted: 1,
+        skipped: 1,
+        failed: [
+          { project: 2, status: 403, message: text },
+          { project: 1, tree: 12, status: 404, message: text },
+        ],
+      },
+    ],
+    accountLines,
+  ),
+  checksText: printing(
+    [
+      {
+        schemaVersion: 1 as const,
+        checks: [
+          {
+            id: 'a/b',
+            title: 'b is well',
+            severities: ['error' as const],
+            reads: ['database' as const],
+            wants: [],
+            explains: ['c/d'],
+          },
+        ],
+      },
+    ],
+    checksText,
+  ),
+  cpuText: printing(
+    [
+      {
+        schemaVersion: 1 as const,
+        machines: [
+          {
+            name: 'node',
+            level: 'x86-64-v2' as const,
+            missing: ['avx'],
+            hypervisor: 'QEMU',
+            verdict: 'lacks-v3' as const,
+            reason: 'said\nthat',
+          },
+        ],
+      },
+    ],
+    cpuText,
+  ),
   doctorChanges: printing(allReports, (report, screen) => doctorChanges(report, null, screen)),
   doctorShort: printing(allReports, doctorShort),
   doctorTable: printing(allReports, (report, screen) => doctorTable(report, { screen, exitCode: 1, verbose: true })),
   errorText: printing([{ error: { code: 'USAGE' as const, message: 'one\n- two', suggestions: ['ls'] } }], errorText),
-  explainText: printing([explainDocument('zebra and okapi', search('zebra and okapi')), explainDocument('lock', search('lock'))], explainText),
+  explainText: printing(
+    [explainDocument('zebra and okapi', search('zebra and okapi')), explainDocument('lock', search('lock'))],
+    explainText,
+  ),
   historyText: printing(Object.values(histories), historyText),
-  initText: printing([{ schemaVersion: 1 as const, file: '/a', deployment: 'prod', platform: 'host', connections: [{ part: 'service', status: 'ok' as const, target: text }, { part: 'api', status: 'failed' as const, error: { code: 'X', message: text, suggestions: [text] } }] }], initText),
-  integrationText: printing([{ schemaVersion: 1 as const, deployment: 'prod', integrations: [steps] }], integrationText),
-  labBreakText: printing([{ schemaVersion: 1 as const, made: [{ name: 'a', made: 'b', repair: 'c' }], already: ['d'], expectedExitCode: 1 }], labBreakText),
+  initText: printing(
+    [
+      {
+        schemaVersion: 1 as const,
+        file: '/a',
+        deployment: 'prod',
+        platform: 'host',
+        connections: [
+          { part: 'service', status: 'ok' as const, target: text },
+          { part: 'api', status: 'failed' as const, error: { code: 'X', message: text, suggestions: [text] } },
+        ],
+      },
+    ],
+    initText,
+  ),
+  integrationText: printing(
+    [{ schemaVersion: 1 as const, deployment: 'prod', integrations: [steps] }],
+    integrationText,
+  ),
+  labBreakText: printing(
+    [{ schemaVersion: 1 as const, made: [{ name: 'a', made: 'b', repair: 'c' }], already: ['d'], expectedExitCode: 1 }],
+    labBreakText,
+  ),
   labDownText: printing([{ schemaVersion: 1 as const, found: true, removed: ['a'] }], labDownText),
-  labFaultsText: printing([{ schemaVersion: 1 as const, faults: [{ name: 'a', fault: 'a', variant: null, kind: 'fault' as const, title: 't', made: 'm', repair: 'r', repairedBy: null, refused: null, expected: { exitCode: 1, problems: [{ check: 'c', severity: 'error' as const }], rootCauses: [], allowedConsequences: [] }, needs: { own: [], broker: null } }] }], labFaultsText),
+  labFaultsText: printing(
+    [
+      {
+        schemaVersion: 1 as const,
+        faults: [
+          {
+            name: 'a',
+            fault: 'a',
+            variant: null,
+            kind: 'fault' as const,
+            title: 't',
+            made: 'm',
+            repair: 'r',
+            repairedBy: null,
+            refused: null,
+            expected: {
+              exitCode: 1,
+              problems: [{ check: 'c', severity: 'error' as const }],
+              rootCauses: [],
+              allowedConsequences: [],
+            },
+            needs: { own: [], broker: null },
+          },
+        ],
+      },
+    ],
+    labFaultsText,
+  ),
   labMendText: printing([{ schemaVersion: 1 as const, mended: ['a'], remaining: ['b'], healthy: null }], labMendText),
-  labStatusText: printing([lab, { ...lab, phase: 'absent' as const }, { ...lab, phase: 'starting' as const }], labStatusText),
+  labStatusText: printing(
+    [lab, { ...lab, phase: 'absent' as const }, { ...lab, phase: 'starting' as const }],
+    labStatusText,
+  ),
   labUpText: printing([{ ...lab, broken: [], already: true, started: ['postgres'] }], labUpText),
-  lintJunit: printing(lint, (document) => lintJunit(document, { at: new Date(0), areWarningsFailures: true }) + lintJunit(document, { at: new Date(0), areWarningsFailures: false })),
+  lintJunit: printing(
+    lint,
+    (document) =>
+      lintJunit(document, { at: new Date(0), areWarningsFailures: true }) +
+      lintJunit(document, { at: new Date(0), areWarningsFailures: false }),
+  ),
   lintLines: printing(lint, (document) => [...lintLines(document, 1)].join('')),
   lintMarkdown: printing(lint, (document) => lintMarkdown(document, 1)),
-  lintSarif: printing(lint, (document) => [...lintSarif(document, { version: '1', root: 'file:///x/', exitCode: 1 })].join('')),
+  lintSarif: printing(lint, (document) =>
+    [...lintSarif(document, { version: '1', root: 'file:///x/', exitCode: 1 })].join(''),
+  ),
   lintText: printing(lint, (document, screen) => lintText(document, { screen, exitCode: 1, verbose: true })),
   jsonPieces: printing(lint, (document) => [...jsonPieces(document, 2)].join('')),
   markdownTable: printing(texts, (it) => markdownTable([it.text], [[it.text]])),
   linkedSource: printing(texts, (it) => markdownTable([''], [[linkedSource(it.text)]])),
   movingLine: printing([{ done: 1, total: 2, unit: 'sessions' }], (it) => clip(movingLine(it, 1), 1000)),
   planText: printing([riskyPlan, ...Object.values(repairDocuments).map(({ plan }) => plan)], planText),
-  repairText: printing(Object.values(repairDocuments), (document: RepairDocument, screen) => repairText(document, screen, '/a config.yaml')),
+  repairText: printing(Object.values(repairDocuments), (document: RepairDocument, screen) =>
+    repairText(document, screen, '/a config.yaml'),
+  ),
   stepLines: printing([riskyPlan], (plan) => {
     const said: string[] = []
     const tell = stepLines(plan, (line) => said.push(line))
-    for (const status of ['begun', 'going-back', 'done', 'already', 'failed', 'interrupted', 'undone'] as const) tell(0, status)
+    for (const status of ['begun', 'going-back', 'done', 'already', 'failed', 'interrupted', 'undone'] as const)
+      tell(0, status)
     return said
   }),
   scanChanges: printing(scans, (document) => scanChanges(document, null)),
   scanRows: printing(scans, (document, screen) => scanRows(document, screen, 24)),
   scanText: printing(scans, (document, screen) => scanText(document, { screen, exitCode: 1 })),
   serviceText: printing([service], serviceText),
-  stackText: printing([{ text: 'Error: it says\n    at x (file.ts:1:1)' }, { text: 'no stack' }], (it) => stackText(it.text)),
-  discardText: printing([{ schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'done' as const, saved: '/a' }, { schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'nothing-to-do' as const, saved: null }], discardText),
-  recordText: printing([{ record: recordOf({ plan: riskyPlan }), events: [] }, ...Object.values(repairDocuments).map(({ plan }) => ({ record: recordOf({ plan }), events: [] }))], recordText),
+  stackText: printing([{ text: 'Error: it says\n    at x (file.ts:1:1)' }, { text: 'no stack' }], (it) =>
+    stackText(it.text),
+  ),
+  discardText: printing(
+    [
+      { schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'done' as const, saved: '/a' },
+      { schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'nothing-to-do' as const, saved: null },
+    ],
+    discardText,
+  ),
+  recordText: printing(
+    [
+      { record: recordOf({ plan: riskyPlan }), events: [] },
+      ...Object.values(repairDocuments).map(({ plan }) => ({ record: recordOf({ plan }), events: [] })),
+    ],
+    recordText,
+  ),
   typedHere: printing([{ next: 'curl x' }], ({ next }) => printable(typedHere(next))),
-  firstTypedHere: printing([{ suggestion: 'curl x' }], ({ suggestion }) => printable(firstTypedHere([`kubectl ${suggestion}`]) ?? '')),
+  firstTypedHere: printing([{ suggestion: 'curl x' }], ({ suggestion }) =>
+    printable(firstTypedHere([`kubectl ${suggestion}`]) ?? ''),
+  ),
   nextText: printing([{ next: 'curl x' }], ({ next }) => nextText(next)),
-  fitted: printing([{ line: 'a' }], ({ line }, { columns }) => fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns })),
-  adoptCommand: printing([{ run: 'x', name: 'prod', risk: 'foreign-run' }], ({ run, name, risk }) => printable(adoptCommand(run, { name, config: name }, [risk]))),
+  fitted: printing([{ line: 'a' }], ({ line }, { columns }) =>
+    fitted(`${printable(line)}\n\nend\n`, { rows: 24, columns }),
+  ),
+  adoptCommand: printing([{ run: 'x', name: 'prod', risk: 'foreign-run' }], ({ run, name, risk }) =>
+    printable(adoptCommand(run, { name, config: name }, [risk])),
+  ),
   takeBackText: printing([riskyPlan], (plan, screen) => takeBackText(plan, [1, 0], screen)),
-  whoamiText: printing([{ schemaVersion: 1 as const, url: 'https://a', user: { name: 'a', roles: ['b', { authority: 'c' }], more: { d: 'e', f: 'g' } } }], whoamiText),
+  whoamiText: printing(
+    [
+      {
+        schemaVersion: 1 as const,
+        url: 'https://a',
+        user: { name: 'a', roles: ['b', { authority: 'c' }], more: { d: 'e', f: 'g' } },
+      },
+    ],
+    whoamiText,
+  ),
   xmlElement: printing(texts, (it) => xmlElement('a', { b: it.text })),
   xmlText: printing(texts, (it) => xmlText(it.text).replaceAll('\nFORGED', '')),
   clip: printing(texts, (it) => clip(it.text, 1000)),
@@ -134,10 +309,42 @@ const printings: Readonly<Record<string, Printing>> = {
 
 /** Those that print nothing of foreign origin, or are parts of those above, and why. */
 const others: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(['verdict', 'summary', 'tell', 'shortLine', 'statusWord', 'badge', 'oneLine', 'lotsOf', 'lotOf', 'namesOf', 'storyLines'].map((name) => [name, 'a part of doctorTable, doctorShort and doctorChanges'])),
-  ...Object.fromEntries(['isMendable', 'fixLines', 'groupsOf', 'amount', 'extent', 'tally', 'testOf', 'short', 'pathOf'].map((name) => [name, 'a part of lintText and of the other formats'])),
-  ...Object.fromEntries(['at', 'counts', 'period', 'barsOf', 'scanSummary'].map((name) => [name, 'a part of scanText'])),
-  ...Object.fromEntries(['cpuExitCode', 'initExitCode', 'integrationExitCode', 'serviceExitCode', 'checked', 'explainDocument', 'tokenDocument', 'planOfRecord'].map((name) => [name, 'makes no text'])),
+  ...Object.fromEntries(
+    [
+      'verdict',
+      'summary',
+      'tell',
+      'shortLine',
+      'statusWord',
+      'badge',
+      'oneLine',
+      'lotsOf',
+      'lotOf',
+      'namesOf',
+      'storyLines',
+    ].map((name) => [name, 'a part of doctorTable, doctorShort and doctorChanges']),
+  ),
+  ...Object.fromEntries(
+    ['isMendable', 'fixLines', 'groupsOf', 'amount', 'extent', 'tally', 'testOf', 'short', 'pathOf'].map((name) => [
+      name,
+      'a part of lintText and of the other formats',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['at', 'counts', 'period', 'barsOf', 'scanSummary'].map((name) => [name, 'a part of scanText']),
+  ),
+  ...Object.fromEntries(
+    [
+      'cpuExitCode',
+      'initExitCode',
+      'integrationExitCode',
+      'serviceExitCode',
+      'checked',
+      'explainDocument',
+      'tokenDocument',
+      'planOfRecord',
+    ].map((name) => [name, 'makes no text']),
+  ),
   ...Object.fromEntries(['countOf', 'widthOf', 'lifeText'].map((name) => [name, 'numbers and words of this program'])),
   ...Object.fromEntries(['knownFaultsTable', 'withGenerated'].map((name) => [name, 'a document of this repository'])),
   paintFor: 'colours of this program',
@@ -146,40 +353,70 @@ const others: Readonly<Record<string, string>> = {
 test('every function of src/output is looked at', async () => {
   const folder = new URL('../../src/output/', import.meta.url)
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))
-  const modules = await Promise.all(files.map(async (name) => (await import(new URL(name, folder).href)) as Record<string, unknown>))
-  const functions = modules.flatMap((module) => Object.entries(module).flatMap(([name, it]) => (typeof it === 'function' ? [name] : [])))
+  const modules = await Promise.all(
+    files.map(async (name) => (await import(new URL(name, folder).href)) as Record<string, unknown>),
+  )
+  const functions = modules.flatMap((module) =>
+    Object.entries(module).flatMap(([name, it]) => (typeof it === 'function' ? [name] : [])),
+  )
   expect(functions.filter((name) => !(name in printings) && !(name in others))).toEqual([])
   expect([...Object.keys(printings), ...Object.keys(others)].filter((name) => !functions.includes(name))).toEqual([])
 })
 
 describe('no text of a document steers what is printed of it', () => {
-  test.each(Object.entries(printings))('%s', (name, { documents, print }) => {
-    let printed = 0
-    for (const document of documents)
-      for (const hostile of eachPoisoned(document)) {
-        assertHarmless(name, (screen) => {
-          let shown: string | readonly string[]
-          try {
-            shown = print(hostile as never, screen)
-          } catch (error) {
-            // a word that stands for one of a few, or a time, which no reader lets pass
-            if (error instanceof TypeError || error instanceof RangeError) return ''
-            throw error
-          }
-          printed += 1
-          const lines = typeof shown === 'string' ? [shown] : shown
-          // what is one line stays one
-          if (typeof shown !== 'string') for (const line of lines) if (line.includes('\n')) throw new Error(`${name} breaks a line: ${JSON.stringify(line)}`)
-          return lines.join('\n')
-        })
-        assertHarmlessJson(name, jsonText(hostile), hostile)
-      }
-    expect(printed).toBeGreaterThan(0)
-  }, 120_000)
+  test.each(Object.entries(printings))(
+    '%s',
+    (name, { documents, print }) => {
+      let printed = 0
+      for (const document of documents)
+        for (const hostile of eachPoisoned(document)) {
+          assertHarmless(name, (screen) => {
+            let shown: string | readonly string[]
+            try {
+              shown = print(hostile as never, screen)
+            } catch (error) {
+              // a word that stands for one of a few, or a time, which no reader lets pass
+              if (error instanceof TypeError || error instanceof RangeError) return ''
+              throw error
+            }
+            printed += 1
+            const lines = typeof shown === 'string' ? [shown] : shown
+            // what is one line stays one
+            if (typeof shown !== 'string')
+              for (const line of lines)
+                if (line.includes('\n')) throw new Error(`${name} breaks a line: ${JSON.stringify(line)}`)
+            return lines.join('\n')
+          })
+          assertHarmlessJson(name, jsonText(hostile), hostile)
+        }
+      expect(printed).toBeGreaterThan(0)
+    },
+    120_000,
+  )
 })
 
 test('the poison is one', () => {
   expect(harmIn(poison)).not.toBeNull()
-  for (const character of ['\u001b', '\r', '\t', '\u0000', '\u007f', '\u009b', '\u061c', '\u200b', '\u200e', '\u2028', '\u202e', '\u2066', '\ufeff', '\u00a0', '\u3000', '\ud800', '\u{e0041}', '\u00ad']) expect(harmIn(`a${character}b`)).not.toBeNull()
+  for (const character of [
+    '\u001b',
+    '\r',
+    '\t',
+    '\u0000',
+    '\u007f',
+    '\u009b',
+    '\u061c',
+    '\u200b',
+    '\u200e',
+    '\u2028',
+    '\u202e',
+    '\u2066',
+    '\ufeff',
+    '\u00a0',
+    '\u3000',
+    '\ud800',
+    '\u{e0041}',
+    '\u00ad',
+  ])
+    expect(harmIn(`a${character}b`)).not.toBeNull()
   for (const harmless of ['a\nb', 'é界😀✔️…', '\\x1b']) expect(harmIn(harmless)).toBeNull()
 })

@@ -1,13 +1,18 @@
 import { AdminError } from '../../src/core/error.ts'
 
 /** What steers a terminal, hides, turns the direction of writing, or begins a line of its own. */
-export const poison = '~\u001b[2J\u001b[31m\u001b]8;;https://evil.example\u0007\u009b1A\u0000\u0008\u007f\u0085\r\nFORGED\rFORGED\u202e\u2066\u200e\u061c\u200b\u2060\ufeff\u00ad\u2028FORGED\u2029\ud800\u{e0041}\u00a0\u3000\u0301\u0301\u0301\u0301\u0301\u0301~'
+export const poison =
+  '~\u001b[2J\u001b[31m\u001b]8;;https://evil.example\u0007\u009b1A\u0000\u0008\u007f\u0085\r\nFORGED\rFORGED\u202e\u2066\u200e\u061c\u200b\u2060\ufeff\u00ad\u2028FORGED\u2029\ud800\u{e0041}\u00a0\u3000\u0301\u0301\u0301\u0301\u0301\u0301~'
 
 /** Written anew, not taken from the program: each of these in an output is a fault. */
-const harmful = /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]|\u0301{5}/u
+const harmful =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]|\u0301{5}/u
 const ownColours = /\u001b\[(?:1|2|22|3[1235]|39)m/g
 
-/** What of a printed text could harm whoever reads it; null: nothing. `colour`: it may hold colours of this program's own. */
+/**
+ * What of a printed text could harm whoever reads it; null: nothing. `colour`: it may hold colours of this program's
+ * own.
+ */
 export function harmIn(text: string, colour = false): string | null {
   const plain = colour ? text.replace(ownColours, '') : text
   const at = plain.search(harmful)
@@ -34,14 +39,25 @@ export function poisoned<T>(value: T, poisoning: Poisoning): T {
     if (typeof it === 'function') {
       const method = it as (...given: unknown[]) => unknown
       return (...given: unknown[]) => {
-        const taken = given.map((one) => (typeof one === 'function' ? (...told: unknown[]) => (one as (...told: unknown[]) => unknown)(...told.map(walk)) : one))
+        const taken = given.map((one) =>
+          typeof one === 'function'
+            ? (...told: unknown[]) => (one as (...told: unknown[]) => unknown)(...told.map(walk))
+            : one,
+        )
         const result = method(...taken)
-        return result instanceof Promise ? result.then(walk, (error: unknown) => Promise.reject(walk(error) as Error)) : walk(result)
+        return result instanceof Promise
+          ? result.then(walk, (error: unknown) => Promise.reject(walk(error) as Error))
+          : walk(result)
       }
     }
     if (Array.isArray(it)) return it.map(walk)
-    if (it instanceof AdminError) return new AdminError(it.code, text(it.message), it.suggestions.map(text), { cause: it.cause, obstacle: it.obstacle })
-    if (it instanceof Map) return new Map([...(it as Map<unknown, unknown>)].map(([key, one]) => [walk(key), walk(one)]))
+    if (it instanceof AdminError)
+      return new AdminError(it.code, text(it.message), it.suggestions.map(text), {
+        cause: it.cause,
+        obstacle: it.obstacle,
+      })
+    if (it instanceof Map)
+      return new Map([...(it as Map<unknown, unknown>)].map(([key, one]) => [walk(key), walk(one)]))
     if (it instanceof Set) return new Set([...(it as Set<unknown>)].map(walk))
     const isPlain = typeof it === 'object' && it !== null && Object.getPrototypeOf(it) === Object.prototype
     return isPlain ? Object.fromEntries(Object.entries(it).map(([key, one]) => [key, walk(one)])) : it
@@ -77,5 +93,6 @@ export function assertHarmless(what: string, print: (screen: (typeof screens)[nu
 export function assertHarmlessJson(what: string, json: string, value: unknown): void {
   const harm = harmIn(json)
   if (harm !== null) throw new Error(`${what} as JSON: ${harm}`)
-  if (JSON.stringify(JSON.parse(json)) !== JSON.stringify(value)) throw new Error(`${what}: JSON that says something else`)
+  if (JSON.stringify(JSON.parse(json)) !== JSON.stringify(value))
+    throw new Error(`${what}: JSON that says something else`)
 }

@@ -57,12 +57,7 @@ it('knows the builds of SPEC.md 9', () => {
     true,
     true,
   ])
-  expect(['510u09', '511u01', '5.11', '524u99', '525u01', '611u01'].map((text) => migratesTrees(parseBuild(text)!))).toEqual([
-    false,
-    true,
-    true,
-    true,
-    false,
-    false,
-  ])
+  expect(
+    ['510u09', '511u01', '5.11', '524u99', '525u01', '611u01'].map((text) => migratesTrees(parseBuild(text)!)),
+  ).toEqual([false, true, true, true, false, false])
 })

@@ -37,7 +37,10 @@ test.each<[string, Term, number]>([
   ['[{<<"x">>,byte,5}]', [tuple(bytes('x'), atom('byte'), 5n)], 681_037_186],
   [
     '[{<<"x">>,byte,-5},{<<"y">>,array,[{void,undefined},{bool,false}]}]',
-    [tuple(bytes('x'), atom('byte'), -5n), tuple(bytes('y'), atom('array'), [tuple(atom('void'), atom('undefined')), tuple(atom('bool'), atom('false'))])],
+    [
+      tuple(bytes('x'), atom('byte'), -5n),
+      tuple(bytes('y'), atom('array'), [tuple(atom('void'), atom('undefined')), tuple(atom('bool'), atom('false'))]),
+    ],
     909_064_764,
   ],
 ])('the hash of %s is as Erlang has it', (_, term, hash) => {

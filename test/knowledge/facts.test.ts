@@ -33,9 +33,15 @@ describe('settings', () => {
       ['OTHER_REDIS_NAMESPACE', 'ALLURE_REDIS_SESSIONTTL', 'ALLURE_RABBIT_DURABLE'],
       { prefix: 'ALLURE', package: 'VENDOR_PACKAGE' },
     ],
-    [['SPRING_SESSION_REDIS_NAMESPACE', 'LOGGING_LEVEL_ORG_SPRINGFRAMEWORK'], { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }],
+    [
+      ['SPRING_SESSION_REDIS_NAMESPACE', 'LOGGING_LEVEL_ORG_SPRINGFRAMEWORK'],
+      { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+    ],
     [['LOGGING_LEVEL_IO_QAMETA_ALLURE_REPORT_ISSUE_LISTENER'], { prefix: 'VENDOR', package: 'IO_QAMETA_ALLURE' }],
-    [['OTHER_RABBIT_DURABLE', 'OTHER_REDIS_NAMESPACE', 'VENDOR_RABBIT_DURABLE'], { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }],
+    [
+      ['OTHER_RABBIT_DURABLE', 'OTHER_REDIS_NAMESPACE', 'VENDOR_RABBIT_DURABLE'],
+      { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+    ],
   ])('%j', (names, vendor) => {
     expect(vendorIn(names)).toEqual(vendor)
   })
@@ -149,9 +155,18 @@ describe('log signatures', () => {
       ['jira.example.org'],
     ],
     ['java.net.UnknownHostException: a\njava.net.UnknownHostException: b-c.d', ['a', 'b-c.d']],
-    ['java.net.UnknownHostException: fd00::2: Name or service not known\nCaused by: java.net.UnknownHostException: fe80::1%eth0', ['fd00::2', 'fe80::1%eth0']],
-    ['java.net.UnknownHostException: [2001:DB8::2]: invalid IPv6 address\njava.net.UnknownHostException: 2001:db8:0:0:0:0:0:3: no', ['2001:db8::2', '2001:db8:0:0:0:0:0:3']],
-    ['java.net.UnknownHostException: ::ffff:10.0.0.1: no\njava.net.UnknownHostException: fd00::\njava.net.UnknownHostException: cafe:5432: no', ['::ffff:10.0.0.1', 'fd00::', 'cafe']],
+    [
+      'java.net.UnknownHostException: fd00::2: Name or service not known\nCaused by: java.net.UnknownHostException: fe80::1%eth0',
+      ['fd00::2', 'fe80::1%eth0'],
+    ],
+    [
+      'java.net.UnknownHostException: [2001:DB8::2]: invalid IPv6 address\njava.net.UnknownHostException: 2001:db8:0:0:0:0:0:3: no',
+      ['2001:db8::2', '2001:db8:0:0:0:0:0:3'],
+    ],
+    [
+      'java.net.UnknownHostException: ::ffff:10.0.0.1: no\njava.net.UnknownHostException: fd00::\njava.net.UnknownHostException: cafe:5432: no',
+      ['::ffff:10.0.0.1', 'fd00::', 'cafe'],
+    ],
     ['java.net.UnknownHostException: : Name or service not known', []],
     ['java.net.UnknownHostException\n\tat x', []],
     ['UnknownHostException: no', []],

@@ -12,17 +12,26 @@ const lines: readonly (readonly [string, readonly SignatureId[]])[] = [
   ['400 bad request', ['bad-request']],
   ['Waiting for changelog lock....', ['lock-waiting']],
   ['Waiting for changelog lock...', ['lock-waiting']],
-  ['liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) since 11/21/26, 2:12 AM', ['lock-refused']],
+  [
+    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by vm (fd00::2) since 11/21/26, 2:12 AM',
+    ['lock-refused'],
+  ],
   ['Successfully acquired change log lock', ['lock-taken']],
   ['Successfully released change log lock', ['lock-released']],
   ['INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.', ['transient-refused']],
-  ["PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': received 'true' but current is 'false'", ['precondition-failed']],
+  [
+    "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q1' in vhost '/': received 'true' but current is 'false'",
+    ['precondition-failed'],
+  ],
   ['Fatal glibc error: CPU does not support x86-64-v3', ['cpu-level']],
   ['Request failed with status code 401. The expected CSRF token could not be found', ['csrf']],
   ['Request failed with status code 409', ['conflict']],
   ['404 Bad credentials', ['token-refused']],
   ['java.lang.OutOfMemoryError: Java heap space', ['out-of-memory']],
-  ['HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)', ['pool-exhausted']],
+  [
+    'HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)',
+    ['pool-exhausted'],
+  ],
   ["We weren't able to index files during [5m]: found [17], indexed [0]", ['agent-nothing-indexed']],
   ['All files have been processed: indexed [0], processed [0]', ['agent-counts', 'agent-nothing-indexed']],
   ['All files have been processed: indexed [10], processed [10]', ['agent-counts']],
@@ -47,7 +56,9 @@ describe('the table of signatures', () => {
     // its check is still to come
     known.add('integrations/answers')
     expect(signatures.flatMap(({ check }) => check ?? []).filter((id) => !known.has(id))).toEqual([])
-    expect(signatures.flatMap(({ remedy }) => remedy ?? []).filter((command) => !command.startsWith('testops-admin '))).toEqual([])
+    expect(
+      signatures.flatMap(({ remedy }) => remedy ?? []).filter((command) => !command.startsWith('testops-admin ')),
+    ).toEqual([])
   })
 })
 
@@ -68,7 +79,14 @@ describe('what a line tells', () => {
       "PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/a': received the value 'quorum' of type 'longstr' but current is none, class-id=50\n" +
       "PRECONDITION_FAILED - inequivalent arg 'auto_delete' for exchange 'e' in vhost '/': received 'true' but current is 'false'"
     expect(argumentConflicts(text)).toEqual([
-      { kind: 'queue', name: 'q', vhost: '/a', argument: 'x-queue-type', wanted: "the value 'quorum' of type 'longstr'", current: 'none' },
+      {
+        kind: 'queue',
+        name: 'q',
+        vhost: '/a',
+        argument: 'x-queue-type',
+        wanted: "the value 'quorum' of type 'longstr'",
+        current: 'none',
+      },
       { kind: 'exchange', name: 'e', vhost: '/', argument: 'auto_delete', wanted: "'true'", current: "'false'" },
     ])
   })

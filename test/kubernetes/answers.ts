@@ -26,12 +26,18 @@ export function listed(asked: Asked, cluster: Cluster): Answer {
   const { resource, namespace, query } = asked
   const all = cluster.list(resource.plural, namespace).filter((it) => isSelected(it, asked))
   const from = query.get('continue')
-  const start = from === null ? '' : (JSON.parse(Buffer.from(from, 'base64').toString()) as { start: string }).start.replace('\0', '')
+  const start =
+    from === null
+      ? ''
+      : (JSON.parse(Buffer.from(from, 'base64').toString()) as { start: string }).start.replace('\0', '')
   const rest = all.filter(({ metadata: { name } }) => start === '' || name > start)
   const items = rest.slice(0, Number(query.get('limit') || rest.length))
   const left = rest.length - items.length
   const rv = String(cluster.resourceVersion)
-  const token = (): string => Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: Number(rv), start: `${items.at(-1)?.metadata.name}\0` })).toString('base64')
+  const token = (): string =>
+    Buffer.from(
+      JSON.stringify({ v: 'meta.k8s.io/v1', rv: Number(rv), start: `${items.at(-1)?.metadata.name}\0` }),
+    ).toString('base64')
   const metadata = { resourceVersion: rv, ...(left > 0 && { continue: token(), remainingItemCount: left }) }
   return { status: 200, body: { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items } }
 }
@@ -62,7 +68,12 @@ export function replaced(asked: Asked, body: unknown, cluster: Cluster): Answer 
   const { resource, namespace, name } = asked
   const { kind: _kind, apiVersion: _apiVersion, ...object } = body as Stored
   const metadata = { ...object.metadata, ...(namespace !== null && { namespace }) }
-  return put(asked, cluster.get(resource.plural, namespace, name ?? object.metadata.name), { ...object, metadata }, cluster)
+  return put(
+    asked,
+    cluster.get(resource.plural, namespace, name ?? object.metadata.name),
+    { ...object, metadata },
+    cluster,
+  )
 }
 
 /** A new state of an object that is there, with its owners. One that differs in nothing is not written. */
@@ -76,26 +87,53 @@ function put(asked: Asked, before: Stored, next: Stored, cluster: Cluster): Answ
 /** Who writes the status writes nothing else, and the other way round (`PrepareForUpdate` of the registries). */
 function withPart({ resource: { plural }, subresource }: Asked, before: Stored, after: Stored): Stored {
   if (plural !== 'deployments' && plural !== 'statefulsets') return after
-  const { status, ...rest } = subresource === 'status' ? { ...before, metadata: { ...after.metadata, ...(before.metadata.labels && { labels: before.metadata.labels }) }, status: after['status'] } : { ...after, status: before['status'] }
+  const { status, ...rest } =
+    subresource === 'status'
+      ? {
+          ...before,
+          metadata: { ...after.metadata, ...(before.metadata.labels && { labels: before.metadata.labels }) },
+          status: after['status'],
+        }
+      : { ...after, status: before['status'] }
   return status === undefined ? rest : { ...rest, status }
 }
 
 function stored({ resource, query }: Asked, before: Stored, after: Stored, cluster: Cluster): Answer {
   const { resourceVersion } = after.metadata
   const isCurrent = resourceVersion === undefined || resourceVersion === before.metadata.resourceVersion
-  if (isCurrent && isUnchanged(before, { ...after, metadata: { ...after.metadata, ...(before.metadata.resourceVersion !== undefined && { resourceVersion: before.metadata.resourceVersion }) } })) return { status: 200, body: shown(resource, before) }
+  if (
+    isCurrent &&
+    isUnchanged(before, {
+      ...after,
+      metadata: {
+        ...after.metadata,
+        ...(before.metadata.resourceVersion !== undefined && { resourceVersion: before.metadata.resourceVersion }),
+      },
+    })
+  )
+    return { status: 200, body: shown(resource, before) }
   if (!isTrial(query)) return { status: 200, body: shown(resource, cluster.replace(resource.plural, after)) }
   const isChanged = !isDeepStrictEqual(before['spec'], after['spec'])
   const { generation } = before.metadata
-  const metadata = { ...after.metadata, ...(generation !== undefined && { generation: generation + (isChanged ? 1 : 0) }) }
+  const metadata = {
+    ...after.metadata,
+    ...(generation !== undefined && { generation: generation + (isChanged ? 1 : 0) }),
+  }
   return { status: 200, body: shown(resource, { ...after, metadata }) }
 }
 
 export function deleted({ resource, namespace, name, query }: Asked, cluster: Cluster): Answer {
   const isAtOnce = query.get('gracePeriodSeconds') === '0'
-  const { metadata } = isAtOnce ? cluster.get(resource.plural, namespace, name ?? '') : cluster.delete(resource.plural, namespace, name ?? '')
+  const { metadata } = isAtOnce
+    ? cluster.get(resource.plural, namespace, name ?? '')
+    : cluster.delete(resource.plural, namespace, name ?? '')
   if (isAtOnce) cluster.remove(resource.plural, { metadata })
-  const details = { name: metadata.name, ...(resource.group !== '' && { group: resource.group }), kind: resource.plural, uid: metadata.uid }
+  const details = {
+    name: metadata.name,
+    ...(resource.group !== '' && { group: resource.group }),
+    kind: resource.plural,
+    uid: metadata.uid,
+  }
   return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } }
 }
 
@@ -111,7 +149,10 @@ export function patched(asked: Asked, type: string, patch: unknown, cluster: Clu
 /** By which an object is made, too, where there is none. */
 function appliedTo(asked: Asked, patch: unknown, cluster: Cluster): Answer {
   const { resource, namespace, name, query } = asked
-  if (!query.get('fieldManager')) throw badRequest('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch')
+  if (!query.get('fieldManager'))
+    throw badRequest(
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    )
   const { kind, apiVersion, ...given } = patch as Stored
   const config = { ...given, metadata: { ...given.metadata, ...(namespace !== null && { namespace }) } }
   const live = cluster.find(resource.plural, namespace, name ?? '')
@@ -124,7 +165,12 @@ function appliedTo(asked: Asked, patch: unknown, cluster: Cluster): Answer {
 }
 
 function writerOf({ resource, subresource, query, agent }: Asked): Writer {
-  return { resource, subresource, manager: query.get('fieldManager') ?? agent.split('/')[0]!, now: timestamp(new Date()) }
+  return {
+    resource,
+    subresource,
+    manager: query.get('fieldManager') ?? agent.split('/')[0]!,
+    now: timestamp(new Date()),
+  }
 }
 
 function isTrial(query: URLSearchParams): boolean {
@@ -135,7 +181,10 @@ function isTrial(query: URLSearchParams): boolean {
 function encodedData({ plural }: Resource, object: Stored): Stored {
   const { stringData, ...rest } = object
   if (plural !== 'secrets' || stringData === undefined) return object
-  const encoded = Object.entries(stringData as Record<string, string>).map(([key, text]): [string, string] => [key, Buffer.from(text).toString('base64')])
+  const encoded = Object.entries(stringData as Record<string, string>).map(([key, text]): [string, string] => [
+    key,
+    Buffer.from(text).toString('base64'),
+  ])
   return { ...rest, data: { ...(rest['data'] as object | undefined), ...Object.fromEntries(encoded) } }
 }
 
@@ -144,8 +193,8 @@ function storable(resource: Resource, object: Stored): Stored {
 }
 
 /**
- * The scale subresource, read or written. Its replicas are left out of it where they are none, so that nobody owns them then
- * (autoscaling/v1, `ScaleSpec`; apimachinery, `managedfields/scalehandler.go`).
+ * The scale subresource, read or written. Its replicas are left out of it where they are none, so that nobody owns them
+ * then (autoscaling/v1, `ScaleSpec`; apimachinery, `managedfields/scalehandler.go`).
  */
 export function scaled(asked: Asked, type: string, change: unknown, cluster: Cluster): Answer {
   const { resource, namespace, name, verb, query } = asked
@@ -156,11 +205,25 @@ export function scaled(asked: Asked, type: string, change: unknown, cluster: Clu
   const replicas = spec?.replicas ?? 0
   if (typeof replicas !== 'number' || replicas < 0) throw invalidPatch(change)
   const { resourceVersion: _old, managedFields: _owners, ...rest } = before.metadata
-  const wanted = { ...rest, ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }) }
-  const inScale = ({ spec: { replicas: count, ...own } }: Workload): Stored => ({ ...before, spec: count ? { ...own, replicas: count } : own })
-  const { managedFields } = written(inScale(before), inScale({ ...before, spec: { ...before.spec, replicas } }), writerOf(asked)).metadata
+  const wanted = {
+    ...rest,
+    ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
+  }
+  const inScale = ({ spec: { replicas: count, ...own } }: Workload): Stored => ({
+    ...before,
+    spec: count ? { ...own, replicas: count } : own,
+  })
+  const { managedFields } = written(
+    inScale(before),
+    inScale({ ...before, spec: { ...before.spec, replicas } }),
+    writerOf(asked),
+  ).metadata
   if (isTrial(query)) return { status: 200, body: scaleOf({ ...before, spec: { ...before.spec, replicas } }) }
-  const after = cluster.replace(resource.plural, { ...before, metadata: { ...wanted, ...(managedFields && { managedFields }) }, spec: { ...before.spec, replicas } }) as Workload
+  const after = cluster.replace(resource.plural, {
+    ...before,
+    metadata: { ...wanted, ...(managedFields && { managedFields }) },
+    spec: { ...before.spec, replicas },
+  }) as Workload
   cluster.hooks.scaled?.(after, replicas)
   return { status: 200, body: scaleOf(after) }
 }
@@ -176,14 +239,26 @@ function patchedObject(before: Stored, type: string, patch: unknown): Stored {
   if (type.startsWith('application/merge-patch+json')) return mergePatch(before, patch) as Stored
   if (type.startsWith('application/strategic-merge-patch+json')) return strategicPatch(before, patch) as Stored
   if (type.startsWith('application/json-patch+json')) return jsonPatch(before, patch) as Stored
-  throw badRequest(`the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json`)
+  throw badRequest(
+    `the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json`,
+  )
 }
 
-function scaleOf({ metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec, status }: Workload): Stored {
+function scaleOf({
+  metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+  spec,
+  status,
+}: Workload): Stored {
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }), ...(resourceVersion && { resourceVersion }), creationTimestamp: creationTimestamp ?? timestamp(new Date()) },
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      ...(uid && { uid }),
+      ...(resourceVersion && { resourceVersion }),
+      creationTimestamp: creationTimestamp ?? timestamp(new Date()),
+    },
     spec: spec.replicas ? { replicas: spec.replicas } : {},
     status: {
       replicas: status?.['replicas'] ?? 0,

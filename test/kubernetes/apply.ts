@@ -5,18 +5,22 @@ import type { Names } from './fields.ts'
 export function merged(live: unknown, config: unknown, names: Names = []): unknown {
   if (config === undefined) return live
   if (!isGranular(config, names)) return config
-  if (Array.isArray(config)) return Array.isArray(live) && keysOf(names) !== null ? mergedLists(live, config, names) : config
+  if (Array.isArray(config))
+    return Array.isArray(live) && keysOf(names) !== null ? mergedLists(live, config, names) : config
   const [now, next] = [isMembers(live) ? live : {}, isMembers(config) ? config : {}]
   const all = new Set([...Object.keys(now), ...Object.keys(next)])
   return Object.fromEntries([...all].map((key) => [key, merged(now[key], next[key], [...names, key])]))
 }
 
 /**
- * In the order of the configuration; what it does not have stays where it was among the others. Goes through both at once: of two that are
- * alike in the live list, the second one makes room for what the configuration has next.
+ * In the order of the configuration; what it does not have stays where it was among the others. Goes through both at
+ * once: of two that are alike in the live list, the second one makes room for what the configuration has next.
  */
 function mergedLists(live: readonly unknown[], config: readonly unknown[], names: Names): unknown[] {
-  const [left, right] = [live, config].map((all) => all.map((item) => ({ key: elementOf(item, names), item }))) as [Item[], Item[]]
+  const [left, right] = [live, config].map((all) => all.map((item) => ({ key: elementOf(item, names), item }))) as [
+    Item[],
+    Item[],
+  ]
   const inConfig = new Set(right.map(({ key }) => key))
   const shared = right.map(({ key }) => key).filter((key) => left.some((it) => it.key === key))
   const taken = new Set<string>()

@@ -19,7 +19,11 @@ export interface Rule {
 }
 
 /** What becomes of a pod that is started. */
-export type Fate = 'ready' | 'never-ready' | { waiting: string; message: string } | { exitCode: number; reason: string; log: string }
+export type Fate =
+  | 'ready'
+  | 'never-ready'
+  | { waiting: string; message: string }
+  | { exitCode: number; reason: string; log: string }
 
 /** What a container has printed. */
 export interface ContainerLog {
@@ -34,8 +38,8 @@ export interface LogLine {
 }
 
 /**
- * A cluster in memory. Its objects may be read and written by tests at any time; pods follow the replicas of their Deployments
- * and StatefulSets, after as many milliseconds as `timing` says.
+ * A cluster in memory. Its objects may be read and written by tests at any time; pods follow the replicas of their
+ * Deployments and StatefulSets, after as many milliseconds as `timing` says.
  */
 export class Cluster {
   readonly resources: Resource[] = [...builtIn]
@@ -91,7 +95,9 @@ export class Cluster {
 
   /** In the order of their names. */
   list(plural: string, namespace: string | null = null): Stored[] {
-    const all = [...(this.#objects.get(plural)?.entries() ?? [])].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, it]) => it)
+    const all = [...(this.#objects.get(plural)?.entries() ?? [])]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, it]) => it)
     return namespace === null ? all : all.filter(({ metadata }) => metadata.namespace === namespace)
   }
 
@@ -141,9 +147,13 @@ export class Cluster {
   replace(plural: string, object: Stored): Stored {
     const { namespace, name, resourceVersion } = object.metadata
     const before = this.get(plural, namespace, name)
-    if (resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion) throw conflict(this.resource(plural), name)
+    if (resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion)
+      throw conflict(this.resource(plural), name)
     const { uid, creationTimestamp, generation } = before.metadata
-    const after: Stored = structuredClone({ ...object, metadata: { ...object.metadata, ...(uid && { uid }), ...(creationTimestamp && { creationTimestamp }) } })
+    const after: Stored = structuredClone({
+      ...object,
+      metadata: { ...object.metadata, ...(uid && { uid }), ...(creationTimestamp && { creationTimestamp }) },
+    })
     const changed = !isDeepStrictEqual(before['spec'], after['spec'])
     if (generation !== undefined) after.metadata.generation = generation + (changed ? 1 : 0)
     return this.#store('MODIFIED', plural, after)
@@ -172,12 +182,18 @@ export class Cluster {
     if (!object) return
     this.#objects.get(plural)?.delete(keyOf(namespace, name))
     this.changes.emit('change', { type: 'DELETED', resource: plural, object })
-    if (plural === 'namespaces') for (const it of this.resources) for (const inside of this.list(it.plural, name)) this.remove(it.plural, inside)
+    if (plural === 'namespaces')
+      for (const it of this.resources) for (const inside of this.list(it.plural, name)) this.remove(it.plural, inside)
     if (plural === 'pods' || isWorkload(plural)) this.#workloads.settle()
   }
 
   /** Adds a line to what a container prints. */
-  print(pod: string, container: string, text: string, { namespace = 'testops', at = nanoseconds(new Date()), previous = false } = {}): void {
+  print(
+    pod: string,
+    container: string,
+    text: string,
+    { namespace = 'testops', at = nanoseconds(new Date()), previous = false } = {},
+  ): void {
     const key = `${namespace}/${pod}/${container}`
     const log = this.logs.get(key) ?? { current: null, previous: null }
     const part = previous ? 'previous' : 'current'
@@ -251,14 +267,18 @@ const recorded = {
   events: ['events-list'],
 } as const
 
-/** The cluster of the recorded exchanges, as it was at the time of its lists; without the deployment that crashes, unless wanted. */
+/**
+ * The cluster of the recorded exchanges, as it was at the time of its lists; without the deployment that crashes,
+ * unless wanted.
+ */
 export function recordedCluster({ crashing = false } = {}): Cluster {
   const cluster = new Cluster()
   const isWanted = ({ metadata }: Stored): boolean => crashing || !metadata.name.startsWith('crashing')
   for (const [plural, names] of Object.entries(recorded)) {
     for (const object of names.flatMap(recordedObjects).filter(isWanted)) cluster.load(plural, object)
   }
-  for (const name of ['default', 'testops']) cluster.load('namespaces', { metadata: { name }, spec: {}, status: { phase: 'Active' } })
+  for (const name of ['default', 'testops'])
+    cluster.load('namespaces', { metadata: { name }, spec: {}, status: { phase: 'Active' } })
   cluster.resourceVersion = 424
   return cluster
 }

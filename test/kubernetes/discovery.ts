@@ -3,10 +3,18 @@ import { apiVersionOf } from './resources.ts'
 
 const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
 
-/** What a server offers (`/api`, `/apis`, and each group below), by which kubectl learns what `pods` are; null: another address. */
+/**
+ * What a server offers (`/api`, `/apis`, and each group below), by which kubectl learns what `pods` are; null: another
+ * address.
+ */
 export function discovered(path: string, resources: readonly Resource[]): object | null {
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }
-  if (path === '/openapi/v3') return { paths: Object.fromEntries([...new Set(resources.map(baseOf))].map((base) => [base, { serverRelativeURL: `/openapi/v3/${base}` }])) }
+  if (path === '/openapi/v3')
+    return {
+      paths: Object.fromEntries(
+        [...new Set(resources.map(baseOf))].map((base) => [base, { serverRelativeURL: `/openapi/v3/${base}` }]),
+      ),
+    }
   if (path.startsWith('/openapi/v3/')) return described(resources.filter((it) => path === `/openapi/v3/${baseOf(it)}`))
   if (path === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: groupsOf(resources) }
   const groupVersion = path.replace(/^\/apis?\//, '')
@@ -16,7 +24,13 @@ export function discovered(path: string, resources: readonly Resource[]): object
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion,
-    resources: offered.map(({ plural, kind, isNamespaced }) => ({ name: plural, singularName: kind.toLowerCase(), namespaced: isNamespaced, kind, verbs })),
+    resources: offered.map(({ plural, kind, isNamespaced }) => ({
+      name: plural,
+      singularName: kind.toLowerCase(),
+      namespaced: isNamespaced,
+      kind,
+      verbs,
+    })),
   }
 }
 
@@ -28,9 +42,16 @@ function groupsOf(resources: readonly Resource[]): object[] {
   })
 }
 
-/** What helm and kubectl look for there: whether the server itself judges the fields of a kind, so that they need not (KEP-2885). */
+/**
+ * What helm and kubectl look for there: whether the server itself judges the fields of a kind, so that they need not
+ * (KEP-2885).
+ */
 function described(resources: readonly Resource[]): object {
-  const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({ name, in: 'query', schema: { type: 'string' } }))
+  const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string' },
+  }))
   const paths = resources.map((it): [string, object] => {
     const { plural, kind, group, version, isNamespaced } = it
     const path = `/${baseOf(it)}/${isNamespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`

@@ -20,30 +20,51 @@ export interface ExecCall {
 
 /** In the place of an image that has these programs and no others: this machine's own are run. */
 export function localPrograms(...names: readonly string[]): (call: ExecCall) => ChildProcessWithoutNullStreams | null {
-  return ({ command: [program = '', ...words] }) => (names.includes(program) ? spawn(program, words, { env: { PATH: env['PATH'] } }) : null)
+  return ({ command: [program = '', ...words] }) =>
+    names.includes(program) ? spawn(program, words, { env: { PATH: env['PATH'] } }) : null
 }
 
 const current = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
 
 /**
- * `pods/exec` as the API server serves it over a WebSocket: 0 standard input, 1 output, 2 errors, and on 3 how it ended. Throws 400 for
- * a container that is not there, and a pod that has no node. A program outlives the stream, with its input at its end, as in containerd.
+ * `pods/exec` as the API server serves it over a WebSocket: 0 standard input, 1 output, 2 errors, and on 3 how it
+ * ended. Throws 400 for a container that is not there, and a pod that has no node. A program outlives the stream, with
+ * its input at its end, as in containerd.
  */
-export function answerExec({ namespace, name, query }: Asked, cluster: Cluster, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+export function answerExec(
+  { namespace, name, query }: Asked,
+  cluster: Cluster,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
   const pod = cluster.get('pods', namespace, name ?? '') as Pod
   const container = containerOf(pod, query.get('container'))
   if (!pod.spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
   const command = query.getAll('command')
   // it asks the kubelet first, unless the client knows v5, for which it opens the stream itself
-  const isFifth = (request.headers['sec-websocket-protocol'] ?? '').split(',').some((it) => it.trim() === current[0]) && (cluster.execProtocols ?? current).includes(current[0])
+  const isFifth =
+    (request.headers['sec-websocket-protocol'] ?? '').split(',').some((it) => it.trim() === current[0]) &&
+    (cluster.execProtocols ?? current).includes(current[0])
   const isHidden = cluster.isHidden('exec', pod)
   if (!isFifth && isHidden) throw kubeletUnreachable()
   cluster.streams.add(socket)
   socket.once('close', () => cluster.streams.delete(socket))
   upgraded(request, socket, head, cluster.execProtocols ?? current, (stream) => {
-    const end = (status: object): void => stream.send(frame(3, JSON.stringify({ metadata: {}, ...status })), () => stream.close(1000))
-    const fail = (said: string): void => end({ status: 'Failure', message: `Internal error occurred: ${said}`, reason: 'InternalError', details: { causes: [{ message: said }] }, code: 500 })
-    if (isHidden) return fail(`error sending request: Post "https://10.99.0.1:10251/exec/${namespace}/${name}/${container}?command=${command[0]}&error=1&output=1": ${kubeletRefuses}`)
+    const end = (status: object): void =>
+      stream.send(frame(3, JSON.stringify({ metadata: {}, ...status })), () => stream.close(1000))
+    const fail = (said: string): void =>
+      end({
+        status: 'Failure',
+        message: `Internal error occurred: ${said}`,
+        reason: 'InternalError',
+        details: { causes: [{ message: said }] },
+        code: 500,
+      })
+    if (isHidden)
+      return fail(
+        `error sending request: Post "https://10.99.0.1:10251/exec/${namespace}/${name}/${container}?command=${command[0]}&error=1&output=1": ${kubeletRefuses}`,
+      )
     const state = pod.status.containerStatuses?.find((it) => it.name === container)?.state
     if (!state?.['running']) return fail(`unable to upgrade connection: container not found ("${container}")`)
     const program = cluster.hooks.exec?.({ pod, container, command }) ?? null
@@ -61,7 +82,10 @@ export function answerExec({ namespace, name, query }: Asked, cluster: Cluster, 
 
 /** No faster than it is taken. */
 function join(stream: WebSocket, program: ChildProcessWithoutNullStreams, query: URLSearchParams): void {
-  for (const [channel, output] of [[1, program.stdout], [2, program.stderr]] as const) {
+  for (const [channel, output] of [
+    [1, program.stdout],
+    [2, program.stderr],
+  ] as const) {
     output.on('data', (bytes: Buffer) => {
       output.pause()
       stream.send(frame(channel, bytes), () => output.resume())

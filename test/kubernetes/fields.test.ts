@@ -31,7 +31,11 @@ async function ask({ method, path, contentType, body }: Recording['request']): P
     headers: { authorization: 'Bearer test-token', ...(contentType && { 'content-type': contentType }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return { status: response.status, contentType: response.headers.get('content-type') ?? '', body: await response.json() }
+  return {
+    status: response.status,
+    contentType: response.headers.get('content-type') ?? '',
+    body: await response.json(),
+  }
 }
 
 function become(object: unknown): void {
@@ -41,7 +45,8 @@ function become(object: unknown): void {
 
 /** What differs from one run to the next, and what a controller notes meanwhile. */
 function withoutChance(value: unknown, key = ''): unknown {
-  if (['uid', 'creationTimestamp', 'time', 'resourceVersion', 'lastUpdateTime', 'lastTransitionTime'].includes(key)) return typeof value
+  if (['uid', 'creationTimestamp', 'time', 'resourceVersion', 'lastUpdateTime', 'lastTransitionTime'].includes(key))
+    return typeof value
   if (Array.isArray(value)) return value.map((it) => withoutChance(it))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([name]) => name !== 'deployment.kubernetes.io/revision')
@@ -50,12 +55,21 @@ function withoutChance(value: unknown, key = ''): unknown {
 
 /** The part of an answer that was recorded in managed-fields-given-up.json. */
 function trimmed({ status, body }: Answer): unknown {
-  const { spec, status: _status, metadata, ...rest } = body as Stored & { spec?: { template: { spec: { containers: { name: string; env?: { name: string }[] }[] } } } }
+  const {
+    spec,
+    status: _status,
+    metadata,
+    ...rest
+  } = body as Stored & { spec?: { template: { spec: { containers: { name: string; env?: { name: string }[] }[] } } } }
   if (!spec) return withoutChance({ status, body })
   const entries = metadata.managedFields?.filter(({ subresource }) => subresource !== 'status')
   const [first] = spec.template.spec.containers
   const env = first?.env?.filter(({ name }) => !name.startsWith('SPRING_'))
-  const shown = { ...rest, metadata: { ...metadata, ...(entries && { managedFields: entries }) }, spec: { template: { spec: { containers: [{ name: first?.name, env }] } } } }
+  const shown = {
+    ...rest,
+    metadata: { ...metadata, ...(entries && { managedFields: entries }) },
+    spec: { template: { spec: { containers: [{ name: first?.name, env }] } } },
+  }
   return withoutChance({ status, body: JSON.parse(JSON.stringify(shown)) as unknown })
 }
 
@@ -91,7 +105,9 @@ describe('one write', () => {
   }
 
   function withValue(object: Stored, value: string): object {
-    const copy = structuredClone(object) as Stored & { spec: { template: { spec: { containers: { env: { value?: string }[] }[] } } } }
+    const copy = structuredClone(object) as Stored & {
+      spec: { template: { spec: { containers: { env: { value?: string }[] }[] } } }
+    }
     copy.spec.template.spec.containers[0]!.env[8]!.value = value
     return copy
   }
@@ -101,7 +117,16 @@ describe('ways to give a field up', () => {
   const [set, remove] = [requestOf('a1', 0), requestOf('b1', 1)]
   const add = requestOf('e1', 0)
   /** What came before the first exchange that is on record. */
-  const preludes: Readonly<Record<string, readonly Recording['request'][]>> = { b2: [set, remove], b3: [set], b7: [set], d2: [set], d4: [set], d5: [set], e2: [add, remove], f: [set] }
+  const preludes: Readonly<Record<string, readonly Recording['request'][]>> = {
+    b2: [set, remove],
+    b3: [set],
+    b7: [set],
+    d2: [set],
+    d4: [set],
+    d5: [set],
+    e2: [add, remove],
+    f: [set],
+  }
   // the first of b7 sets the value back, the others were made after d2
   const ways = [...new Set(givenUp.map(({ way }) => way!))].filter((way) => way !== 'd3')
 
@@ -141,7 +166,9 @@ describe('managers that work out their patches themselves', () => {
     const { status: _status, metadata, ...rest } = body as Stored
     if (!('spec' in rest)) return withoutChance(body)
     // those of one second are in the order of their names, which were others there
-    const entries = metadata.managedFields?.filter(({ subresource }) => subresource !== 'status').sort((one, other) => (one.manager < other.manager ? -1 : 1))
+    const entries = metadata.managedFields
+      ?.filter(({ subresource }) => subresource !== 'status')
+      .sort((one, other) => (one.manager < other.manager ? -1 : 1))
     return withoutChance({ ...rest, metadata: { ...metadata, managedFields: entries } })
   }
 
@@ -156,8 +183,12 @@ describe('managers that work out their patches themselves', () => {
   })
 
   test('a release that moves to server-side apply meets our entry', async () => {
-    const [, , , moved, refused] = fieldRecording<Recorded>('helm-client-side-upgrade').exchanges as readonly Recording[] as [Recording, Recording, Recording, Recording, Recording]
-    become({ ...(moved.response.body as Stored), metadata: { ...(moved.response.body as Stored).metadata, resourceVersion: '7505' } })
+    const [, , , moved, refused] = fieldRecording<Recorded>('helm-client-side-upgrade')
+      .exchanges as readonly Recording[] as [Recording, Recording, Recording, Recording, Recording]
+    become({
+      ...(moved.response.body as Stored),
+      metadata: { ...(moved.response.body as Stored).metadata, resourceVersion: '7505' },
+    })
     const answer = await ask(moved.request)
     expect([answer.status, own(answer.body)]).toEqual([200, own(moved.response.body)])
     expect(withoutChance((await ask(refused.request)).body)).toEqual(withoutChance(refused.response.body))
@@ -167,12 +198,34 @@ describe('managers that work out their patches themselves', () => {
 /** Kubernetes documentation, "Server-Side Apply", and the sources of apimachinery where it says nothing. */
 describe('as documented', () => {
   const name = 'TESTOPS_SHARED'
-  const intent = (spec?: object): object => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'testops-testops', namespace: 'testops' }, ...(spec && { spec }) })
-  const env = (value: string): object => intent({ template: { spec: { containers: [{ name: 'testops-testops', env: [{ name, value }] }] } } })
-  const apply = async (manager: string, body: object, more = ''): Promise<Answer> => ask({ method: 'PATCH', path: `${deployment}?fieldManager=${manager}${more}`, contentType: 'application/apply-patch+yaml', body })
-  const scale = async (replicas: number, manager = 'testops-admin'): Promise<Answer> => ask({ method: 'PATCH', path: `${deployment}/scale?fieldManager=${manager}`, contentType: 'application/merge-patch+json', body: { spec: { replicas } } })
-  const owners = (): string[] => (server.cluster.deployments[0]!.metadata.managedFields ?? []).map(({ manager, operation, subresource }) => [manager, operation, subresource].filter(Boolean).join(' '))
-  const valueOf = (): string | undefined => server.cluster.deployments[0]!.spec.template.spec.containers[0]!.env?.find((it) => it.name === name)?.value
+  const intent = (spec?: object): object => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'testops-testops', namespace: 'testops' },
+    ...(spec && { spec }),
+  })
+  const env = (value: string): object =>
+    intent({ template: { spec: { containers: [{ name: 'testops-testops', env: [{ name, value }] }] } } })
+  const apply = async (manager: string, body: object, more = ''): Promise<Answer> =>
+    ask({
+      method: 'PATCH',
+      path: `${deployment}?fieldManager=${manager}${more}`,
+      contentType: 'application/apply-patch+yaml',
+      body,
+    })
+  const scale = async (replicas: number, manager = 'testops-admin'): Promise<Answer> =>
+    ask({
+      method: 'PATCH',
+      path: `${deployment}/scale?fieldManager=${manager}`,
+      contentType: 'application/merge-patch+json',
+      body: { spec: { replicas } },
+    })
+  const owners = (): string[] =>
+    (server.cluster.deployments[0]!.metadata.managedFields ?? []).map(({ manager, operation, subresource }) =>
+      [manager, operation, subresource].filter(Boolean).join(' '),
+    )
+  const valueOf = (): string | undefined =>
+    server.cluster.deployments[0]!.spec.template.spec.containers[0]!.env?.find((it) => it.name === name)?.value
   const messageOf = ({ body }: Answer): string => (body as { message: string }).message
 
   beforeEach(() => become(fresh))
@@ -191,13 +244,22 @@ describe('as documented', () => {
   test('forced, it takes the field from whoever has it', async () => {
     await apply('one', env('1'))
     expect((await apply('two', env('2'), '&force=true')).status).toBe(200)
-    expect([valueOf(), messageOf(await apply('one', env('1')))]).toEqual(['2', expect.stringMatching(/conflict with "two": .*\[name="TESTOPS_SHARED"\]\.value$/)])
+    expect([valueOf(), messageOf(await apply('one', env('1')))]).toEqual([
+      '2',
+      expect.stringMatching(/conflict with "two": .*\[name="TESTOPS_SHARED"\]\.value$/),
+    ])
   })
 
   test('several conflicts are told by their managers', async () => {
     await scale(3)
     await apply('one', env('1'))
-    const refused = await apply('two', intent({ replicas: 2, template: { spec: { containers: [{ name: 'testops-testops', env: [{ name, value: '2' }] }] } } }))
+    const refused = await apply(
+      'two',
+      intent({
+        replicas: 2,
+        template: { spec: { containers: [{ name: 'testops-testops', env: [{ name, value: '2' }] }] } },
+      }),
+    )
     expect(messageOf(refused)).toBe(
       [
         'Apply failed with 2 conflicts: conflicts with "one":',
@@ -211,7 +273,9 @@ describe('as documented', () => {
   test('replicas are owned by who scales, and by nobody at zero or where nobody did before', async () => {
     await scale(3)
     expect(owners()).toEqual(['helm Apply', 'kube-controller-manager Update status', 'testops-admin Update scale'])
-    expect(messageOf(await apply('two', intent({ replicas: 2 })))).toBe('Apply failed with 1 conflict: conflict with "testops-admin" with subresource "scale" using apps/v1: .spec.replicas')
+    expect(messageOf(await apply('two', intent({ replicas: 2 })))).toBe(
+      'Apply failed with 1 conflict: conflict with "testops-admin" with subresource "scale" using apps/v1: .spec.replicas',
+    )
     expect((await apply('two', intent({ replicas: 3 }))).status).toBe(200)
     for (const replicas of [0, 3]) {
       await scale(replicas)
@@ -237,9 +301,19 @@ describe('as documented', () => {
   })
 
   test('without the name of a manager the program is it that asks, and an apply is refused', async () => {
-    await ask({ method: 'PATCH', path: deployment, contentType: 'application/merge-patch+json', body: { metadata: { labels: { a: 'b' } } } })
+    await ask({
+      method: 'PATCH',
+      path: deployment,
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { labels: { a: 'b' } } },
+    })
     expect(owners()).toContain('node Update')
-    const { status } = await ask({ method: 'PATCH', path: deployment, contentType: 'application/apply-patch+yaml', body: env('1') })
+    const { status } = await ask({
+      method: 'PATCH',
+      path: deployment,
+      contentType: 'application/apply-patch+yaml',
+      body: env('1'),
+    })
     expect(status).toBe(400)
   })
 })

@@ -8,7 +8,10 @@ export type Path = readonly string[]
 /** Paths of fields, each as one text (`textOf`). */
 export type FieldSet = ReadonlySet<string>
 
-/** How `fieldsV1` writes a set: what stands for itself has an own member `.` as soon as something below it is in the set too. */
+/**
+ * How `fieldsV1` writes a set: what stands for itself has an own member `.` as soon as something below it is in the set
+ * too.
+ */
 export interface FieldsV1 {
   [element: string]: FieldsV1
 }
@@ -24,7 +27,9 @@ function pathOf(text: string): Path {
   return text.split(separator)
 }
 
-/** Lists whose items are told apart by some of their members (Kubernetes API reference, `x-kubernetes-list-map-keys`). */
+/**
+ * Lists whose items are told apart by some of their members (Kubernetes API reference, `x-kubernetes-list-map-keys`).
+ */
 const listKeys: Readonly<Record<string, readonly string[]>> = {
   containers: ['name'],
   initContainers: ['name'],
@@ -47,9 +52,33 @@ const listKeys: Readonly<Record<string, readonly string[]>> = {
 const keyDefaults: Members = { protocol: 'TCP' }
 const setLists: ReadonlySet<string> = new Set(['finalizers'])
 /** Maps that are set as a whole (`x-kubernetes-map-type: atomic`). */
-const atomicMaps: ReadonlySet<string> = new Set(['selector', 'secretKeyRef', 'configMapKeyRef', 'fieldRef', 'resourceFieldRef', 'nodeSelector', 'secretRef', 'configMapRef', 'labelSelector', 'claimRef', 'targetRef', 'roleRef', 'imagePullSecrets'])
+const atomicMaps: ReadonlySet<string> = new Set([
+  'selector',
+  'secretKeyRef',
+  'configMapKeyRef',
+  'fieldRef',
+  'resourceFieldRef',
+  'nodeSelector',
+  'secretRef',
+  'configMapRef',
+  'labelSelector',
+  'claimRef',
+  'targetRef',
+  'roleRef',
+  'imagePullSecrets',
+])
 /** Maps whose members the API does not name: a member is none of a type. */
-const freeMaps: ReadonlySet<string> = new Set(['labels', 'annotations', 'data', 'binaryData', 'stringData', 'limits', 'requests', 'capacity', 'parameters'])
+const freeMaps: ReadonlySet<string> = new Set([
+  'labels',
+  'annotations',
+  'data',
+  'binaryData',
+  'stringData',
+  'limits',
+  'requests',
+  'capacity',
+  'parameters',
+])
 
 /** The names of the fields that lead to a place; items of lists have none. */
 export type Names = readonly string[]
@@ -85,11 +114,17 @@ export function elementOf(item: unknown, names: Names): string {
 
 /** The parts of a value that is set field by field, in their order. */
 export function partsOf(value: unknown, names: Names): { element: string; names: Names; value: unknown }[] {
-  if (Array.isArray(value)) return value.map((item: unknown) => ({ element: elementOf(item, names), names, value: item }))
-  return isMembers(value) ? Object.entries(value).map(([key, it]) => ({ element: `f:${key}`, names: [...names, key], value: it })) : []
+  if (Array.isArray(value))
+    return value.map((item: unknown) => ({ element: elementOf(item, names), names, value: item }))
+  return isMembers(value)
+    ? Object.entries(value).map(([key, it]) => ({ element: `f:${key}`, names: [...names, key], value: it }))
+    : []
 }
 
-/** The fields that an object sets; items that their keys do not tell apart are one field together (structured-merge-diff, `ToFieldSet`). */
+/**
+ * The fields that an object sets; items that their keys do not tell apart are one field together
+ * (structured-merge-diff, `ToFieldSet`).
+ */
 export function fieldsOf(object: unknown): FieldSet {
   const set = new Set<string>()
   const walk = (value: unknown, names: Names, path: Path): void => {
@@ -114,7 +149,10 @@ export function fieldsOf(object: unknown): FieldSet {
 export function hasTwins(object: unknown, names: Names = []): boolean {
   if (!isGranular(object, names)) return false
   const parts = partsOf(object, names)
-  return new Set(parts.map(({ element }) => element)).size < parts.length || parts.some((part) => hasTwins(part.value, part.names))
+  return (
+    new Set(parts.map(({ element }) => element)).size < parts.length ||
+    parts.some((part) => hasTwins(part.value, part.names))
+  )
 }
 
 /** The set, and the fields of types that lie above it (structured-merge-diff, `EnsureNamedFieldsAreMembers`). */
@@ -136,12 +174,16 @@ function namesIn(path: Path): Names {
 
 /** What is in the set itself comes before what is below its paths (structured-merge-diff, `Set.Iterate`). */
 export function inOrder(set: FieldSet): string[] {
-  const levels = (path: Path): string[] => path.map((element, index) => `${index === path.length - 1 ? 0 : 1}${element}`)
+  const levels = (path: Path): string[] =>
+    path.map((element, index) => `${index === path.length - 1 ? 0 : 1}${element}`)
   const order = (one: Path, other: Path): number => {
     const at = one.findIndex((element, index) => element !== other[index])
     return one[at]! < (other[at] ?? '') ? -1 : 1
   }
-  return [...set].map((text) => ({ text, levels: levels(pathOf(text)) })).sort((one, other) => order(one.levels, other.levels)).map(({ text }) => text)
+  return [...set]
+    .map((text) => ({ text, levels: levels(pathOf(text)) }))
+    .sort((one, other) => order(one.levels, other.levels))
+    .map(({ text }) => text)
 }
 
 export function union(...sets: readonly FieldSet[]): FieldSet {
@@ -167,9 +209,16 @@ export function removed(object: unknown, set: FieldSet): unknown {
     if (!isGranular(value, names)) return value
     const kept = partsOf(value, names)
       .filter(({ element }) => !set.has(textOf([...path, element])))
-      .map((part) => ({ ...part, value: [...set].some((it) => it.startsWith(textOf([...path, part.element, '']))) ? walk(part.value, part.names, [...path, part.element]) : part.value }))
+      .map((part) => ({
+        ...part,
+        value: [...set].some((it) => it.startsWith(textOf([...path, part.element, ''])))
+          ? walk(part.value, part.names, [...path, part.element])
+          : part.value,
+      }))
     if (kept.length === 0) return null
-    return Array.isArray(value) ? kept.map((it) => it.value) : Object.fromEntries(kept.map((it) => [it.element.slice(2), it.value]))
+    return Array.isArray(value)
+      ? kept.map((it) => it.value)
+      : Object.fromEntries(kept.map((it) => [it.element.slice(2), it.value]))
   }
   return walk(object, [], [])
 }
@@ -210,7 +259,9 @@ export function shownPath(text: string): string {
       const rest = element.slice(2)
       if (element.startsWith('f:')) return `.${rest}`
       if (element.startsWith('v:')) return `[=${rest}]`
-      return `[${Object.entries(JSON.parse(rest) as Members).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`
+      return `[${Object.entries(JSON.parse(rest) as Members)
+        .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+        .join(',')}]`
     })
     .join('')
 }

@@ -6,7 +6,10 @@ const tlsFile = (name: string): string => join(import.meta.dirname, '../fixtures
 
 /** For an API server over TLS, without which kubectl shows nobody its credentials. */
 export function testCertificate(): { cert: string; key: string } {
-  return { cert: readFileSync(tlsFile('localhost.pem'), 'utf8'), key: readFileSync(tlsFile('localhost-key.pem'), 'utf8') }
+  return {
+    cert: readFileSync(tlsFile('localhost.pem'), 'utf8'),
+    key: readFileSync(tlsFile('localhost-key.pem'), 'utf8'),
+  }
 }
 
 /** A file for kubectl in that folder: one context that leads to the server at `url`. */

@@ -12,15 +12,37 @@ export function admit(pod: Pod, cluster: Cluster): void {
   if (level !== 'restricted') return
   const own = pod.spec['securityContext'] as { runAsNonRoot?: boolean; seccompProfile?: { type?: string } } | undefined
   const lacks = pod.spec.containers.flatMap((container) => {
-    const context = container['securityContext'] as { allowPrivilegeEscalation?: boolean; capabilities?: { drop?: string[] } } | undefined
+    const context = container['securityContext'] as
+      | { allowPrivilegeEscalation?: boolean; capabilities?: { drop?: string[] } }
+      | undefined
     return [
-      ...(context?.allowPrivilegeEscalation === false ? [] : [`allowPrivilegeEscalation != false (container "${container.name}" must set securityContext.allowPrivilegeEscalation=false)`]),
-      ...(context?.capabilities?.drop?.includes('ALL') ? [] : [`unrestricted capabilities (container "${container.name}" must set securityContext.capabilities.drop=["ALL"])`]),
-      ...(own?.runAsNonRoot === true ? [] : [`runAsNonRoot != true (pod or container "${container.name}" must set securityContext.runAsNonRoot=true)`]),
-      ...(own?.seccompProfile?.type === 'RuntimeDefault' ? [] : [`seccompProfile (pod or container "${container.name}" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`]),
+      ...(context?.allowPrivilegeEscalation === false
+        ? []
+        : [
+            `allowPrivilegeEscalation != false (container "${container.name}" must set securityContext.allowPrivilegeEscalation=false)`,
+          ]),
+      ...(context?.capabilities?.drop?.includes('ALL')
+        ? []
+        : [
+            `unrestricted capabilities (container "${container.name}" must set securityContext.capabilities.drop=["ALL"])`,
+          ]),
+      ...(own?.runAsNonRoot === true
+        ? []
+        : [`runAsNonRoot != true (pod or container "${container.name}" must set securityContext.runAsNonRoot=true)`]),
+      ...(own?.seccompProfile?.type === 'RuntimeDefault'
+        ? []
+        : [
+            `seccompProfile (pod or container "${container.name}" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`,
+          ]),
     ]
   })
-  if (lacks.length > 0) throw new Refused(403, 'Forbidden', `pods "${name}" is forbidden: violates PodSecurity "restricted:latest": ${lacks.join(', ')}`, { name, kind: 'pods' })
+  if (lacks.length > 0)
+    throw new Refused(
+      403,
+      'Forbidden',
+      `pods "${name}" is forbidden: violates PodSecurity "restricted:latest": ${lacks.join(', ')}`,
+      { name, kind: 'pods' },
+    )
 }
 
 /** Starts its container with an image that the node has, by `hooks.exec`, and notes what it prints and how it ends. */
@@ -37,14 +59,27 @@ export function start(pod: Pod, cluster: Cluster): void {
   const images = (node?.['status'] as { images?: { names: string[] }[] } | undefined)?.images ?? []
   if (!node || cluster.deadNodes.has(node.metadata.name)) return
   if (!images.some(({ names }) => names.includes(container.image))) {
-    return become('Pending', { waiting: { reason: 'ErrImageNeverPull', message: `Container image "${container.image}" is not present with pull policy of Never` } })
+    return become('Pending', {
+      waiting: {
+        reason: 'ErrImageNeverPull',
+        message: `Container image "${container.image}" is not present with pull policy of Never`,
+      },
+    })
   }
   const command = container['command'] as string[]
   const startedAt = timestamp(new Date())
   const program = cluster.hooks.exec?.({ pod, container: container.name, command }) ?? null
   if (program === null) {
     const message = `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "${command[0]}": executable file not found in $PATH: unknown`
-    return become('Failed', { terminated: { exitCode: 128, reason: 'StartError', message, startedAt: '1970-01-01T00:00:00Z', finishedAt: startedAt } })
+    return become('Failed', {
+      terminated: {
+        exitCode: 128,
+        reason: 'StartError',
+        message,
+        startedAt: '1970-01-01T00:00:00Z',
+        finishedAt: startedAt,
+      },
+    })
   }
   cluster.programs.add(program)
   program.stdin.end()
@@ -57,11 +92,19 @@ export function start(pod: Pod, cluster: Cluster): void {
       for (const line of lines) cluster.print(name, container.name, line, { namespace })
     })
   }
-  const removed = ({ type, object }: { type: string; object: Stored }): void => void (type === 'DELETED' && object.metadata.uid === pod.metadata.uid && program.kill('SIGKILL'))
+  const removed = ({ type, object }: { type: string; object: Stored }): void =>
+    void (type === 'DELETED' && object.metadata.uid === pod.metadata.uid && program.kill('SIGKILL'))
   cluster.changes.on('change', removed)
   program.once('close', (code) => {
     cluster.programs.delete(program)
     cluster.changes.off('change', removed)
-    become(code === 0 ? 'Succeeded' : 'Failed', { terminated: { exitCode: code ?? 137, reason: code === 0 ? 'Completed' : 'Error', startedAt, finishedAt: timestamp(new Date()) } })
+    become(code === 0 ? 'Succeeded' : 'Failed', {
+      terminated: {
+        exitCode: code ?? 137,
+        reason: code === 0 ? 'Completed' : 'Error',
+        startedAt,
+        finishedAt: timestamp(new Date()),
+      },
+    })
   })
 }

@@ -6,8 +6,8 @@ import type { Stored } from './resources.ts'
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Fields that are as `kubectl apply` noted on its own side: kubectl's server-side apply takes them from whoever has them
- * (apimachinery, `managedfields/internal/lastappliedmanager.go`).
+ * Fields that are as `kubectl apply` noted on its own side: kubectl's server-side apply takes them from whoever has
+ * them (apimachinery, `managedfields/internal/lastappliedmanager.go`).
  */
 export function lastAppliedFields(live: Stored, apiVersion: string): FieldSet {
   const noted = live.metadata.annotations?.[annotation]
@@ -26,12 +26,22 @@ export function withLastApplied(object: Stored, config: Stored): Stored {
   const { annotations: given, ...metadata } = config.metadata
   const { [annotation]: _noted, ...others } = given ?? {}
   const note = { ...config, metadata: { ...metadata, ...(given && { annotations: others }) } }
-  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [annotation]: `${JSON.stringify(inOrder(note))}\n` } } }
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: { ...annotations, [annotation]: `${JSON.stringify(inOrder(note))}\n` },
+    },
+  }
 }
 
 /** As Go writes a map. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, it]) => [key, inOrder(it)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, it]) => [key, inOrder(it)]),
+  )
 }

@@ -10,7 +10,9 @@ export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, r
   const container = containerOf(pod, query.get('container'))
   if (cluster.isHidden('log', pod)) {
     const asked = new URLSearchParams([...query].filter(([key]) => key !== 'container').sort()).toString()
-    throw kubeletUnreachable(`Get "https://10.99.0.1:10251/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}": ${kubeletRefuses}`)
+    throw kubeletUnreachable(
+      `Get "https://10.99.0.1:10251/containerLogs/${namespace}/${name}/${container}${asked === '' ? '' : `?${asked}`}": ${kubeletRefuses}`,
+    )
   }
   const key = `${namespace}/${name}/${container}`
   const isPrevious = query.get('previous') === 'true'
@@ -18,7 +20,8 @@ export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, r
   if (!lines && isPrevious) throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`)
   const status = pod.status.containerStatuses?.find((it) => it.name === container)
   const reason = status?.state['waiting']?.['reason']
-  if (!lines && reason === 'ContainerCreating') throw badRequest(`container "${container}" in pod "${name}" is waiting to start: ${reason}`)
+  if (!lines && reason === 'ContainerCreating')
+    throw badRequest(`container "${container}" in pod "${name}" is waiting to start: ${reason}`)
 
   const { text, count } = textOf(lines ?? [], query)
   response.writeHead(200, { 'content-type': 'text/plain' })
@@ -42,7 +45,11 @@ export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, r
     if (resource !== 'pods' || object.metadata.uid !== pod.metadata.uid) return
     const now = cluster.find('pods', namespace, name ?? '') as Pod | null
     const it = now?.status.containerStatuses?.find((status) => status.name === container)
-    if (now?.metadata.uid !== pod.metadata.uid || (it && (it.restartCount !== status?.restartCount || it.state['terminated']))) end()
+    if (
+      now?.metadata.uid !== pod.metadata.uid ||
+      (it && (it.restartCount !== status?.restartCount || it.state['terminated']))
+    )
+      end()
   }
   if (status?.state['terminated']) return void response.end()
   cluster.changes.on('log', more)
@@ -54,7 +61,8 @@ export function answerLog({ namespace, name, query }: Asked, cluster: Cluster, r
 export function containerOf({ metadata: { name }, spec }: Pod, wanted: string | null): string {
   const all = [...spec.containers, ...(spec.initContainers ?? [])].map((it) => it.name)
   if (wanted !== null && !all.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${name}`)
-  if (wanted === null && all.length > 1) throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${all.join(' ')}]`)
+  if (wanted === null && all.length > 1)
+    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${all.join(' ')}]`)
   return wanted ?? all[0] ?? ''
 }
 
@@ -67,11 +75,19 @@ function textOf(lines: readonly LogLine[], query: URLSearchParams): { text: stri
   return { text: text.subarray(0, Number(query.get('limitBytes') ?? text.length)).toString(), count: lines.length }
 }
 
-/** The API server hands `sinceTime` on to the kubelet in whole seconds, whatever was asked for; what is just of that time is shown. */
+/**
+ * The API server hands `sinceTime` on to the kubelet in whole seconds, whatever was asked for; what is just of that
+ * time is shown.
+ */
 function since(query: URLSearchParams): (line: LogLine) => boolean {
   const time = query.get('sinceTime')
   const seconds = query.get('sinceSeconds')
-  const from = time !== null ? Math.floor(Date.parse(time) / 1000) * 1000 : seconds !== null ? Date.now() - Number(seconds) * 1000 : -Infinity
+  const from =
+    time !== null
+      ? Math.floor(Date.parse(time) / 1000) * 1000
+      : seconds !== null
+        ? Date.now() - Number(seconds) * 1000
+        : -Infinity
   return ({ at }) => Date.parse(at) >= from
 }
 

@@ -19,7 +19,10 @@ export function mergePatch(target: Json, patch: Json): Json {
 /** RFC 6902: add, replace, remove, test. */
 export function jsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch)) throw unprocessable()
-  return patch.reduce<Json>((value, it: Members) => apply(value, String(it['path']).split('/').slice(1).map(unescape), it), target)
+  return patch.reduce<Json>(
+    (value, it: Members) => apply(value, String(it['path']).split('/').slice(1).map(unescape), it),
+    target,
+  )
 }
 
 function apply(target: Json, path: readonly string[], operation: Members): Json {

@@ -7,7 +7,10 @@ export function pending({ containers }: PodSpec): PodStatus {
   return {
     phase: 'Pending',
     conditions: conditions({ isReady: false }),
-    containerStatuses: containers.map(({ name, image }) => ({ ...container(name, image), state: { waiting: { reason: 'ContainerCreating' } } })),
+    containerStatuses: containers.map(({ name, image }) => ({
+      ...container(name, image),
+      state: { waiting: { reason: 'ContainerCreating' } },
+    })),
     qosClass: 'BestEffort',
   }
 }
@@ -20,7 +23,11 @@ export function running(pod: Pod, { isReady }: { isReady: boolean }): PodStatus 
     conditions: conditions({ isReady }),
     podIP: '10.129.0.9',
     startTime: startedAt,
-    containerStatuses: pod.spec.containers.map(({ name, image }) => ({ ...container(name, image), state: { running: { startedAt } }, ready: isReady })),
+    containerStatuses: pod.spec.containers.map(({ name, image }) => ({
+      ...container(name, image),
+      state: { running: { startedAt } },
+      ready: isReady,
+    })),
   }
 }
 
@@ -30,7 +37,10 @@ export function waiting(pod: Pod, reason: string, message: string): PodStatus {
     ...pod.status,
     phase: 'Pending',
     conditions: conditions({ isReady: false }),
-    containerStatuses: pod.spec.containers.map(({ name, image }) => ({ ...container(name, image), state: { waiting: { reason, message } } })),
+    containerStatuses: pod.spec.containers.map(({ name, image }) => ({
+      ...container(name, image),
+      state: { waiting: { reason, message } },
+    })),
   }
 }
 
@@ -48,7 +58,10 @@ export function crashed(pod: Pod, { exitCode, reason }: { exitCode: number; reas
         : {
             ...container(it.name, it.image),
             state: {
-              waiting: { reason: 'CrashLoopBackOff', message: `back-off 40s restarting failed container=${it.name} pod=${name}_${namespace}(${uid})` },
+              waiting: {
+                reason: 'CrashLoopBackOff',
+                message: `back-off 40s restarting failed container=${it.name} pod=${name}_${namespace}(${uid})`,
+              },
             },
             lastState: { terminated: { exitCode, reason, startedAt: now, finishedAt: now } },
             restartCount: 3,

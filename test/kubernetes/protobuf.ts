@@ -1,7 +1,9 @@
 import type { Metadata, Stored } from './resources.ts'
 import { unsupported } from './status.ts'
 
-/** How the typed clients of Go send what they have types for (kubernetes.io, "Alternate representations of resources"). */
+/**
+ * How the typed clients of Go send what they have types for (kubernetes.io, "Alternate representations of resources").
+ */
 export const protobufType = 'application/vnd.kubernetes.protobuf'
 
 type Fields = ReadonlyMap<number, readonly Buffer[]>
@@ -18,9 +20,16 @@ export function secretIn(bytes: Buffer): Stored {
 }
 
 function metadataIn(fields: Fields): Metadata {
-  const texts = (number: number): Record<string, string> => Object.fromEntries([...mapIn(fields, number)].map(([key, value]) => [key, value.toString()]))
+  const texts = (number: number): Record<string, string> =>
+    Object.fromEntries([...mapIn(fields, number)].map(([key, value]) => [key, value.toString()]))
   const [namespace, resourceVersion] = [textIn(fields, 3), textIn(fields, 6)]
-  return { name: textIn(fields, 1), ...(namespace && { namespace }), ...(resourceVersion && { resourceVersion }), labels: texts(11), annotations: texts(12) }
+  return {
+    name: textIn(fields, 1),
+    ...(namespace && { namespace }),
+    ...(resourceVersion && { resourceVersion }),
+    labels: texts(11),
+    annotations: texts(12),
+  }
 }
 
 function textIn(fields: Fields, number: number): string {

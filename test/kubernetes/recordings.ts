@@ -4,7 +4,14 @@ import type { Stored } from './resources.ts'
 
 /** An exchange with a Kubernetes 1.36 API server. */
 export interface Recording {
-  request: { method: string; path: string; contentType?: string; body?: unknown; as?: string; headers?: Record<string, string> }
+  request: {
+    method: string
+    path: string
+    contentType?: string
+    body?: unknown
+    as?: string
+    headers?: Record<string, string>
+  }
   response: { status: number; contentType: string; body: unknown }
   /** the same in other ways */
   others?: Omit<Recording, 'others'>[]

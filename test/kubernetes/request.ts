@@ -27,24 +27,45 @@ export function askedBy({ method = 'GET', url = '/', headers }: IncomingMessage,
   const [plural, name = null, subresource = null] = isScoped ? rest.slice(2) : rest
   const found = cluster.resources.find((it) => it.plural === plural && baseOf(it) === baseOf(resource))
   if (!found) return null
-  return { resource: found, namespace, name, subresource, verb: verbOf(method, name, query), query, agent: headers['user-agent'] ?? '' }
+  return {
+    resource: found,
+    namespace,
+    name,
+    subresource,
+    verb: verbOf(method, name, query),
+    query,
+    agent: headers['user-agent'] ?? '',
+  }
 }
 
 /** Throws 401 for an unknown token, 403 for what is forbidden. Gives the user's name. */
 export function authorize({ headers }: IncomingMessage, asked: Asked | null, cluster: Cluster): string {
   const user = cluster.users.get(/^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '')
   if (user === undefined) throw unauthorized()
-  if (asked) cluster.asked.add(`${asked.verb} ${asked.resource.plural}${asked.subresource === null ? '' : `/${asked.subresource}`}`)
+  if (asked)
+    cluster.asked.add(
+      `${asked.verb} ${asked.resource.plural}${asked.subresource === null ? '' : `/${asked.subresource}`}`,
+    )
   if (asked && !isAllowed(asked, cluster)) throw forbidden(user, asked.verb, asked.resource, asked)
   return user
 }
 
-export function isAllowed({ verb, resource, subresource, namespace }: { verb: string; resource: { plural: string }; subresource: string | null; namespace: string | null }, cluster: Cluster): boolean {
+export function isAllowed(
+  {
+    verb,
+    resource,
+    subresource,
+    namespace,
+  }: { verb: string; resource: { plural: string }; subresource: string | null; namespace: string | null },
+  cluster: Cluster,
+): boolean {
   const plural = subresource === null ? resource.plural : `${resource.plural}/${subresource}`
   if (cluster.granted && !cluster.granted.has(`${verb} ${plural}`)) return false
   return !cluster.forbidden.some(
     (rule) =>
-      (rule.verb ?? verb) === verb && (rule.resource ?? plural) === plural && (rule.namespace === undefined || rule.namespace === namespace),
+      (rule.verb ?? verb) === verb &&
+      (rule.resource ?? plural) === plural &&
+      (rule.namespace === undefined || rule.namespace === namespace),
   )
 }
 

@@ -10,7 +10,13 @@ export interface Resource {
   isNamespaced: boolean
 }
 
-const resource = (plural: string, kind: string, group: string, version = 'v1', isNamespaced = true): Resource => ({ plural, kind, group, version, isNamespaced })
+const resource = (plural: string, kind: string, group: string, version = 'v1', isNamespaced = true): Resource => ({
+  plural,
+  kind,
+  group,
+  version,
+  isNamespaced,
+})
 
 /** What a server without any extension keeps, as far as tests need it. */
 export const builtIn: readonly Resource[] = [
@@ -112,5 +118,12 @@ export interface Metadata {
   managedFields?: ManagedEntry[]
   labels?: Record<string, string>
   annotations?: Record<string, string>
-  ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[]
+  ownerReferences?: {
+    apiVersion: string
+    kind: string
+    name: string
+    uid: string
+    controller?: boolean
+    blockOwnerDeletion?: boolean
+  }[]
 }

@@ -21,7 +21,9 @@ export function matchesFields(object: Stored, selector: string | null): boolean 
     .filter((term) => term !== '')
     .every((term) => {
       const [, path = '', operator, value = ''] = /^([^!=]+)(!=|==?)(.*)$/.exec(term) ?? []
-      const found = path.split('.').reduce<unknown>((it, key) => (it as Record<string, unknown> | undefined)?.[key], object)
+      const found = path
+        .split('.')
+        .reduce<unknown>((it, key) => (it as Record<string, unknown> | undefined)?.[key], object)
       return ((typeof found === 'string' ? found : '') === value) !== (operator === '!=')
     })
 }

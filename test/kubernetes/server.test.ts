@@ -25,7 +25,8 @@ const worlds: Readonly<Record<string, () => void>> = {
   'deployment-at-zero': () => become({ ...(recording('deployment-at-zero').response.body as object) }),
   'deployment-paused': () => become(recording('deployment-paused').response.body as object),
   'deployment-stuck-rollout': () => become(recording('deployment-stuck-rollout').response.body as object),
-  'deployment-updated-replicas-missing': () => become(recording('deployment-updated-replicas-missing').response.body as object),
+  'deployment-updated-replicas-missing': () =>
+    become(recording('deployment-updated-replicas-missing').response.body as object),
   'exec-kubelet-unreachable': hidden,
   'log-kubelet-unreachable': hidden,
   'portforward-kubelet-unreachable': hidden,
@@ -34,7 +35,9 @@ const worlds: Readonly<Record<string, () => void>> = {
     const name = 'replicasets-of-stuck-rollout'
     for (const it of server.cluster.list('replicasets')) server.cluster.remove('replicasets', it)
     for (const it of recordedObjects(name)) server.cluster.load('replicasets', it)
-    server.cluster.resourceVersion = Number((recording(name).response.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
+    server.cluster.resourceVersion = Number(
+      (recording(name).response.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion,
+    )
   },
   'watch-deployment': () => become(watched()),
   'scale-to-zero': () => void (server.cluster.resourceVersion = 424),
@@ -42,10 +45,12 @@ const worlds: Readonly<Record<string, () => void>> = {
     become({ ...(recording('deployment-at-zero').response.body as object) })
     server.cluster.resourceVersion = 457
   },
-  'deployments-all-namespaces-forbidden': () => server.cluster.forbidden.push({ verb: 'list', resource: 'deployments', namespace: null }),
+  'deployments-all-namespaces-forbidden': () =>
+    server.cluster.forbidden.push({ verb: 'list', resource: 'deployments', namespace: null }),
   'secret-forbidden': () => server.cluster.forbidden.push({ resource: 'secrets' }),
   'self-access-review': () => server.cluster.forbidden.push({ resource: 'deployments/scale', verb: 'patch' }),
-  'lease-create-conflict': () => server.cluster.load('leases', { metadata: { name: 'testops-admin', namespace: 'testops' } }),
+  'lease-create-conflict': () =>
+    server.cluster.load('leases', { metadata: { name: 'testops-admin', namespace: 'testops' } }),
   'pod-exec-without-upgrade': podOfLogs,
   'pod-log': () => {
     podOfLogs()
@@ -63,7 +68,10 @@ const worlds: Readonly<Record<string, () => void>> = {
   },
   // of the 26 events that there were, five were recorded
   'events-list': () => {
-    for (let left = 0; left < 21; left++) server.cluster.load('events', { metadata: { name: `later-${String(left).padStart(2, '0')}`, namespace: 'testops' } })
+    for (let left = 0; left < 21; left++)
+      server.cluster.load('events', {
+        metadata: { name: `later-${String(left).padStart(2, '0')}`, namespace: 'testops' },
+      })
   },
 }
 
@@ -81,7 +89,14 @@ function podOfLogs(): void {
   if (pod) server.cluster.load('pods', { ...pod, metadata: { ...pod.metadata, name: first } })
 }
 
-async function ask({ method, path, contentType, body, as, headers }: Recording['request']): Promise<Recording['response']> {
+async function ask({
+  method,
+  path,
+  contentType,
+  body,
+  as,
+  headers,
+}: Recording['request']): Promise<Recording['response']> {
   if (headers) return upgrade({ method, path, headers })
   const token = as === 'an unknown token' ? 'unknown' : as === undefined ? 'test-token' : 'viewer'
   const response = await fetch(`${server.url}${path}`, {
@@ -91,15 +106,39 @@ async function ask({ method, path, contentType, body, as, headers }: Recording['
   })
   const text = await response.text()
   const type = response.headers.get('content-type') ?? ''
-  return { status: response.status, contentType: type, body: type === 'application/json' ? (JSON.parse(text) as unknown) : text }
+  return {
+    status: response.status,
+    contentType: type,
+    body: type === 'application/json' ? (JSON.parse(text) as unknown) : text,
+  }
 }
 
 /** A stream that is asked for, and is refused. */
-async function upgrade({ method, path, headers }: { method: string; path: string; headers: Record<string, string> }): Promise<Recording['response']> {
-  const asking = request(`${server.url}${path}`, { method, headers: { authorization: 'Bearer test-token', connection: 'Upgrade', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', ...headers } })
+async function upgrade({
+  method,
+  path,
+  headers,
+}: {
+  method: string
+  path: string
+  headers: Record<string, string>
+}): Promise<Recording['response']> {
+  const asking = request(`${server.url}${path}`, {
+    method,
+    headers: {
+      authorization: 'Bearer test-token',
+      connection: 'Upgrade',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    },
+  })
   asking.end()
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
-  return { status: answer.statusCode ?? 0, contentType: answer.headers['content-type'] ?? '', body: JSON.parse(await text(answer)) as unknown }
+  return {
+    status: answer.statusCode ?? 0,
+    contentType: answer.headers['content-type'] ?? '',
+    body: JSON.parse(await text(answer)) as unknown,
+  }
 }
 
 /** The pod of these recordings, on a node whose kubelet is not reached. */
@@ -110,7 +149,10 @@ function hidden(): void {
   server.cluster.hiddenNodes.add(pod.spec.nodeName ?? '')
 }
 
-/** What differs from one run to the next, and the owners of fields, which these recordings leave out (fields.test.ts has them). */
+/**
+ * What differs from one run to the next, and the owners of fields, which these recordings leave out (fields.test.ts has
+ * them).
+ */
 function withoutChance(value: unknown, key = ''): unknown {
   if (['uid', 'creationTimestamp'].includes(key)) return typeof value
   if (Array.isArray(value)) return value.map((it) => withoutChance(it))
@@ -127,7 +169,8 @@ describe('each recorded exchange', () => {
     if (name === 'lease-create') server.cluster.resourceVersion = 494
     expect(withoutChance(await ask(request))).toEqual(withoutChance(response))
     // an upgrade to SPDY is none of ours
-    for (const other of others.filter((it) => it.request.method === 'GET' && it.response.status !== 101)) expect(withoutChance(await ask(other.request))).toEqual(withoutChance(other.response))
+    for (const other of others.filter((it) => it.request.method === 'GET' && it.response.status !== 101))
+      expect(withoutChance(await ask(other.request))).toEqual(withoutChance(other.response))
   })
 })
 
@@ -140,8 +183,12 @@ describe('the pods of a workload', () => {
       body: { spec: { replicas } },
     })
   const pods = (): Pod[] => server.cluster.pods.filter(({ metadata }) => metadata.labels?.['app'] === 'testops-testops')
-  const states = (): string[] => pods().map(({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : `${status.phase}${isReady(status) ? ', ready' : ''}`))
-  const isReady = ({ conditions }: Pod['status']): boolean => conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+  const states = (): string[] =>
+    pods().map(({ metadata, status }) =>
+      metadata.deletionTimestamp ? 'Terminating' : `${status.phase}${isReady(status) ? ', ready' : ''}`,
+    )
+  const isReady = ({ conditions }: Pod['status']): boolean =>
+    conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
   /** All states from now on until the last of them. */
   const seen = (last: string): Promise<string[]> => {
     const all: string[] = []
@@ -165,7 +212,12 @@ describe('the pods of a workload', () => {
     const coming = seen('Running, ready; Running, ready')
     await scale(2)
     const stages = await coming
-    expect([stages[0], stages.includes('Pending; Pending'), stages.includes('Running; Running'), stages.at(-1)]).toEqual(['', true, true, 'Running, ready; Running, ready'])
+    expect([
+      stages[0],
+      stages.includes('Pending; Pending'),
+      stages.includes('Running; Running'),
+      stages.at(-1),
+    ]).toEqual(['', true, true, 'Running, ready; Running, ready'])
     const status = (): unknown => server.cluster.find('deployments', 'testops', 'testops-testops')?.['status']
     await expect.poll(status).toMatchObject({ observedGeneration: 3, replicas: 2, readyReplicas: 2 })
   })
@@ -176,9 +228,18 @@ describe('the pods of a workload', () => {
     await scale(0)
     await seen('')
     await scale(2)
-    await expect.poll(() => pods().map(({ status }) => status.containerStatuses?.[0]?.state['waiting']?.['reason'] ?? status.phase).sort()).toEqual(['CrashLoopBackOff', 'Running'])
+    await expect
+      .poll(() =>
+        pods()
+          .map(({ status }) => status.containerStatuses?.[0]?.state['waiting']?.['reason'] ?? status.phase)
+          .sort(),
+      )
+      .toEqual(['CrashLoopBackOff', 'Running'])
     const crashed = pods().find(({ status }) => status.containerStatuses?.[0]?.restartCount === 3)
-    const log = await ask({ method: 'GET', path: `/api/v1/namespaces/testops/pods/${crashed?.metadata.name}/log?previous=true` })
+    const log = await ask({
+      method: 'GET',
+      path: `/api/v1/namespaces/testops/pods/${crashed?.metadata.name}/log?previous=true`,
+    })
     expect(log.body).toBe('CPU does not support x86-64-v3\n')
   })
 
@@ -192,14 +253,25 @@ describe('the pods of a workload', () => {
 
   it('are made anew from another template, which is told to who watches', async () => {
     const path = '/apis/apps/v1/namespaces/testops/deployments/testops-testops'
-    const watch = fetch(`${server.url}/api/v1/namespaces/testops/pods?watch=true&timeoutSeconds=1&resourceVersion=424`, {
-      headers: { authorization: 'Bearer test-token' },
-    })
+    const watch = fetch(
+      `${server.url}/api/v1/namespaces/testops/pods?watch=true&timeoutSeconds=1&resourceVersion=424`,
+      {
+        headers: { authorization: 'Bearer test-token' },
+      },
+    )
     const before = pods().map(({ metadata }) => metadata.name)
-    await ask({ method: 'PATCH', path, contentType: 'application/json-patch+json', body: [{ op: 'add', path: '/spec/template/spec/containers/0/env/-', value: { name: 'A', value: '1' } }] })
+    await ask({
+      method: 'PATCH',
+      path,
+      contentType: 'application/json-patch+json',
+      body: [{ op: 'add', path: '/spec/template/spec/containers/0/env/-', value: { name: 'A', value: '1' } }],
+    })
     await expect.poll(() => pods().filter(({ metadata }) => before.includes(metadata.name))).toEqual([])
     await expect.poll(states).toEqual(['Running, ready', 'Running, ready'])
-    const told = (await (await watch).text()).trim().split('\n').map((line) => (JSON.parse(line) as { type: string; object: Pod }))
+    const told = (await (await watch).text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; object: Pod })
     const ends = told.filter(({ type }) => type === 'DELETED').map(({ object }) => object.metadata.name)
     expect([told.filter(({ type }) => type === 'ADDED').length, ends.sort()]).toEqual([3, before.sort()])
   })
@@ -208,19 +280,30 @@ describe('the pods of a workload', () => {
 describe('a rollout', () => {
   const path = '/apis/apps/v1/namespaces/testops/deployments/testops-testops'
   type Status = { conditions?: { type: string; status: string; reason?: string }[] } & Readonly<Record<string, unknown>>
-  const counts = ({ replicas, updatedReplicas, readyReplicas }: Status): unknown => ({ replicas, updatedReplicas, readyReplicas })
+  const counts = ({ replicas, updatedReplicas, readyReplicas }: Status): unknown => ({
+    replicas,
+    updatedReplicas,
+    readyReplicas,
+  })
   const recorded = (name: string): Status => (recording(name).response.body as { status: Status }).status
   const status = (): Status => server.cluster.get('deployments', 'testops', 'testops-testops')['status'] as Status
   const renew = async (): Promise<void> => {
     server.cluster.settle()
     await expect.poll(() => status()['readyReplicas']).toBe(2)
-    await ask({ method: 'PATCH', path, contentType: 'application/json-patch+json', body: [{ op: 'add', path: '/spec/template/spec/containers/0/env/-', value: { name: 'A', value: '1' } }] })
+    await ask({
+      method: 'PATCH',
+      path,
+      contentType: 'application/json-patch+json',
+      body: [{ op: 'add', path: '/spec/template/spec/containers/0/env/-', value: { name: 'A', value: '1' } }],
+    })
   }
 
   it('of a Deployment that is paused begins with no pod, whatever is changed', async () => {
     await ask({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: { spec: { paused: true } } })
     await renew()
-    await expect.poll(() => status()['observedGeneration']).toBe(server.cluster.get('deployments', 'testops', 'testops-testops').metadata.generation)
+    await expect
+      .poll(() => status()['observedGeneration'])
+      .toBe(server.cluster.get('deployments', 'testops', 'testops-testops').metadata.generation)
     expect(counts(status())).toEqual(counts(recorded('deployment-paused')))
   })
 
@@ -233,7 +316,8 @@ describe('a rollout', () => {
   it('whose new pods are refused counts none of them', async () => {
     server.cluster.hooks.admitting = () => 'violates PodSecurity "restricted:latest": runAsNonRoot != true'
     await renew()
-    const failure = ({ conditions = [] }: Status): unknown => conditions.filter(({ type }) => type === 'ReplicaFailure').map((it) => [it.status, it.reason])
+    const failure = ({ conditions = [] }: Status): unknown =>
+      conditions.filter(({ type }) => type === 'ReplicaFailure').map((it) => [it.status, it.reason])
     await expect.poll(() => failure(status())).toEqual(failure(recorded('deployment-updated-replicas-missing')))
     expect(counts(status())).toEqual(counts(recorded('deployment-updated-replicas-missing')))
     server.cluster.hooks.admitting = () => null
@@ -248,7 +332,13 @@ describe('a patch', () => {
 
   it.each([
     ['a version that is over', 'application/merge-patch+json', { metadata: { resourceVersion: '1' } }, 409, conflict],
-    ['a test that fails', 'application/json-patch+json', [{ op: 'test', path: '/spec/replicas', value: 9 }], 422, 'the server rejected our request due to an error in our request'],
+    [
+      'a test that fails',
+      'application/json-patch+json',
+      [{ op: 'test', path: '/spec/replicas', value: 9 }],
+      422,
+      'the server rejected our request due to an error in our request',
+    ],
   ])('with %s is refused', async (_, contentType, body, status, message) => {
     expect(await ask({ method: 'PATCH', path, contentType, body })).toMatchObject({ status, body: { message } })
   })

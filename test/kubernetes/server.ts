@@ -34,7 +34,10 @@ export interface ApiServer {
 }
 
 /** A Kubernetes API server, which answers as the recorded one did; over plain HTTP unless it has a certificate. */
-export async function startApiServer(cluster: Cluster = recordedCluster(), tls: { cert: string; key: string } | null = null): Promise<ApiServer> {
+export async function startApiServer(
+  cluster: Cluster = recordedCluster(),
+  tls: { cert: string; key: string } | null = null,
+): Promise<ApiServer> {
   const sockets = new Set<Socket>()
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     server.requests.push(`${request.method} ${request.url}`)
@@ -55,7 +58,11 @@ export async function startApiServer(cluster: Cluster = recordedCluster(), tls: 
       authorize(request, asked && { ...asked, verb: 'create' }, cluster)
       if (asked?.name) cluster.get(asked.resource.plural, asked.namespace, asked.name)
       if (asked?.subresource === 'exec') return answerExec(asked, cluster, request, socket, head)
-      if (asked?.subresource === 'portforward' && cluster.isHidden('portforward', cluster.get('pods', asked.namespace, asked.name ?? '') as Pod)) throw kubeletUnreachable()
+      if (
+        asked?.subresource === 'portforward' &&
+        cluster.isHidden('portforward', cluster.get('pods', asked.namespace, asked.name ?? '') as Pod)
+      )
+        throw kubeletUnreachable()
       if (!asked || !server.upgrade) throw badRequest('Upgrade request required')
       server.upgrade(asked, request, socket, head)
     } catch (error) {
@@ -87,12 +94,29 @@ async function answer(request: IncomingMessage, response: ServerResponse, cluste
   const offered = request.method === 'GET' ? discovered(path, cluster.resources) : null
   if (offered) return send(response, { status: 200, body: offered })
   const asked = askedBy(request, cluster)
-  const body = request.method === 'GET' || request.method === 'DELETE' ? null : bodyIn(await buffer(request), request.headers['content-type'] ?? '')
+  const body =
+    request.method === 'GET' || request.method === 'DELETE'
+      ? null
+      : bodyIn(await buffer(request), request.headers['content-type'] ?? '')
   authorize(request, asked, cluster)
   if (path === '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews' && request.method === 'POST') {
-    return send(response, reviewed(body, (it) => isAllowed({ verb: it['verb'] ?? '', resource: { plural: it['resource'] ?? '' }, subresource: it['subresource'] ?? null, namespace: it['namespace'] ?? null }, cluster)))
+    return send(
+      response,
+      reviewed(body, (it) =>
+        isAllowed(
+          {
+            verb: it['verb'] ?? '',
+            resource: { plural: it['resource'] ?? '' },
+            subresource: it['subresource'] ?? null,
+            namespace: it['namespace'] ?? null,
+          },
+          cluster,
+        ),
+      ),
+    )
   }
-  if (!asked) return void response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('404 page not found\n')
+  if (!asked)
+    return void response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('404 page not found\n')
   if (asked.verb === 'watch') return answerWatch(asked, cluster, response)
   if (asked.subresource === 'log') return answerLog(asked, cluster, response)
   send(response, answerTo(asked, request.headers['content-type'] ?? '', body, cluster))
@@ -141,6 +165,11 @@ function refuse(response: ServerResponse, error: unknown): void {
 function refuseUpgrade(socket: Duplex, error: unknown): void {
   if (!(error instanceof Refused)) throw error
   const body = JSON.stringify(error.body)
-  const head = [`HTTP/1.1 ${error.code} ${error.reason ?? 'Internal Server Error'}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  const head = [
+    `HTTP/1.1 ${error.code} ${error.reason ?? 'Internal Server Error'}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -17,7 +17,16 @@ export class Refused extends Error {
 
   get body(): unknown {
     const { code, reason, message, details } = this
-    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details && { details }), code }
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason,
+      ...(details && { details }),
+      code,
+    }
   }
 }
 
@@ -29,7 +38,12 @@ export function unauthorized(): Refused {
   return new Refused(401, 'Unauthorized', 'Unauthorized')
 }
 
-export function forbidden(user: string, verb: string, resource: Resource, { namespace, name, subresource }: { namespace: string | null; name: string | null; subresource: string | null }): Refused {
+export function forbidden(
+  user: string,
+  verb: string,
+  resource: Resource,
+  { namespace, name, subresource }: { namespace: string | null; name: string | null; subresource: string | null },
+): Refused {
   const what = `${nameOf(resource)}${name === null ? '' : ` "${name}"`}`
   const plural = subresource === null ? resource.plural : `${resource.plural}/${subresource}`
   const where = namespace === null ? 'at the cluster scope' : `in the namespace "${namespace}"`
@@ -51,26 +65,46 @@ export function conflict(resource: Resource, name: string): Refused {
 }
 
 /** The owners of fields that somebody else applies with other values, and these fields. */
-export type Conflicts = readonly { owner: Pick<ManagedEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>; fields: readonly string[] }[]
+export type Conflicts = readonly {
+  owner: Pick<ManagedEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>
+  fields: readonly string[]
+}[]
 
 /** As a server-side apply is refused (apimachinery, `managedfields/internal/conflict.go`). */
 export function applyConflict(conflicts: Conflicts): Refused {
   const all = conflicts
-    .map(({ owner, fields }) => ({ by: `${JSON.stringify(owner.manager)}${owner.subresource === undefined ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`}${owner.operation === 'Update' ? ` using ${owner.apiVersion}` : ''}`, fields: fields.map(shownPath) }))
+    .map(({ owner, fields }) => ({
+      by: `${JSON.stringify(owner.manager)}${owner.subresource === undefined ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`}${owner.operation === 'Update' ? ` using ${owner.apiVersion}` : ''}`,
+      fields: fields.map(shownPath),
+    }))
     // what writes through a subresource is named first (`getConflictMessage`)
     .sort((one, other) => (one.by.replace(' with', '\0') < other.by.replace(' with', '\0') ? -1 : 1))
-  const causes = all.flatMap(({ by, fields }) => fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field })))
+  const causes = all.flatMap(({ by, fields }) =>
+    fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field })),
+  )
   const [first] = causes
-  const what = causes.length === 1 ? `1 conflict: ${first!.message}: ${first!.field}` : `${causes.length} conflicts: ${all.flatMap(({ by, fields }) => [`conflicts with ${by}:`, ...fields.map((field) => `- ${field}`)]).join('\n')}`
+  const what =
+    causes.length === 1
+      ? `1 conflict: ${first!.message}: ${first!.field}`
+      : `${causes.length} conflicts: ${all.flatMap(({ by, fields }) => [`conflicts with ${by}:`, ...fields.map((field) => `- ${field}`)]).join('\n')}`
   return new Refused(409, 'Conflict', `Apply failed with ${what}`, { causes })
 }
 
 /** What the API's own rules say against an object: each as `spec.selector: Required value`. */
-export function invalid({ kind, group }: Resource, name: string, faults: readonly { reason: 'FieldValueRequired' | 'FieldValueInvalid'; field: string; message: string }[]): Refused {
+export function invalid(
+  { kind, group }: Resource,
+  name: string,
+  faults: readonly { reason: 'FieldValueRequired' | 'FieldValueInvalid'; field: string; message: string }[],
+): Refused {
   const all = faults.map(({ field, message }) => `${field}: ${message}`)
   const what = all.length === 1 ? all[0]! : `[${all.join(', ')}]`
   const causes = faults.map(({ reason, message, field }) => ({ reason, message, field }))
-  return new Refused(422, 'Invalid', `${kind}${group === '' ? '' : `.${group}`} "${name}" is invalid: ${what}`, { name, ...(group !== '' && { group }), kind, causes })
+  return new Refused(422, 'Invalid', `${kind}${group === '' ? '' : `.${group}`} "${name}" is invalid: ${what}`, {
+    name,
+    ...(group !== '' && { group }),
+    kind,
+    causes,
+  })
 }
 
 export function alreadyExists(resource: Resource, name: string): Refused {
@@ -94,7 +128,10 @@ export function badRequest(message: string): Refused {
   return new Refused(400, 'BadRequest', message)
 }
 
-/** What a server says that does not reach the kubelet of a node, for streams (`log-kubelet-unreachable` and others show each). */
+/**
+ * What a server says that does not reach the kubelet of a node, for streams (`log-kubelet-unreachable` and others show
+ * each).
+ */
 export function kubeletUnreachable(message = `error dialing backend: ${kubeletRefuses}`): Refused {
   return new Refused(500, undefined, message)
 }
@@ -103,7 +140,11 @@ export function kubeletUnreachable(message = `error dialing backend: ${kubeletRe
 export const kubeletRefuses = 'dial tcp 10.99.0.1:10251: connect: connection refused'
 
 export function unsupported(type: string): Refused {
-  return new Refused(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: application/json, got ${type}`)
+  return new Refused(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: application/json, got ${type}`,
+  )
 }
 
 function detailsOf({ plural, group }: Resource, name: string | null): Readonly<Record<string, unknown>> {

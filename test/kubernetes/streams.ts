@@ -7,9 +7,17 @@ import type { WebSocket } from 'ws'
 const servers = new Map<string, WebSocketServer>()
 
 /** Answers an upgrade as a kubelet that knows these protocols does; `treat` gets the stream. */
-export function upgraded(request: IncomingMessage, socket: Duplex, head: Buffer, protocols: readonly string[], treat: (stream: WebSocket) => void): void {
+export function upgraded(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  protocols: readonly string[],
+  treat: (stream: WebSocket) => void,
+): void {
   const known = protocols.join()
-  const server = servers.get(known) ?? new WebSocketServer({ noServer: true, handleProtocols: (asked) => protocols.find((it) => asked.has(it)) ?? false })
+  const server =
+    servers.get(known) ??
+    new WebSocketServer({ noServer: true, handleProtocols: (asked) => protocols.find((it) => asked.has(it)) ?? false })
   servers.set(known, server)
   server.handleUpgrade(request, socket, head, (stream) => {
     stream.on('error', () => undefined)
@@ -19,7 +27,10 @@ export function upgraded(request: IncomingMessage, socket: Duplex, head: Buffer,
 
 /** A message as a kubelet sends it. */
 export function frame(channel: number, content: string | Buffer | readonly number[]): Buffer {
-  return Buffer.concat([Buffer.from([channel]), typeof content === 'string' ? Buffer.from(content) : Buffer.from(content)])
+  return Buffer.concat([
+    Buffer.from([channel]),
+    typeof content === 'string' ? Buffer.from(content) : Buffer.from(content),
+  ])
 }
 
 interface Forwarding {
@@ -29,17 +40,24 @@ interface Forwarding {
 }
 
 /**
- * `pods/portforward` as the kubelet serves it over a WebSocket: each channel begins with the port, errors are text on the second,
- * and the stream ends with the connection in the pod.
+ * `pods/portforward` as the kubelet serves it over a WebSocket: each channel begins with the port, errors are text on
+ * the second, and the stream ends with the connection in the pod.
  */
-export function forwardPorts(request: IncomingMessage, socket: Duplex, head: Buffer, { protocols = ['v4.channel.k8s.io'], connect }: Forwarding): void {
+export function forwardPorts(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  { protocols = ['v4.channel.k8s.io'], connect }: Forwarding,
+): void {
   const port = Number(new URL(request.url ?? '', 'http://api').searchParams.get('ports'))
   const prefix = [port & 255, port >> 8]
   upgraded(request, socket, head, protocols, (stream) => {
     for (const channel of [0, 1]) stream.send(frame(channel, prefix))
     const inPod = connect(port)
     if (inPod === null) {
-      stream.send(frame(1, `error forwarding port ${port} to pod: dial tcp4 127.0.0.1:${port}: connect: connection refused`))
+      stream.send(
+        frame(1, `error forwarding port ${port} to pod: dial tcp4 127.0.0.1:${port}: connect: connection refused`),
+      )
       return stream.close(1000)
     }
     stream.on('message', (bytes: Buffer) => {

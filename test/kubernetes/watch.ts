@@ -20,8 +20,13 @@ export function answerWatch(asked: Asked, cluster: Cluster, response: ServerResp
   }
   // a client that has asked for all that is there is told where that ends (KEP-3157)
   if (query.get('sendInitialEvents') === 'true') {
-    const metadata = { resourceVersion: String(cluster.resourceVersion), annotations: { 'k8s.io/initial-events-end': 'true' } }
-    response.write(`${JSON.stringify({ type: 'BOOKMARK', object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } })}\n`)
+    const metadata = {
+      resourceVersion: String(cluster.resourceVersion),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    }
+    response.write(
+      `${JSON.stringify({ type: 'BOOKMARK', object: { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata } })}\n`,
+    )
   }
   const changed = (change: { type: string; resource: string; object: Stored }): void => {
     if (change.resource === resource.plural && isWanted(change.object)) tell(change.type, change.object)

@@ -51,9 +51,21 @@ export class Workloads {
   run(job: Stored): void {
     this.#after(this.#cluster.timing.readyMs, async () => {
       const type = (await this.#cluster.hooks.job?.(job)) ?? 'Complete'
-      const reason = type === 'Failed' ? { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' } : {}
+      const reason =
+        type === 'Failed'
+          ? { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
+          : {}
       const counted = type === 'Failed' ? { failed: 1 } : { succeeded: 1, completionTime: timestamp(new Date()) }
-      this.#cluster.update('jobs', job, (it) => void (it['status'] = { startTime: timestamp(new Date()), ...counted, conditions: [{ type, status: 'True', ...reason }] }))
+      this.#cluster.update(
+        'jobs',
+        job,
+        (it) =>
+          void (it['status'] = {
+            startTime: timestamp(new Date()),
+            ...counted,
+            conditions: [{ type, status: 'True', ...reason }],
+          }),
+      )
     })
   }
 
@@ -70,14 +82,19 @@ export class Workloads {
     const current = same ?? this.#newSet(deployment)
     const others = sets.filter((it) => it !== current)
     if (isRecreated(deployment) && others.some((set) => this.#lasting(set).length > 0)) {
-      // none is made while one of before is there, be it Terminating (kubernetes, pkg/controller/deployment/recreate.go)
+      // none is made while one of before is there, be it Terminating (kubernetes,
+      // pkg/controller/deployment/recreate.go)
       for (const old of others) this.#resize(old, 0, deployment)
       return this.#report('deployments', deployment, [current, ...others])
     }
     // no more at once than maxSurge allows, and those of before go as new ones are ready
     const former = others.reduce((sum, set) => sum + this.#podsOf(set).length, 0)
     const most = Math.max(0, replicas + surgeOf(deployment) - former)
-    this.#resize(current, former === 0 ? replicas : Math.min(replicas, Math.max(most, this.#podsOf(current).length)), deployment)
+    this.#resize(
+      current,
+      former === 0 ? replicas : Math.min(replicas, Math.max(most, this.#podsOf(current).length)),
+      deployment,
+    )
     let left = Math.max(0, replicas - unavailableOf(deployment) - this.#podsOf(current).filter(isReady).length)
     for (const old of others) {
       const kept = Math.min(left, this.#podsOf(old).length)
@@ -87,7 +104,10 @@ export class Workloads {
     this.#report('deployments', deployment, [current, ...others])
   }
 
-  /** A paused one is scaled alone, by the set that has pods or else by the newest; what else is changed makes no new set. */
+  /**
+   * A paused one is scaled alone, by the set that has pods or else by the newest; what else is changed makes no new
+   * set.
+   */
   #settlePaused(deployment: Workload, sets: readonly Workload[], same: Workload | undefined): void {
     const active = sets.find((set) => this.#podsOf(set).length > 0)
     const target = active ?? same ?? sets.toSorted((one, other) => revisionOf(other) - revisionOf(one))[0]
@@ -96,7 +116,8 @@ export class Workloads {
   }
 
   #resize(set: Workload, replicas: number, workload: Workload): void {
-    if (set.spec.replicas !== replicas) this.#cluster.update('replicasets', set, (it) => void ((it as Workload).spec.replicas = replicas))
+    if (set.spec.replicas !== replicas)
+      this.#cluster.update('replicasets', set, (it) => void ((it as Workload).spec.replicas = replicas))
     this.#settleSet('replicasets', { ...set, spec: { ...set.spec, replicas } }, workload)
   }
 
@@ -104,7 +125,8 @@ export class Workloads {
     const { replicas = 1 } = set.spec
     const alive = this.#podsOf(set)
     for (const pod of alive.slice(replicas)) this.terminate(pod)
-    for (let index = alive.length; index < replicas; index++) if (!this.#start(set, plural === 'statefulsets' ? index : null, workload)) break
+    for (let index = alive.length; index < replicas; index++)
+      if (!this.#start(set, plural === 'statefulsets' ? index : null, workload)) break
     if (plural === 'statefulsets') this.#report(plural, set, [set])
   }
 
@@ -112,7 +134,12 @@ export class Workloads {
     const hash = hashOf(spec.template)
     const labels = { ...spec.template.metadata.labels, 'pod-template-hash': hash }
     const set: Stored = {
-      metadata: { name: `${metadata.name}-${hash}`, ...namespaceOf(metadata), labels, ownerReferences: [ownerOf('Deployment', metadata)] },
+      metadata: {
+        name: `${metadata.name}-${hash}`,
+        ...namespaceOf(metadata),
+        labels,
+        ownerReferences: [ownerOf('Deployment', metadata)],
+      },
       spec: {
         replicas: spec.replicas ?? 1,
         selector: { matchLabels: { ...spec.selector.matchLabels, 'pod-template-hash': hash } },
@@ -158,11 +185,17 @@ export class Workloads {
     return true
   }
 
-  /** A StatefulSet's controller tells of it by events alone (kubernetes, pkg/controller/statefulset/stateful_pod_control.go, `recordPodEvent`). */
+  /**
+   * A StatefulSet's controller tells of it by events alone (kubernetes,
+   * pkg/controller/statefulset/stateful_pod_control.go, `recordPodEvent`).
+   */
   #tellOfPod({ metadata: { namespace, name, uid } }: Workload, pod: string, error: string | null): void {
     const at = timestamp(new Date())
     const what = `create Pod ${pod} in StatefulSet ${name}`
-    const told = error === null ? { type: 'Normal', reason: 'SuccessfulCreate', message: `${what} successful` } : { type: 'Warning', reason: 'FailedCreate', message: `${what} failed error: ${error}` }
+    const told =
+      error === null
+        ? { type: 'Normal', reason: 'SuccessfulCreate', message: `${what} successful` }
+        : { type: 'Warning', reason: 'FailedCreate', message: `${what} failed error: ${error}` }
     this.#cluster.create('events', {
       metadata: { name: `${name}.${randomBytes(8).toString('hex')}`, ...(namespace !== undefined && { namespace }) },
       involvedObject: { kind: 'StatefulSet', namespace, name, uid, apiVersion: 'apps/v1' },
@@ -182,7 +215,15 @@ export class Workloads {
     if ((known?.message ?? null) === message) return
     const others = conditions.filter((it) => it !== known)
     const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message }
-    this.#cluster.update('deployments', now, (it) => void (it['status'] = { ...(it['status'] as object), conditions: message === null ? others : [...others, failure] }))
+    this.#cluster.update(
+      'deployments',
+      now,
+      (it) =>
+        void (it['status'] = {
+          ...(it['status'] as object),
+          conditions: message === null ? others : [...others, failure],
+        }),
+    )
   }
 
   #meet(pod: Pod, fate: Exclude<Fate, 'never-ready'>): void {
@@ -212,26 +253,48 @@ export class Workloads {
       ...(updated > 0 && { updatedReplicas: updated }),
       ...(ready > 0 && { readyReplicas: ready, availableReplicas: ready }),
     }
-    const { replicas: _r, updatedReplicas: _u, readyReplicas: _ready, availableReplicas: _a, ...rest } = workload.status ?? {}
+    const {
+      replicas: _r,
+      updatedReplicas: _u,
+      readyReplicas: _ready,
+      availableReplicas: _a,
+      ...rest
+    } = workload.status ?? {}
     const status = { ...rest, observedGeneration: workload.metadata.generation ?? 1, ...counts }
     const known = Object.entries(workload.status ?? {})
-    const isSame = known.length === Object.keys(status).length && known.every(([key, it]) => JSON.stringify(it) === JSON.stringify(status[key as keyof typeof status]))
+    const isSame =
+      known.length === Object.keys(status).length &&
+      known.every(([key, it]) => JSON.stringify(it) === JSON.stringify(status[key as keyof typeof status]))
     if (isSame) return
-    const writer: Writer = { resource: this.#cluster.resource(plural), manager: 'kube-controller-manager', subresource: 'status', now: timestamp(new Date()) }
-    this.#cluster.update(plural, workload, (it) => void Object.assign(it, written(structuredClone(it), { ...it, status }, writer)))
+    const writer: Writer = {
+      resource: this.#cluster.resource(plural),
+      manager: 'kube-controller-manager',
+      subresource: 'status',
+      now: timestamp(new Date()),
+    }
+    this.#cluster.update(
+      plural,
+      workload,
+      (it) => void Object.assign(it, written(structuredClone(it), { ...it, status }, writer)),
+    )
   }
 
   #removeOrphans(): void {
-    for (const set of this.#cluster.list('replicasets')) if (!this.#hasOwner(set)) this.#cluster.remove('replicasets', set)
+    for (const set of this.#cluster.list('replicasets'))
+      if (!this.#hasOwner(set)) this.#cluster.remove('replicasets', set)
     for (const pod of this.#cluster.pods) if (!this.#hasOwner(pod)) this.terminate(pod)
   }
 
   #hasOwner({ metadata: { namespace, ownerReferences = [] } }: Stored): boolean {
-    return ownerReferences.every(({ kind, name }) => this.#cluster.find(`${kind.toLowerCase()}s`, namespace, name) !== null)
+    return ownerReferences.every(
+      ({ kind, name }) => this.#cluster.find(`${kind.toLowerCase()}s`, namespace, name) !== null,
+    )
   }
 
   #owned(plural: string, { metadata }: Stored): Stored[] {
-    return this.#cluster.list(plural, metadata.namespace ?? null).filter((it) => it.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid))
+    return this.#cluster
+      .list(plural, metadata.namespace ?? null)
+      .filter((it) => it.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid))
   }
 
   /** Those that are told to end, too. */

@@ -43,21 +43,34 @@ describe('with a lab', () => {
   test('an unknown fault is named with what is near', async () => {
     const { exitCode, document } = await lab.json('lab', 'break', 'stuck-lok', 'api-slow')
     expect(exitCode).toBe(64)
-    expect(document).toMatchObject({ error: { message: 'no fault `stuck-lok`; did you mean `stuck-lock`?', suggestions: expect.arrayContaining(['testops-admin lab break stuck-lock']) as unknown } })
+    expect(document).toMatchObject({
+      error: {
+        message: 'no fault `stuck-lok`; did you mean `stuck-lock`?',
+        suggestions: expect.arrayContaining(['testops-admin lab break stuck-lock']) as unknown,
+      },
+    })
     expect(await broken()).toEqual([])
   })
 
   test('mend with nothing broken says so', async () => {
     const { exitCode, document } = await lab.json<LabMendDocument>('lab', 'mend')
-    expect({ exitCode, document }).toEqual({ exitCode: 0, document: { schemaVersion: 1, mended: [], remaining: [], healthy: true } })
+    expect({ exitCode, document }).toEqual({
+      exitCode: 0,
+      document: { schemaVersion: 1, mended: [], remaining: [], healthy: true },
+    })
   })
 
   test(
     'mend with nothing broken brings back a server that died',
     async () => {
-      const pid = /process (\d+)/.exec((await lab.json<LabStatusDocument>('lab', 'status')).document.service!.detail)![1]
+      const pid = /process (\d+)/.exec(
+        (await lab.json<LabStatusDocument>('lab', 'status')).document.service!.detail,
+      )![1]
       process.kill(Number(pid), 'SIGKILL')
-      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { mended: [], healthy: true } })
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({
+        exitCode: 0,
+        document: { mended: [], healthy: true },
+      })
     },
     timeoutMs,
   )
@@ -67,18 +80,27 @@ describe('with a lab', () => {
     async () => {
       const made = await lab.json<LabBreakDocument>('lab', 'break', 'clock-skew', 'image-version-mismatch')
       expect(made.document.made.map(({ name }) => name)).toEqual(['clock-skew/far', 'image-version-mismatch'])
-      expect(await lab.json<LabBreakDocument>('lab', 'break', 'clock-skew/far')).toMatchObject({ exitCode: 0, document: { made: [], already: ['clock-skew/far'] } })
+      expect(await lab.json<LabBreakDocument>('lab', 'break', 'clock-skew/far')).toMatchObject({
+        exitCode: 0,
+        document: { made: [], already: ['clock-skew/far'] },
+      })
       expect(await lab.json('lab', 'break', 'clock-skew/slight')).toMatchObject({
         exitCode: 4,
         document: { error: { code: 'REFUSED', suggestions: ['testops-admin lab mend clock-skew/far'] } },
       })
-      expect(await lab.json<LabUpDocument>('lab', 'up')).toMatchObject({ exitCode: 0, document: { already: true, started: [], broken: [{}, {}] } })
+      expect(await lab.json<LabUpDocument>('lab', 'up')).toMatchObject({
+        exitCode: 0,
+        document: { already: true, started: [], broken: [{}, {}] },
+      })
       expect(await lab.json<LabMendDocument>('lab', 'mend', 'clock-skew')).toMatchObject({
         exitCode: 0,
         document: { mended: ['clock-skew/far'], remaining: ['image-version-mismatch'], healthy: null },
       })
       expect((await lab.run('doctor', '-d', 'lab')).exitCode).toBe(2)
-      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { mended: ['image-version-mismatch'], healthy: true } })
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({
+        exitCode: 0,
+        document: { mended: ['image-version-mismatch'], healthy: true },
+      })
     },
     timeoutMs,
   )
@@ -86,14 +108,17 @@ describe('with a lab', () => {
   test(
     'what a repair has set stays when another fault is made, until both are mended',
     async () => {
-      const setting = (): string | undefined => /^VENDOR_RABBIT_DURABLE=(.*)$/m.exec(readFileSync(join(lab.root, 'service/service.env'), 'utf8'))?.[1]
+      const setting = (): string | undefined =>
+        /^VENDOR_RABBIT_DURABLE=(.*)$/m.exec(readFileSync(join(lab.root, 'service/service.env'), 'utf8'))?.[1]
       await lab.must('lab', 'break', 'durable-mismatch/setting-false')
       expect(setting()).toBe('false')
       await lab.must('reset-queues', '-d', 'lab', '--confirm', 'lab')
       expect(setting()).toBe('true')
       await lab.must('lab', 'break', 'debug-left-on')
       expect(setting()).toBe('true')
-      expect((await lab.json<DoctorReport>('doctor', '-d', 'lab')).document.rootCauses).toEqual(['integrations/debug-logging'])
+      expect((await lab.json<DoctorReport>('doctor', '-d', 'lab')).document.rootCauses).toEqual([
+        'integrations/debug-logging',
+      ])
       await lab.must('lab', 'mend')
       expect(setting()).toBe('true')
     },
@@ -103,12 +128,22 @@ describe('with a lab', () => {
   test(
     'a fault that stops a server comes after those that have to reach it, and both are mended',
     async () => {
-      const made = await lab.json<LabBreakDocument>('lab', 'break', 'sessions-down', 'database-down', 'store-full', 'stuck-lock')
+      const made = await lab.json<LabBreakDocument>(
+        'lab',
+        'break',
+        'sessions-down',
+        'database-down',
+        'store-full',
+        'stuck-lock',
+      )
       expect(made.exitCode).toBe(0)
       const names = made.document.made.map(({ name }) => name)
       expect(names.slice(-2).sort()).toEqual(['database-down', 'sessions-down'])
       expect((await lab.run('doctor', '-d', 'lab')).exitCode).toBe(1)
-      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { remaining: [], healthy: true } })
+      expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({
+        exitCode: 0,
+        document: { remaining: [], healthy: true },
+      })
     },
     timeoutMs,
   )
@@ -123,7 +158,8 @@ describe('with a lab', () => {
         exitCode: 4,
         document: {
           error: {
-            message: 'unknown-host cannot be made on a service that does not answer, since the lab is broken by api-slow, service-down',
+            message:
+              'unknown-host cannot be made on a service that does not answer, since the lab is broken by api-slow, service-down',
             suggestions: ['testops-admin lab mend', 'testops-admin lab break unknown-host api-slow service-down'],
           },
         },
@@ -140,14 +176,23 @@ describe('with a lab', () => {
     async () => {
       const first = lab.start('lab', 'break', 'stuck-lock/given-up')
       await until(() => existsSync(join(lab.root, 'operator.lock')))
-      for (const words of [['lab', 'mend'], ['lab', 'up'], ['lab', 'down'], ['lab', 'break', 'api-slow']]) {
+      for (const words of [
+        ['lab', 'mend'],
+        ['lab', 'up'],
+        ['lab', 'down'],
+        ['lab', 'break', 'api-slow'],
+      ]) {
         const { exitCode, document } = await lab.json<{ error: { code: string; message: string } }>(...words)
         expect(`${words.join(' ')} ${exitCode} ${document.error.code}`).toBe(`${words.join(' ')} 5 BUSY`)
         expect(document.error.message).toMatch(
-          new RegExp(`^another operator is at work on the lab: \`lab break stuck-lock/given-up\` \\(process ${first.child.pid}\\) since 20`),
+          new RegExp(
+            `^another operator is at work on the lab: \`lab break stuck-lock/given-up\` \\(process ${first.child.pid}\\) since 20`,
+          ),
         )
       }
-      expect((await lab.json<LabStatusDocument>('lab', 'status')).document.operator).toMatchObject({ pid: first.child.pid })
+      expect((await lab.json<LabStatusDocument>('lab', 'status')).document.operator).toMatchObject({
+        pid: first.child.pid,
+      })
       expect((await first.ended).exitCode).toBe(0)
       await lab.must('lab', 'mend')
     },
@@ -166,10 +211,15 @@ describe('with a lab', () => {
         const { exitCode, stderr } = await half.ended
         if (signal === 'SIGINT') {
           expect(exitCode).toBe(6)
-          expect(stderr).toMatch(/Error: interrupted: the lab is broken, and may be only in part\n\nTry:\n.*lab status\n.*lab mend\n.*lab down\n$/)
+          expect(stderr).toMatch(
+            /Error: interrupted: the lab is broken, and may be only in part\n\nTry:\n.*lab status\n.*lab mend\n.*lab down\n$/,
+          )
         }
         expect((await broken()).length).toBeGreaterThan(0)
-        expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
+        expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({
+          exitCode: 0,
+          document: { healthy: true },
+        })
       }
     },
     timeoutMs,
@@ -183,8 +233,15 @@ describe('with a lab', () => {
       half.child.kill('SIGKILL')
       await half.ended
       const { exitCode, document } = await lab.json<LabStatusDocument>('lab', 'status')
-      expect({ exitCode, kinds: [...new Set(document.servers.map(({ kind }) => kind))].sort() }).toEqual({ exitCode: 0, kinds: ['postgres', 'rabbitmq', 'redis'] })
-      expect((await lab.json<LabUpDocument>('lab', 'up')).document).toMatchObject({ already: true, started: [], broken: [{ name: 'transient-ahead', state: 'half' }] })
+      expect({ exitCode, kinds: [...new Set(document.servers.map(({ kind }) => kind))].sort() }).toEqual({
+        exitCode: 0,
+        kinds: ['postgres', 'rabbitmq', 'redis'],
+      })
+      expect((await lab.json<LabUpDocument>('lab', 'up')).document).toMatchObject({
+        already: true,
+        started: [],
+        broken: [{ name: 'transient-ahead', state: 'half' }],
+      })
       expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
     },
     timeoutMs,
@@ -200,7 +257,10 @@ describe('with a lab', () => {
         await sleep(afterMs)
         half.child.kill('SIGKILL')
         await half.ended
-        expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({ exitCode: 0, document: { healthy: true } })
+        expect(await lab.json<LabMendDocument>('lab', 'mend')).toMatchObject({
+          exitCode: 0,
+          document: { healthy: true },
+        })
         expect(await broken()).toEqual([])
       }
     },

@@ -14,7 +14,11 @@ test('a demo that is interrupted takes its lab down', async () => {
   const stateHome = await mkdtemp(join(tmpdir(), 'testops-admin-demo-'))
   const lab = join(stateHome, 'testops-admin/demo')
   try {
-    const child = spawn(process.execPath, [demo], { env: { ...process.env, XDG_STATE_HOME: stateHome }, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [demo], {
+      env: { ...process.env, XDG_STATE_HOME: stateHome },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const redis: (string | undefined)[] = []
     let output = ''
     child.stdout.on('data', (bytes: Buffer) => {

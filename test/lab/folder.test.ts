@@ -24,11 +24,19 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
 
 function options(root: string): LabOptions & { said: string[] } {
   const said: string[] = []
-  return { root, said, progress: (message) => said.push(message), diagnose: () => Promise.reject(new Error('nobody asked')) }
+  return {
+    root,
+    said,
+    progress: (message) => said.push(message),
+    diagnose: () => Promise.reject(new Error('nobody asked')),
+  }
 }
 
 const errorOf = async (work: Promise<unknown>): Promise<AdminError> => {
-  const error: unknown = await work.then(() => null, (thrown: unknown) => thrown)
+  const error: unknown = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
   expect(error).toBeInstanceOf(AdminError)
   return error as AdminError
 }
@@ -49,11 +57,23 @@ describe('a folder with other things in it', () => {
   test('loses nothing by `lab down`, even where it bears names that a lab uses', async () => {
     const root = await folderWith(files)
     expect(await takeLabDown(options(root))).toEqual({ found: false, removed: [] })
-    expect((await readdir(root, { recursive: true })).sort()).toEqual(['notes.txt', 'secrets', 'secrets/mine.txt', 'service', 'service/mine.txt'])
+    expect((await readdir(root, { recursive: true })).sort()).toEqual([
+      'notes.txt',
+      'secrets',
+      'secrets/mine.txt',
+      'service',
+      'service/mine.txt',
+    ])
   })
 
   test('keeps them when the lab beside them is taken down', async () => {
-    const root = await folderWith({ 'lab.json': '{"schemaVersion": ', 'lab.json.7.new': '', cpuinfo: '', 'notes.txt': 'mine', 'lab.json.bak': 'mine' })
+    const root = await folderWith({
+      'lab.json': '{"schemaVersion": ',
+      'lab.json.7.new': '',
+      cpuinfo: '',
+      'notes.txt': 'mine',
+      'lab.json.bak': 'mine',
+    })
     const asked = options(root)
     expect(await takeLabDown(asked)).toEqual({ found: true, removed: [] })
     expect(asked.said).toEqual([`${root} stays, with what is not the lab's: lab.json.bak, notes.txt`])
@@ -62,8 +82,18 @@ describe('a folder with other things in it', () => {
 })
 
 test.each([
-  ['is a file', async () => join(await folderWith({ lab: '' }), 'lab'), 'there is a file in its place', 'there is a file in the place of a folder'],
-  ['lies below a file', async () => join(await folderWith({ file: '' }), 'file/lab'), 'there is a file in the place of a folder', null],
+  [
+    'is a file',
+    async () => join(await folderWith({ lab: '' }), 'lab'),
+    'there is a file in its place',
+    'there is a file in the place of a folder',
+  ],
+  [
+    'lies below a file',
+    async () => join(await folderWith({ file: '' }), 'file/lab'),
+    'there is a file in the place of a folder',
+    null,
+  ],
   ['cannot be made', async () => '/proc/testops-admin-lab', 'no folder can be made there', null],
   ['has a name that is too long', async () => join(tmpdir(), 'x'.repeat(300)), 'the name is too long', null],
 ])('a folder that %s is one clear error, and nothing hangs', async (_, make, reason, whenRead) => {
@@ -74,7 +104,10 @@ test.each([
     exitCode: 69,
     message: `the lab's folder ${root} cannot be used: ${reason}`,
   })
-  expect(error.suggestions).toEqual([`ls -ld ${root}`, 'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to'])
+  expect(error.suggestions).toEqual([
+    `ls -ld ${root}`,
+    'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to',
+  ])
   if (whenRead === null) return
   for (const look of [takeLabDown, labStatus]) {
     expect((await errorOf(look(options(root)))).message).toMatch(new RegExp(`cannot be used: ${whenRead}`))
@@ -100,14 +133,23 @@ describe('without room on its disk', () => {
 
   test('a lab is taken down all the same', async () => {
     const root = await folderWith({ 'lab.json': state, 'service/service.env': '' })
-    await full(root, `operator.lock.${process.pid}`, `lab.json.${process.pid}.new`, `service/service.lock.${process.pid}`)
+    await full(
+      root,
+      `operator.lock.${process.pid}`,
+      `lab.json.${process.pid}.new`,
+      `service/service.lock.${process.pid}`,
+    )
     expect(await takeLabDown(options(root))).toEqual({ found: true, removed: [] })
     expect(existsSync(root)).toBe(false)
   })
 
   test('but not while somebody else is at work', async () => {
     const root = await folderWith({ 'lab.json': state })
-    const other = { ...(await identify(process.ppid))!, command: 'lab break api-slow', since: '2026-11-21T04:00:00.000Z' }
+    const other = {
+      ...(await identify(process.ppid))!,
+      command: 'lab break api-slow',
+      since: '2026-11-21T04:00:00.000Z',
+    }
     await writeFile(join(root, 'operator.lock'), JSON.stringify(other))
     await full(root, `operator.lock.${process.pid}`)
     expect(await errorOf(takeLabDown(options(root)))).toMatchObject({ code: 'BUSY', exitCode: 5 })
@@ -117,10 +159,18 @@ describe('without room on its disk', () => {
 
 describe('the lock of an operator', () => {
   test('who died is taken over, also where another process got the number, or the lock is damaged', async () => {
-    for (const found of [JSON.stringify({ pid: 1, startTime: '1', command: 'lab up', since: '' }), JSON.stringify({ pid: process.ppid, startTime: '1' }), '', '{']) {
+    for (const found of [
+      JSON.stringify({ pid: 1, startTime: '1', command: 'lab up', since: '' }),
+      JSON.stringify({ pid: process.ppid, startTime: '1' }),
+      '',
+      '{',
+    ]) {
       const layout = labLayout(await folderWith({ 'operator.lock': found }))
       expect(await operatorAtWork(layout)).toBeNull()
-      expect(await asOperator(layout, 'lab mend', () => operatorAtWork(layout))).toMatchObject({ pid: process.pid, command: 'lab mend' })
+      expect(await asOperator(layout, 'lab mend', () => operatorAtWork(layout))).toMatchObject({
+        pid: process.pid,
+        command: 'lab mend',
+      })
       expect(existsSync(layout.root)).toBe(false)
     }
   })
@@ -131,14 +181,22 @@ describe('the lock of an operator', () => {
       const text = await readFile(layout.lock, 'utf8')
       expect((await stat(layout.lock)).mode & 0o777).toBe(0o600)
       const { message } = await errorOf(asOperator(layout, 'lab mend', () => Promise.resolve()))
-      expect(message).toMatch(new RegExp(`^another operator is at work on the lab: \`lab break api-slow\` \\(process ${process.pid}\\) since 20`))
+      expect(message).toMatch(
+        new RegExp(
+          `^another operator is at work on the lab: \`lab break api-slow\` \\(process ${process.pid}\\) since 20`,
+        ),
+      )
       expect(await readFile(layout.lock, 'utf8')).toBe(text)
     })
     expect(await readdir(layout.root)).toEqual(['notes'])
   })
 
   test('that a killed command left alone is no lab: `lab down` tidies it up', async () => {
-    const root = await folderWith({ 'operator.lock': '{"pid": 1, "startTime": "1"}', 'operator.lock.77': '{', 'operator.lock.stale.77': '' })
+    const root = await folderWith({
+      'operator.lock': '{"pid": 1, "startTime": "1"}',
+      'operator.lock.77': '{',
+      'operator.lock.stale.77': '',
+    })
     expect(await takeLabDown(options(root))).toEqual({ found: false, removed: [] })
     expect(existsSync(root)).toBe(false)
   })

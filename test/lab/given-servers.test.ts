@@ -7,7 +7,8 @@ import { withDatabase } from './support/databases.ts'
 
 const timeoutMs = 180_000
 const { postgres, redis, rabbitmq43 } = inject('servers')
-const credentials = ({ user, password }: { user: string; password: string }): string => (password ? `${user}:${password}@` : '')
+const credentials = ({ user, password }: { user: string; password: string }): string =>
+  password ? `${user}:${password}@` : ''
 
 /** Its servers are those of the test run: they are used, never stopped, and left as they were. */
 const given = {
@@ -36,7 +37,11 @@ describe('a lab on given servers', () => {
   test('is healthy, with a database and a virtual host of its own', async () => {
     await look(lab, { exitCode: 0, roots: [], allowedConsequences: [] })
     const { document } = await lab.json<LabStatusDocument>('lab', 'status')
-    expect(document.servers.map(({ way, running }) => `${way} ${running}`)).toEqual(['given true', 'given true', 'given true'])
+    expect(document.servers.map(({ way, running }) => `${way} ${running}`)).toEqual([
+      'given true',
+      'given true',
+      'given true',
+    ])
     expect(await own('SELECT datname AS name FROM pg_database')).toHaveLength(1)
     expect((await vhosts()).filter((name) => name.startsWith('testops-lab'))).toHaveLength(1)
   })
@@ -53,13 +58,22 @@ describe('a lab on given servers', () => {
     timeoutMs,
   )
 
-  test.each(['database-down', 'broker-down', 'sessions-down', 'disk-full', 'connections-exhausted', 'broker-alarm', 'store-full', 'transient-ahead'])(
-    'refuses %s, which would stop or fill what others use',
-    async (fault) => {
-      expect(await lab.json('lab', 'break', fault)).toMatchObject({ exitCode: 69, document: { error: { code: 'UNAVAILABLE' } } })
-      expect((await lab.json<LabStatusDocument>('lab', 'status')).document.broken).toEqual([])
-    },
-  )
+  test.each([
+    'database-down',
+    'broker-down',
+    'sessions-down',
+    'disk-full',
+    'connections-exhausted',
+    'broker-alarm',
+    'store-full',
+    'transient-ahead',
+  ])('refuses %s, which would stop or fill what others use', async (fault) => {
+    expect(await lab.json('lab', 'break', fault)).toMatchObject({
+      exitCode: 69,
+      document: { error: { code: 'UNAVAILABLE' } },
+    })
+    expect((await lab.json<LabStatusDocument>('lab', 'status')).document.broken).toEqual([])
+  })
 })
 
 async function own(sql: string): Promise<unknown[]> {

@@ -32,11 +32,14 @@ test.each([
   ['a fault', { phase: 'up', faults: [fault] }, 'the lab is broken, and may be only in part', [status, mend, down]],
   ['half of a lab', { phase: 'stopping', faults: [fault] }, 'the lab is not all gone', [down]],
   ['a damaged state', '{', 'the lab is not all gone', [down]],
-] as const)('an interrupted command that leaves %s says so, and suggests what helps then', async (_what, state, left, suggestions) => {
-  const error = await interruptedWith(state)
-  expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 6, message: `interrupted: ${left}`, suggestions })
-  expect(error.cause).toEqual(new Error('a program was ended'))
-})
+] as const)(
+  'an interrupted command that leaves %s says so, and suggests what helps then',
+  async (_what, state, left, suggestions) => {
+    const error = await interruptedWith(state)
+    expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 6, message: `interrupted: ${left}`, suggestions })
+    expect(error.cause).toEqual(new Error('a program was ended'))
+  },
+)
 
 test('what fails without an interruption is told as it is', async () => {
   const layout = labLayout(join(tmpdir(), 'testops-admin-not-interrupted'))

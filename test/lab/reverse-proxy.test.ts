@@ -32,7 +32,9 @@ const service: RequestListener = (request, answer) => {
   const reply = (body: string): void => {
     answer.setHeader('set-cookie', ['a=1', 'b=2'])
     if (request.url === '/cookies') answer.setHeader('x-long', 'x'.repeat(5000))
-    answer.writeHead(201, { 'x-from': 'the service' }).end(`${request.method} ${request.url} ${request.headers['authorization']} ${body.length}`)
+    answer
+      .writeHead(201, { 'x-from': 'the service' })
+      .end(`${request.method} ${request.url} ${request.headers['authorization']} ${body.length}`)
   }
   // a request that the proxy cuts does not come to its end
   text(request).then(reply, () => undefined)
@@ -47,8 +49,16 @@ const ask = (url: string, init: RequestInit = {}): Promise<Response> => fetch(ur
 
 describe('the reverse proxy', () => {
   test('hands on what is asked and answered', async () => {
-    const answer = await ask(`${await proxy()}/api/x?y=z`, { method: 'POST', body: 'x'.repeat(100_000), headers: { authorization: 'Bearer t' } })
-    expect([answer.status, answer.headers.get('x-from'), answer.headers.getSetCookie()]).toEqual([201, 'the service', ['a=1', 'b=2']])
+    const answer = await ask(`${await proxy()}/api/x?y=z`, {
+      method: 'POST',
+      body: 'x'.repeat(100_000),
+      headers: { authorization: 'Bearer t' },
+    })
+    expect([answer.status, answer.headers.get('x-from'), answer.headers.getSetCookie()]).toEqual([
+      201,
+      'the service',
+      ['a=1', 'b=2'],
+    ])
     expect(await answer.text()).toBe('POST /api/x?y=z Bearer t 100000')
   })
 
@@ -101,25 +111,37 @@ test('its log is read as that of nginx is', () => {
     authorization: 'api-token 6a1c7f58',
   }
   const line = logLine(answered)
-  expect(line).toBe(String.raw`127.0.0.1 - - [05/Nov/2026:09:08:07 +0000] "GET /api/project?token=secret HTTP/1.1" 200 12 "-" "it's \x22x\x5Cy\x22\x0A" "api-token"` + '\n')
-  const { requests, unread } = readAccessLog(`${line}${logLine({ ...answered, agent: 'curl/8.5.0', authorization: undefined })}`)
+  expect(line).toBe(
+    String.raw`127.0.0.1 - - [05/Nov/2026:09:08:07 +0000] "GET /api/project?token=secret HTTP/1.1" 200 12 "-" "it's \x22x\x5Cy\x22\x0A" "api-token"` +
+      '\n',
+  )
+  const { requests, unread } = readAccessLog(
+    `${line}${logLine({ ...answered, agent: 'curl/8.5.0', authorization: undefined })}`,
+  )
   const read = { at: answered.at, client: '127.0.0.1', method: 'GET', path: '/api/project', status: 200 }
-  expect({ requests, unread }).toEqual({ requests: [{ ...read, agent: 'it', scheme: 'api-token' }, { ...read, agent: 'curl/8.5.0', scheme: null }], unread: 0 })
+  expect({ requests, unread }).toEqual({
+    requests: [
+      { ...read, agent: 'it', scheme: 'api-token' },
+      { ...read, agent: 'curl/8.5.0', scheme: null },
+    ],
+    unread: 0,
+  })
 })
 
-test(
-  'it goes with the lab',
-  async () => {
-    const lab = await ownLab()
-    await lab.must('lab', 'up')
-    await lab.must('lab', 'break', 'admin-signin/open')
-    expect(processesWith([join(lab.root, 'reverse-proxy')])).toHaveLength(1)
-    expect((await stat(join(lab.root, 'reverse-proxy', 'access.log'))).mode & 0o777).toBe(0o600)
-    const { document } = await lab.json<DoctorReport>('doctor', '-d', 'lab', '--only', 'api/system-login')
-    expect(document.checks[0]).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^http:\S+\/login\/system is let through: 3 requests.*the built-in administrator signs in there$/) as unknown })
-    const { document: down } = await lab.json<LabDownDocument>('lab', 'down')
-    expect(down.removed).toContain('the reverse proxy before the service')
-    expect(await lab.end()).toEqual([])
-  },
-  180_000,
-)
+test('it goes with the lab', async () => {
+  const lab = await ownLab()
+  await lab.must('lab', 'up')
+  await lab.must('lab', 'break', 'admin-signin/open')
+  expect(processesWith([join(lab.root, 'reverse-proxy')])).toHaveLength(1)
+  expect((await stat(join(lab.root, 'reverse-proxy', 'access.log'))).mode & 0o777).toBe(0o600)
+  const { document } = await lab.json<DoctorReport>('doctor', '-d', 'lab', '--only', 'api/system-login')
+  expect(document.checks[0]).toMatchObject({
+    status: 'ok',
+    detail: expect.stringMatching(
+      /^http:\S+\/login\/system is let through: 3 requests.*the built-in administrator signs in there$/,
+    ) as unknown,
+  })
+  const { document: down } = await lab.json<LabDownDocument>('lab', 'down')
+  expect(down.removed).toContain('the reverse proxy before the service')
+  expect(await lab.end()).toEqual([])
+}, 180_000)

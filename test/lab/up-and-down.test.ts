@@ -30,7 +30,11 @@ describe('lab up', () => {
     async () => {
       const first = await lab.json<LabUpDocument>('lab', 'up')
       expect(first).toMatchObject({ exitCode: 0, document: { already: false, phase: 'up', broken: [] } })
-      expect(first.document.servers.map(({ kind, running }) => `${kind} ${running}`)).toEqual(['postgres true', 'rabbitmq true', 'redis true'])
+      expect(first.document.servers.map(({ kind, running }) => `${kind} ${running}`)).toEqual([
+        'postgres true',
+        'rabbitmq true',
+        'redis true',
+      ])
 
       const again = await lab.json<LabUpDocument>('lab', 'up')
       expect(again).toMatchObject({ exitCode: 0, document: { already: true, started: [] } })
@@ -40,7 +44,10 @@ describe('lab up', () => {
       await stopServer(redis, 'kill')
       process.kill(await pidOfService(lab), 'SIGKILL')
       const healed = await lab.json<LabUpDocument>('lab', 'up')
-      expect(healed).toMatchObject({ exitCode: 0, document: { already: true, started: [`Redis ${redis.version}`, 'the practice service'] } })
+      expect(healed).toMatchObject({
+        exitCode: 0,
+        document: { already: true, started: [`Redis ${redis.version}`, 'the practice service'] },
+      })
 
       const other = await lab.json<Failure>('lab', 'up', '--broker', '3')
       expect(other).toMatchObject({
@@ -63,7 +70,9 @@ describe('lab up', () => {
       await onTakenPort(async (port) => {
         const { exitCode, document } = await lab.json<Failure>('lab', 'up', '--port', String(port))
         expect(exitCode).toBe(69)
-        expect(document.error.message).toBe(`Port ${port} on 127.0.0.1, wanted for the practice service, is taken by another program`)
+        expect(document.error.message).toBe(
+          `Port ${port} on 127.0.0.1, wanted for the practice service, is taken by another program`,
+        )
         expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
       })
     },
@@ -95,7 +104,9 @@ describe('lab up', () => {
       process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGKILL')
       const { exitCode, stderr } = await up.ended
       expect(exitCode).toBe(1)
-      expect(stderr.replace(/\s+/g, ' ')).toMatch(/Error: the practice service did not come up: [^:]+ Try: testops-admin lab up $/)
+      expect(stderr.replace(/\s+/g, ' ')).toMatch(
+        /Error: the practice service did not come up: [^:]+ Try: testops-admin lab up $/,
+      )
       expect(existsSync(lab.root)).toBe(false)
     },
     timeoutMs,
@@ -104,15 +115,23 @@ describe('lab up', () => {
   test(
     'twice at once, and a `lab down` with them: one goes through, the others are told of it',
     async () => {
-      const all = await Promise.all([lab.json<LabUpDocument & Failure>('lab', 'up'), lab.json<LabUpDocument & Failure>('lab', 'up')])
+      const all = await Promise.all([
+        lab.json<LabUpDocument & Failure>('lab', 'up'),
+        lab.json<LabUpDocument & Failure>('lab', 'up'),
+      ])
       expect(all.map(({ exitCode }) => exitCode).sort()).toEqual([0, 5])
       expect(all.find(({ exitCode }) => exitCode === 5)?.document.error).toMatchObject({
         code: 'BUSY',
-        message: expect.stringMatching(/^another operator is at work on the lab: `lab up` \(process \d+\) since 20/) as string,
+        message: expect.stringMatching(
+          /^another operator is at work on the lab: `lab up` \(process \d+\) since 20/,
+        ) as string,
       })
       const again = lab.start('lab', 'up')
       await until(() => existsSync(join(lab.root, 'operator.lock')))
-      expect(await lab.json<Failure>('lab', 'down')).toMatchObject({ exitCode: 5, document: { error: { code: 'BUSY' } } })
+      expect(await lab.json<Failure>('lab', 'down')).toMatchObject({
+        exitCode: 5,
+        document: { error: { code: 'BUSY' } },
+      })
       expect((await again.ended).exitCode).toBe(0)
     },
     timeoutMs,
@@ -176,7 +195,10 @@ describe('lab down', () => {
   test(
     'is harmless without a lab, twice, and where the state is damaged',
     async () => {
-      expect(await lab.json<LabDownDocument>('lab', 'down')).toMatchObject({ exitCode: 0, document: { found: false, removed: [] } })
+      expect(await lab.json<LabDownDocument>('lab', 'down')).toMatchObject({
+        exitCode: 0,
+        document: { found: false, removed: [] },
+      })
       await mkdir(lab.root)
       await writeFile(join(lab.root, 'lab.json'), '{"schemaVersion": ')
       expect(await lab.json<Failure>('lab', 'status')).toMatchObject({
@@ -217,7 +239,9 @@ async function killedRestart(): Promise<void> {
 function hasBegunStep(): boolean {
   const state = join(lab.root, '..', 'state')
   const files = existsSync(state) ? readdirSync(state, { recursive: true, encoding: 'utf8' }) : []
-  return files.some((file) => file.endsWith('journal.jsonl') && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'))
+  return files.some(
+    (file) => file.endsWith('journal.jsonl') && readFileSync(join(state, file), 'utf8').includes('"event":"intent"'),
+  )
 }
 
 /** As after a restart of the machine: nothing of it runs, and nobody has called `lab down`. */
@@ -233,5 +257,6 @@ async function removedByHand(): Promise<void> {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (const end = Date.now() + 120_000; !isSo(); await sleep(5)) if (Date.now() > end) throw new Error('waited in vain')
+  for (const end = Date.now() + 120_000; !isSo(); await sleep(5))
+    if (Date.now() > end) throw new Error('waited in vain')
 }

@@ -18,7 +18,8 @@ test(
     const watch = lab.start('doctor', '-d', 'lab', '--watch', '--interval', '1')
     let said = ''
     watch.child.stdout?.on('data', (bytes: Buffer) => (said += bytes.toString()))
-    const seen = async (text: RegExp): Promise<void> => expect.poll(() => said, { timeout: 60_000, interval: 50 }).toMatch(text)
+    const seen = async (text: RegExp): Promise<void> =>
+      expect.poll(() => said, { timeout: 60_000, interval: 50 }).toMatch(text)
     /** what is said from now on: on its way a lab passes through other states */
     const after = async (...words: string[]): Promise<void> => {
       await lab.must(...words)

@@ -19,16 +19,28 @@ describe('the formats of proxies', () => {
   const formats: readonly [string, string, object][] = [
     ['combined', combined, {}],
     ['common', combined.replace(/ "-" "curl.*/, ''), { agent: null }],
-    ['a time zone behind Greenwich', combined.replace('03:04:05 +0100', '21:34:05 -0430'), { at: new Date('2026-11-22T02:04:05Z') }],
+    [
+      'a time zone behind Greenwich',
+      combined.replace('03:04:05 +0100', '21:34:05 -0430'),
+      { at: new Date('2026-11-22T02:04:05Z') },
+    ],
     ['combined after the name of the virtual host', `testops.example.org:443 ${combined}`, {}],
     ['combined with an IPv6 address', combined.replace('10.0.0.5', '2001:db8::5'), { client: '2001:db8::5' }],
     ['combined with a user who signed in at the proxy', combined.replace('- - [', '- John Doe ['), {}],
-    ["that of Kubernetes' nginx", `${combined} 1024 0.004 [prod-testops-8080] [] 10.42.0.7:8080 512 0.004 200 5f0c8f6bd1f3`, {}],
+    [
+      "that of Kubernetes' nginx",
+      `${combined} 1024 0.004 [prod-testops-8080] [] 10.42.0.7:8080 512 0.004 200 5f0c8f6bd1f3`,
+      {},
+    ],
     ['quotes in what the client says', combined.replace('curl/8.5.0', String.raw`curl/8.5.0 \"beta\" \x22`), {}],
     ['no agent', combined.replace('curl/8.5.0', '-'), { agent: null }],
     ['a scheme alone', `${combined} "Bearer"`, { scheme: 'bearer' }],
     ['the whole header', `${combined} "api-token 6a1c7f58-3f0e-4a52-9d6c-0c5f6a1f0b01"`, { scheme: 'api-token' }],
-    ["Tomcat's header, which is not quoted", `${combined.replace(/ "-" "curl.*/, '')} Bearer eyJhbGciOiJI.e30.c2ln`, { agent: null, scheme: 'bearer' }],
+    [
+      "Tomcat's header, which is not quoted",
+      `${combined.replace(/ "-" "curl.*/, '')} Bearer eyJhbGciOiJI.e30.c2ln`,
+      { agent: null, scheme: 'bearer' },
+    ],
     ['an agent that only talks of tokens', combined.replace('curl/8.5.0', 'Bearer api-token'), { agent: 'Bearer' }],
     [
       'JSON of nginx',
@@ -54,18 +66,29 @@ describe('the formats of proxies', () => {
 test('lines that tell of no request are counted', () => {
   const port = String.raw`10.0.0.9 - - [21/Nov/2026:03:04:05 +0100] "\x16\x03\x01" 400 157 "-" "-"`
   const silent = '10.0.0.9 - - [21/Nov/2026:03:04:05 +0100] "-" 408 0 "-" "-"'
-  const { requests, unread } = readAccessLog([combined, port, silent, '{"broken', '{"status":200}', 'nonsense', '', combined].join('\n'))
+  const { requests, unread } = readAccessLog(
+    [combined, port, silent, '{"broken', '{"status":200}', 'nonsense', '', combined].join('\n'),
+  )
   expect({ requests: requests.length, unread }).toEqual({ requests: 2, unread: 5 })
 })
 
 test('a time that cannot be placed is none', () => {
   expect(first(combined.replace('Nov', 'Nox'))).toMatchObject({ at: null })
-  expect(first('{"time":"2026-11-21 03:04:05","method":"GET","path":"/","status":200}')).toMatchObject({ at: null, client: 'an unknown address' })
+  expect(first('{"time":"2026-11-21 03:04:05","method":"GET","path":"/","status":200}')).toMatchObject({
+    at: null,
+    client: 'an unknown address',
+  })
 })
 
 test('nothing that may be a secret comes out of a log', () => {
   const secret = '6a1c7f58-3f0e-4a52-9d6c-0c5f6a1f0b01'
-  const targets = [`/a?token=${secret}`, `/a;jsessionid=${secret}`, `/a/${secret}/b`, `http://user:${secret}@host/a?b=${secret}`, `/a#${secret}`]
+  const targets = [
+    `/a?token=${secret}`,
+    `/a;jsessionid=${secret}`,
+    `/a/${secret}/b`,
+    `http://user:${secret}@host/a?b=${secret}`,
+    `/a#${secret}`,
+  ]
   const lines = [
     ...targets.map((target) => combined.replace('/api/project?page=0', target)),
     combined.replace('curl/8.5.0', secret),

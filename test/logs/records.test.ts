@@ -60,7 +60,10 @@ describe('a Spring Boot log', () => {
     ['{"time":1795227190123,"message":"x"}', null],
   ])('may be one of JSON: %s', (line, level) => {
     const records = splitRecords(`${line}\n${line}\n`, 'UTC')
-    expect(records.map((it) => [it.at?.toISOString().slice(0, 19), it.level, it.text])).toEqual([['2026-11-21T02:13:10', level, line], ['2026-11-21T02:13:10', level, line]])
+    expect(records.map((it) => [it.at?.toISOString().slice(0, 19), it.level, it.text])).toEqual([
+      ['2026-11-21T02:13:10', level, line],
+      ['2026-11-21T02:13:10', level, line],
+    ])
   })
 
   it('goes on with JSON that is no record', () => {
@@ -77,7 +80,9 @@ describe('a Spring Boot log', () => {
 
   it('does not take the C library for a part of the record before it', () => {
     expect(
-      shown('2026-11-21 02:13:10 INFO x\nFatal glibc error: CPU does not support x86-64-v3\n2026-11-21 02:14:10 INFO y'),
+      shown(
+        '2026-11-21 02:13:10 INFO x\nFatal glibc error: CPU does not support x86-64-v3\n2026-11-21 02:14:10 INFO y',
+      ),
     ).toEqual([
       ['2026-11-21T02:13:10.000Z', 'INFO', '2026-11-21 02:13:10 INFO x'],
       [null, null, 'Fatal glibc error: CPU does not support x86-64-v3'],
@@ -87,7 +92,11 @@ describe('a Spring Boot log', () => {
 
   it('has records without a level, and lines that only look like a start', () => {
     expect(shown('2026-11-21 02:13:10 hello\n2026-11-21 is a Saturday\n2026-11-21 02:13:10.5x no')).toEqual([
-      ['2026-11-21T02:13:10.000Z', null, '2026-11-21 02:13:10 hello\n2026-11-21 is a Saturday\n2026-11-21 02:13:10.5x no'],
+      [
+        '2026-11-21T02:13:10.000Z',
+        null,
+        '2026-11-21 02:13:10 hello\n2026-11-21 is a Saturday\n2026-11-21 02:13:10.5x no',
+      ],
     ])
   })
 
@@ -95,7 +104,10 @@ describe('a Spring Boot log', () => {
     ['', []],
     ['\n\n', []],
     ['one line', [[null, null, 'one line']]],
-    ['2026-11-21 02:13:10 INFO x\r\n\tat y\r\n', [['2026-11-21T02:13:10.000Z', 'INFO', '2026-11-21 02:13:10 INFO x\n\tat y']]],
+    [
+      '2026-11-21 02:13:10 INFO x\r\n\tat y\r\n',
+      [['2026-11-21T02:13:10.000Z', 'INFO', '2026-11-21 02:13:10 INFO x\n\tat y']],
+    ],
   ])('%j', (text, records) => {
     expect(shown(text)).toEqual(records)
   })

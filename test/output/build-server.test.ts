@@ -23,7 +23,30 @@ import { stuckLock, unknownOnly, warningsOnly } from './reports.ts'
 import { several as scanned } from './scan/documents.ts'
 
 /** What has a meaning of its own, or comes from this program alone. */
-const own = new Set(['rule', 'severity', 'status', 'id', 'signature', 'kind', 'code', 'check', 'because', 'platform', 'at', 'from', 'to', 'first', 'last', 'overBy', 'since', 'until', 'startedAt', 'timeZone', 'within', 'off'])
+const own = new Set([
+  'rule',
+  'severity',
+  'status',
+  'id',
+  'signature',
+  'kind',
+  'code',
+  'check',
+  'because',
+  'platform',
+  'at',
+  'from',
+  'to',
+  'first',
+  'last',
+  'overBy',
+  'since',
+  'until',
+  'startedAt',
+  'timeZone',
+  'within',
+  'off',
+])
 
 /** The document with the text in the place of every other one, of names that are keys, too. */
 function filled<T>(document: T, text: string, key = ''): T {
@@ -32,13 +55,18 @@ function filled<T>(document: T, text: string, key = ''): T {
   if (Array.isArray(document)) return document.map((it: unknown) => filled(it, text)) as T
   if (typeof document !== 'object' || document === null) return document
   const isNamed = key === 'hosts'
-  return Object.fromEntries(Object.entries(document).map(([name, value]) => [isNamed ? text : name, filled(value as unknown, text, name)])) as T
+  return Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [isNamed ? text : name, filled(value as unknown, text, name)]),
+  ) as T
 }
 
-const screens: readonly Screen[] = [30, 80, 200].flatMap((columns) => [true, false].map((colour) => ({ columns, colour })))
+const screens: readonly Screen[] = [30, 80, 200].flatMap((columns) =>
+  [true, false].map((colour) => ({ columns, colour })),
+)
 
 function* lintOutputs(document: LintDocument): Generator<string> {
-  for (const screen of screens) for (const verbose of [true, false]) yield lintText(document, { screen, exitCode: 1, verbose })
+  for (const screen of screens)
+    for (const verbose of [true, false]) yield lintText(document, { screen, exitCode: 1, verbose })
   yield [...lintLines(document, 1)].join('')
   yield lintMarkdown(document, 1)
   yield [...lintSarif(document, { version: '1', root: 'file:///x/', exitCode: 1 })].join('')
@@ -75,7 +103,9 @@ function* otherOutputs(text: string): Generator<string> {
 
 test.each(commandTexts)('no line of any output is a command of %j', (text) => {
   const outputs = [
-    ...[several, mended, directories].flatMap((document) => [...lintOutputs(filled({ ...document, problems: document.problems.slice(0, 30) }, text))]),
+    ...[several, mended, directories].flatMap((document) => [
+      ...lintOutputs(filled({ ...document, problems: document.problems.slice(0, 30) }, text)),
+    ]),
     ...scanOutputs(filled(scanned, text)),
     ...[stuckLock, warningsOnly, unknownOnly].flatMap((report) => [...doctorOutputs(filled(report, text))]),
     ...otherOutputs(text),

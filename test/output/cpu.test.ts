@@ -4,8 +4,20 @@ import type { JudgedMachine } from '../../src/output/cpu.ts'
 import { plainScreen } from '../../src/output/screen.ts'
 
 const fit: JudgedMachine = { name: 'node-1', level: 'x86-64-v4', missing: [], hypervisor: null, verdict: 'has-v3' }
-const short: JudgedMachine = { name: 'node-2', level: 'x86-64-v2', missing: ['avx', 'avx2'], hypervisor: 'QEMU', verdict: 'lacks-v3' }
-const other: JudgedMachine = { name: 'node-3', level: 'aarch64', missing: [], hypervisor: null, verdict: 'other-architecture' }
+const short: JudgedMachine = {
+  name: 'node-2',
+  level: 'x86-64-v2',
+  missing: ['avx', 'avx2'],
+  hypervisor: 'QEMU',
+  verdict: 'lacks-v3',
+}
+const other: JudgedMachine = {
+  name: 'node-3',
+  level: 'aarch64',
+  missing: [],
+  hypervisor: null,
+  verdict: 'other-architecture',
+}
 const dark: JudgedMachine = { name: 'node-4', level: 'unknown', missing: [], hypervisor: null, verdict: 'unknown' }
 
 function shown(...machines: JudgedMachine[]): string {
@@ -30,7 +42,8 @@ testops-admin explain service/cpu-level
 })
 
 test('each reason why a processor could not be read has a line of its own', () => {
-  const reason = 'user tester may not create pods/exec `testops-5dvgm` in namespace `testops` of the cluster of context `test`\na pod would have to be made there'
+  const reason =
+    'user tester may not create pods/exec `testops-5dvgm` in namespace `testops` of the cluster of context `test`\na pod would have to be made there'
   expect(shown({ ...dark, reason }, fit)).toBe(`? node-4: its processor is not known
     - user tester may not create pods/exec \`testops-5dvgm\` in namespace
       \`testops\` of the cluster of context \`test\`

@@ -54,7 +54,15 @@ describe('the report as a table', () => {
     // what is to be copied, or was: commands and lines of logs
     const evidence = /^Next: |psql|rabbitmqctl|testops-admin|liquibase/
     for (const columns of [40, 60, 80, 120]) {
-      for (const report of [healthy, stuckLock, databaseDown, warningsOnly, unknownOnly, mostlySkipped, settingsMissing]) {
+      for (const report of [
+        healthy,
+        stuckLock,
+        databaseDown,
+        warningsOnly,
+        unknownOnly,
+        mostlySkipped,
+        settingsMissing,
+      ]) {
         const wide = doctorTable(report, { ...plain, screen: { columns, colour: false } })
           .split('\n')
           .filter((line) => line.length > Math.max(columns, 60) && !evidence.test(line))
@@ -64,7 +72,11 @@ describe('the report as a table', () => {
   })
 
   test('checks that one reason keeps from being judged are told together', () => {
-    const error = { code: 'UNAVAILABLE' as const, message: 'the management plugin is not enabled', suggestions: ['enable it'] }
+    const error = {
+      code: 'UNAVAILABLE' as const,
+      message: 'the management plugin is not enabled',
+      suggestions: ['enable it'],
+    }
     const text = doctorTable(
       reportOf([
         unknown('broker/queues-durable', error.message, { error }),
@@ -80,11 +92,28 @@ describe('the report as a table', () => {
   })
 
   test.each([
-    ['the first command of what could not be asked', ['set `database.url`', 'kubectl get pods'], 'kubectl get pods   # on this machine'],
-    ['one that names another machine', ['rabbitmq-plugins enable rabbitmq_management', 'df -h   # on rabbit'], 'df -h   # on rabbit'],
-    ['what is known of the check, where nothing can be typed', ['rabbitmq-plugins enable rabbitmq_management'], 'testops-admin explain broker/alarms'],
+    [
+      'the first command of what could not be asked',
+      ['set `database.url`', 'kubectl get pods'],
+      'kubectl get pods   # on this machine',
+    ],
+    [
+      'one that names another machine',
+      ['rabbitmq-plugins enable rabbitmq_management', 'df -h   # on rabbit'],
+      'df -h   # on rabbit',
+    ],
+    [
+      'what is known of the check, where nothing can be typed',
+      ['rabbitmq-plugins enable rabbitmq_management'],
+      'testops-admin explain broker/alarms',
+    ],
   ])('Next: %s', (_, suggestions, next) => {
-    const text = doctorTable(reportOf([unknown('broker/alarms', 'not allowed', { error: { code: 'FORBIDDEN', message: 'not allowed', suggestions } })]), plain)
+    const text = doctorTable(
+      reportOf([
+        unknown('broker/alarms', 'not allowed', { error: { code: 'FORBIDDEN', message: 'not allowed', suggestions } }),
+      ]),
+      plain,
+    )
     expect(text).toContain(`\nNext: ${next}\n`)
   })
 

@@ -13,7 +13,10 @@ describe('explain', () => {
     ['reference', 'stuck-lock'],
     ['signature', 'lock-refused'],
     ['term', 'Не удается установить соединение'],
-    ['message', 'java.net.UnknownHostException: jira.corp.example\n\tat java.base/java.net.InetAddress.getAllByName(InetAddress.java:1)'],
+    [
+      'message',
+      'java.net.UnknownHostException: jira.corp.example\n\tat java.base/java.net.InetAddress.getAllByName(InetAddress.java:1)',
+    ],
     ['two', 'java.net.UnknownHostException: jira.corp.example\nCould not acquire change log lock'],
     ['group', 'broker'],
     ['typo', 'broker/queue-durable'],
@@ -40,10 +43,14 @@ test('of a pasted text only its beginning is repeated, without tokens and passwo
   expect(said('x'.repeat(1000))).toBe(`${'x'.repeat(200)}…`)
   expect(said(`Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.${'a'.repeat(500)}.b`)).toBe('Authorization: [secret]')
   expect(said('amqp://testops:pass@mq:5672 refused')).toBe('amqp://[secret]@mq:5672 refused')
-  expect(said('PRIVATE-TOKEN: abc, after GET https://tracker/x?token=abc')).toBe('PRIVATE-TOKEN: [secret], after GET https://tracker/x?token=[secret]')
+  expect(said('PRIVATE-TOKEN: abc, after GET https://tracker/x?token=abc')).toBe(
+    'PRIVATE-TOKEN: [secret], after GET https://tracker/x?token=[secret]',
+  )
 })
 
 test('a text of several lines moves nothing on the screen where it is not known', () => {
   const query = 'zebra\n\u001b[2Jtapir\t\u202eokapi'
-  expect(explainText(explainDocument(query, search(query)), plainScreen)).toMatch(/^Nothing is known of `zebra ⏎ \\x1b\[2Jtapir \\u202eokapi`; [^\u001b]*$/)
+  expect(explainText(explainDocument(query, search(query)), plainScreen)).toMatch(
+    /^Nothing is known of `zebra ⏎ \\x1b\[2Jtapir \\u202eokapi`; [^\u001b]*$/,
+  )
 })

@@ -3,7 +3,11 @@ import { initExitCode, initText } from '../../src/output/init.ts'
 import type { InitDocument } from '../../src/output/init.ts'
 import { faultsOf } from './schemas.ts'
 
-const error = { code: 'UNREACHABLE', message: 'PostgreSQL at db.example.org:5432/testops cannot be reached: the host name db.example.org does not resolve', suggestions: [] }
+const error = {
+  code: 'UNREACHABLE',
+  message: 'PostgreSQL at db.example.org:5432/testops cannot be reached: the host name db.example.org does not resolve',
+  suggestions: [],
+}
 const document: InitDocument = {
   schemaVersion: 1,
   file: '/etc/testops-admin.yaml',
@@ -13,7 +17,15 @@ const document: InitDocument = {
   connections: [
     { part: 'service', status: 'ok', target: 'host: active (running), process 812' },
     { part: 'database', status: 'failed', error },
-    { part: 'api', status: 'absent', error: { code: 'NOT_CONFIGURED', message: 'no address of the API is configured for `prod`: set `url`', suggestions: [] } },
+    {
+      part: 'api',
+      status: 'absent',
+      error: {
+        code: 'NOT_CONFIGURED',
+        message: 'no address of the API is configured for `prod`: set `url`',
+        suggestions: [],
+      },
+    },
   ],
 }
 
@@ -33,5 +45,7 @@ test('how each part answered, and what was written', () => {
 
 test('a part that is known and does not answer ends with 3', () => {
   expect(initExitCode(document)).toBe(3)
-  expect(initExitCode({ ...document, connections: document.connections.filter(({ status }) => status !== 'failed') })).toBe(0)
+  expect(
+    initExitCode({ ...document, connections: document.connections.filter(({ status }) => status !== 'failed') }),
+  ).toBe(0)
 })

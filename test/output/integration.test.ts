@@ -8,15 +8,40 @@ function integration(steps: readonly IntegrationStep[], of: Partial<CheckedInteg
   return checked({ name: null, url: 'https://tracker.example.org/rest', from: 'log', steps, certificate: null, ...of })
 }
 
-const fine: IntegrationStep = { step: 'connection', status: 'ok', message: '10.0.0.7:443 accepts connections (3 ms)', next: ['not shown'] }
-const soon: IntegrationStep = { step: 'certificate', status: 'warning', cause: 'connectivity', message: 'ends in 3 days', next: ['openssl s_client'] }
-const blank: IntegrationStep = { step: 'password', status: 'problem', cause: 'credentials', message: 'ends with 1 blank' }
+const fine: IntegrationStep = {
+  step: 'connection',
+  status: 'ok',
+  message: '10.0.0.7:443 accepts connections (3 ms)',
+  next: ['not shown'],
+}
+const soon: IntegrationStep = {
+  step: 'certificate',
+  status: 'warning',
+  cause: 'connectivity',
+  message: 'ends in 3 days',
+  next: ['openssl s_client'],
+}
+const blank: IntegrationStep = {
+  step: 'password',
+  status: 'problem',
+  cause: 'credentials',
+  message: 'ends with 1 blank',
+}
 const unseen: IntegrationStep = { step: 'answer', status: 'unknown', message: 'no more calls', next: ['curl'] }
 
-const text = (...integrations: CheckedIntegration[]): string => integrationText({ schemaVersion: 1, deployment: 'prod', integrations }, plainScreen)
+const text = (...integrations: CheckedIntegration[]): string =>
+  integrationText({ schemaVersion: 1, deployment: 'prod', integrations }, plainScreen)
 
 test('a line for each step, what to type of those that are not fine, then what follows: problems first', () => {
-  expect(text(integration([fine, soon, unseen, blank, { step: 'sign-in', status: 'skipped', message: 'not tried' }], { name: 'jira', from: 'configuration' }), integration([fine]))).toBe(`jira: https://tracker.example.org/rest (from the configuration)
+  expect(
+    text(
+      integration([fine, soon, unseen, blank, { step: 'sign-in', status: 'skipped', message: 'not tried' }], {
+        name: 'jira',
+        from: 'configuration',
+      }),
+      integration([fine]),
+    ),
+  ).toBe(`jira: https://tracker.example.org/rest (from the configuration)
 ✔ connection   10.0.0.7:443 accepts connections (3 ms)
 ! certificate  ends in 3 days
       openssl s_client
@@ -38,7 +63,12 @@ https://tracker.example.org/rest (from the log)
 })
 
 test('what a server says cannot move the cursor', () => {
-  const hostile: IntegrationStep = { step: 'answer', status: 'problem', cause: 'api', message: "HTTP 400, '\u001b[2Jgone'" }
+  const hostile: IntegrationStep = {
+    step: 'answer',
+    status: 'problem',
+    cause: 'api',
+    message: "HTTP 400, '\u001b[2Jgone'",
+  }
   expect(text(integration([hostile]))).not.toContain('\u001b')
 })
 

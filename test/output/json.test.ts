@@ -14,7 +14,14 @@ test('the pieces are what JSON.stringify makes', () => {
   fc.assert(rows, { numRuns: 2000 })
 })
 
-test.each([{}, [], { a: undefined }, { a: {}, b: [] }, [[], [{}]], { 'a\n"b': 'c\nd', e: undefined, f: [null, true, -0, 1e300] }])('%j', (value) => {
+test.each([
+  {},
+  [],
+  { a: undefined },
+  { a: {}, b: [] },
+  [[], [{}]],
+  { 'a\n"b': 'c\nd', e: undefined, f: [null, true, -0, 1e300] },
+])('%j', (value) => {
   for (const depth of [0, 1, 2, 3]) expect([...jsonPieces(value, depth)].join('')).toBe(JSON.stringify(value, null, 2))
 })
 

@@ -22,7 +22,12 @@ const up: lab.LabUpDocument = {
     { kind: 'rabbitmq', version: '4.3.6', way: 'packages', address: '127.0.0.1:40002', running: false },
     { kind: 'redis', version: '7.0.15', way: 'docker', address: '127.0.0.1:40003', running: true },
   ],
-  service: { url: 'http://127.0.0.1:40004', state: 'running', detail: 'active', log: '/home/me/lab/service/service.log' },
+  service: {
+    url: 'http://127.0.0.1:40004',
+    state: 'running',
+    detail: 'active',
+    log: '/home/me/lab/service/service.log',
+  },
   configuration: '/home/me/lab/testops-admin.yaml',
   broken: [{ name: 'stuck-lock', since: '2026-11-21T04:00:00.000Z', state: 'broken' }],
   commands: ['testops-admin doctor -d lab'],
@@ -43,7 +48,10 @@ describe('documents of the lab fit their schemas', () => {
   test.each<[schema: string, document: object]>([
     ['lab-status', absent],
     ['lab-status', status],
-    ['lab-status', { ...absent, phase: 'starting', operator: { command: 'lab up', pid: 7, since: '2026-11-21T04:00:00.000Z' } }],
+    [
+      'lab-status',
+      { ...absent, phase: 'starting', operator: { command: 'lab up', pid: 7, since: '2026-11-21T04:00:00.000Z' } },
+    ],
     ['lab-up', up],
     ['lab-break', broken],
     ['lab-break', { ...broken, expectedExitCode: null }],
@@ -59,7 +67,13 @@ describe('documents of the lab as text', () => {
     ['status-absent', lab.labStatusText(absent, plainScreen)],
     ['status-up', lab.labStatusText(status, plainScreen)],
     ['status-missing', lab.labStatusText({ ...status, broken: [] }, plainScreen)],
-    ['up', lab.labUpText({ ...up, broken: [], servers: up.servers.map((server) => ({ ...server, running: true })) }, plainScreen)],
+    [
+      'up',
+      lab.labUpText(
+        { ...up, broken: [], servers: up.servers.map((server) => ({ ...server, running: true })) },
+        plainScreen,
+      ),
+    ],
     ['up-again', lab.labUpText({ ...up, already: true, broken: [] }, plainScreen)],
     ['up-broken', lab.labUpText({ ...up, already: true, started: [] }, plainScreen)],
     ['break', lab.labBreakText(broken, plainScreen)],

@@ -10,8 +10,17 @@ const linesOf = (...of: Parameters<typeof reset>): string => recordText(reset(..
 
 describe('a record of another machine is shown whole', () => {
   test('each tree that would be migrated, however many', () => {
-    const items = [{ project: 9, tree: null }, ...Array.from({ length: 250 }, (_, index) => ({ project: 7, tree: index + 1 })), { project: 9, tree: 4 }]
-    const said = recordText(history('migrate-trees', { steps: [step({ kind: 'migrate-trees', api: 'https://testops.example', items, concurrency: 4 })] }), plainScreen)
+    const items = [
+      { project: 9, tree: null },
+      ...Array.from({ length: 250 }, (_, index) => ({ project: 7, tree: index + 1 })),
+      { project: 9, tree: 4 },
+    ]
+    const said = recordText(
+      history('migrate-trees', {
+        steps: [step({ kind: 'migrate-trees', api: 'https://testops.example', items, concurrency: 4 })],
+      }),
+      plainScreen,
+    )
     const words = said.split(/\s+/).join(' ')
     for (const { tree } of items.slice(1, 251)) expect(words).toMatch(new RegExp(`[ ,]${tree!}(,| )`))
     expect(words).toContain('project 9 project 7, trees 1, 2, 3,')
@@ -20,8 +29,17 @@ describe('a record of another machine is shown whole', () => {
 
   test('what was accepted of a holder of the lock', () => {
     const row = { locked: true, lockGranted: '2026-11-21 01:00:00', lockedBy: 'pod-7 (10.0.0.7)' }
-    const release = { kind: 'release-lock' as const, database: 'db', schema: 'public', row, accepts: 'unproven-holder' as const, lacks: ['open-session' as const, 'another-host' as const] }
-    expect(recordText(history('unlock-changelog', { steps: [step(release)] }), plainScreen)).toContain('passes over the risk unproven-holder, for open-session, another-host')
+    const release = {
+      kind: 'release-lock' as const,
+      database: 'db',
+      schema: 'public',
+      row,
+      accepts: 'unproven-holder' as const,
+      lacks: ['open-session' as const, 'another-host' as const],
+    }
+    expect(recordText(history('unlock-changelog', { steps: [step(release)] }), plainScreen)).toContain(
+      'passes over the risk unproven-holder, for open-session, another-host',
+    )
   })
 
   test('what notes have a later step write', () => {
@@ -30,7 +48,13 @@ describe('a record of another machine is shown whole', () => {
     const said = linesOf(steps, [
       noted(at('stop-service'), 'replicas deployment/ns/testops 3'),
       noted(at('switch-exchanges'), JSON.stringify([{ ...binding, routingKey: 'planted' }])),
-      noted(at('delete-queues'), JSON.stringify({ event: 'bound', bindings: [{ ...binding, routingKey: 'also', typed: { x: { '!': 'int8', value: 1 } } }] })),
+      noted(
+        at('delete-queues'),
+        JSON.stringify({
+          event: 'bound',
+          bindings: [{ ...binding, routingKey: 'also', typed: { x: { '!': 'int8', value: 1 } } }],
+        }),
+      ),
     ])
     expect(said).toContain('a note of it has the start scale deployment/ns/testops to 3')
     expect(said.match(/a note of it binds .*\n?.*(planted|also)/g)).toHaveLength(2)

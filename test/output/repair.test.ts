@@ -16,17 +16,24 @@ describe('how a repair ended', () => {
   })
 
   test('names the configuration file that a flag named', () => {
-    expect(repairText(documents['done']!, plainScreen, 'my own.yaml')).toMatch(/testops-admin undo \S+ -d prod --config 'my own\.yaml'\n$/)
+    expect(repairText(documents['done']!, plainScreen, 'my own.yaml')).toMatch(
+      /testops-admin undo \S+ -d prod --config 'my own\.yaml'\n$/,
+    )
   })
 
   test('keeps within the screen, with colours', async () => {
-    await expect(repairText(documents['half-done']!, { columns: 60, colour: true })).toMatchFileSnapshot('golden/repair-half-done-colour.txt')
+    await expect(repairText(documents['half-done']!, { columns: 60, colour: true })).toMatchFileSnapshot(
+      'golden/repair-half-done-colour.txt',
+    )
     await expect(planText(riskyPlan, { columns: 60, colour: true })).toMatchFileSnapshot('golden/plan-colour.txt')
   })
 })
 
 test('a plan that names its figures and parts after nothing of ours is shown all the same, and harmless', () => {
-  const text = planText(planOf({ impact: { constructor: 1, toString: 2, 'a\u001b[31m\nb': 3 }, target: { 'c\u001b]0;x\u0007': 'd' } }), plainScreen)
+  const text = planText(
+    planOf({ impact: { constructor: 1, toString: 2, 'a\u001b[31m\nb': 3 }, target: { 'c\u001b]0;x\u0007': 'd' } }),
+    plainScreen,
+  )
   expect(text).toContain('  - constructor: 1\n  - toString: 2\n  - a\\x1b[31m ⏎ b: 3\n')
   expect(text).toContain('  c\\x1b]0;x\\x07  d\n')
 })
@@ -55,8 +62,20 @@ describe('what does not fit is noticed', () => {
 
 test('each step is told as it begins and ends, with what it took before', () => {
   const said: string[] = []
-  const tell = stepLines(planOf({ expectedMs: [12_400, 300, null] }), (line) => said.push(line.replace(/\d+\.\d s/, 'N s')))
-  for (const [step, status] of [[0, 'begun'], [0, 'done'], [1, 'begun'], [1, 'already'], [2, 'begun'], [2, 'failed'], [1, 'going-back'], [1, 'undone']] as const) tell(step, status)
+  const tell = stepLines(planOf({ expectedMs: [12_400, 300, null] }), (line) =>
+    said.push(line.replace(/\d+\.\d s/, 'N s')),
+  )
+  for (const [step, status] of [
+    [0, 'begun'],
+    [0, 'done'],
+    [1, 'begun'],
+    [1, 'already'],
+    [2, 'begun'],
+    [2, 'failed'],
+    [1, 'going-back'],
+    [1, 'undone'],
+  ] as const)
+    tell(step, status)
   expect(said).toEqual([
     '  1/3  stop the service (about 12 s)',
     '  1/3  done after N s',
@@ -70,6 +89,8 @@ test('each step is told as it begins and ends, with what it took before', () => 
 })
 
 test('what an undo takes back is told in its order, and nothing where there is none', () => {
-  expect(takeBackText(planOf(), [1, 0], plainScreen)).toBe('\nTo be undone, in this order:\n  2. release the lock\n  1. stop the service\n')
+  expect(takeBackText(planOf(), [1, 0], plainScreen)).toBe(
+    '\nTo be undone, in this order:\n  2. release the lock\n  1. stop the service\n',
+  )
   expect(takeBackText(planOf(), [], plainScreen)).toBe('')
 })

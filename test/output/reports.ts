@@ -17,7 +17,9 @@ export function reportOf(checks: readonly CheckReport[], about: Partial<DoctorRe
       skipped: count(({ status }) => status === 'skipped'),
       unknown: count(({ status }) => status === 'unknown'),
     },
-    rootCauses: checks.filter(({ status, because }) => status === 'problem' && because === undefined).map(({ id }) => id),
+    rootCauses: checks
+      .filter(({ status, because }) => status === 'problem' && because === undefined)
+      .map(({ id }) => id),
     checks,
     ...about,
   }
@@ -56,8 +58,7 @@ export const healthy = reportOf([
   skipped('api/token', 'no apiToken is configured for this deployment'),
 ])
 
-const refused =
-  'the service at http://127.0.0.1:8080 refused the connection: nothing listens on 127.0.0.1:8080'
+const refused = 'the service at http://127.0.0.1:8080 refused the connection: nothing listens on 127.0.0.1:8080'
 
 export const stuckLock = reportOf([
   ok('database/reachable', 'PostgreSQL 15.4 at db.example.org:5432/testops'),
@@ -151,7 +152,8 @@ export const unknownOnly = reportOf([
   }),
 ])
 
-const noDatabase = "no database is configured for `prod`: set `database.url` (the service's settings are not known: set `host.environmentFile`)"
+const noDatabase =
+  "no database is configured for `prod`: set `database.url` (the service's settings are not known: set `host.environmentFile`)"
 
 /** Most of it is skipped, for a few reasons. */
 export const mostlySkipped = reportOf([
@@ -170,7 +172,8 @@ export const mostlySkipped = reportOf([
 
 const unread = {
   code: 'UNAVAILABLE' as const,
-  message: "the service's settings in /etc/testops/testops.env (`host.environmentFile` at testops-admin.yaml:4) cannot be read: there is no such file",
+  message:
+    "the service's settings in /etc/testops/testops.env (`host.environmentFile` at testops-admin.yaml:4) cannot be read: there is no such file",
   suggestions: ['ls -l /etc/testops', 'correct `host.environmentFile` at testops-admin.yaml:4'],
 }
 

@@ -17,12 +17,18 @@ describe('what is printed as JSON fits its schema', () => {
     },
   )
 
-  test.each(['database/changelog-lock', 'stuck-lock', 'broker', 'Не удается установить соединение', 'Could not acquire change log lock', 'zebra', '', 'x'.repeat(100_000)])(
-    'explain %j',
-    (query) => {
-      expect(faultsOf('explain', explainDocument(query, explainSearch(explainTexts)(query)))).toEqual([])
-    },
-  )
+  test.each([
+    'database/changelog-lock',
+    'stuck-lock',
+    'broker',
+    'Не удается установить соединение',
+    'Could not acquire change log lock',
+    'zebra',
+    '',
+    'x'.repeat(100_000),
+  ])('explain %j', (query) => {
+    expect(faultsOf('explain', explainDocument(query, explainSearch(explainTexts)(query)))).toEqual([])
+  })
 
   test('explain, all that is known', () => {
     const found = explainEntries.map((entry) => ({ entry, score: 1 }))
@@ -30,7 +36,9 @@ describe('what is printed as JSON fits its schema', () => {
   })
 
   test.each(Object.keys(exitCodes) as ErrorCode[])('error %s', (code) => {
-    expect(faultsOf('error', failureOf(new AdminError(code, 'what happened', ['what next']), 'tool')?.document)).toEqual([])
+    expect(
+      faultsOf('error', failureOf(new AdminError(code, 'what happened', ['what next']), 'tool')?.document),
+    ).toEqual([])
   })
 
   test('a bug', () => {

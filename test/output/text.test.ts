@@ -21,7 +21,9 @@ describe('widths', () => {
   ])('%s wrapped at %i', (text, width, lines) => expect(wrap(text, width)).toEqual(lines))
 
   test('a narrow screen breaks no word that fits it', () => {
-    expect(hang('- skipped  integrations/debug-logging  ', 'see http://127.0.0.1:20703/login/system; it is not seen', 40)).toEqual([
+    expect(
+      hang('- skipped  integrations/debug-logging  ', 'see http://127.0.0.1:20703/login/system; it is not seen', 40),
+    ).toEqual([
       '- skipped  integrations/debug-logging',
       '    see',
       '    http://127.0.0.1:20703/login/system;',
@@ -64,7 +66,9 @@ test('an error says what happened and what to type next', () => {
       testops-admin checks
     "
   `)
-  expect(errorText({ error: { ...document.error, suggestions: [] } }, { columns: 80, colour: true })).toMatchInlineSnapshot(`
+  expect(
+    errorText({ error: { ...document.error, suggestions: [] } }, { columns: 80, colour: true }),
+  ).toMatchInlineSnapshot(`
     "[31mError:[39m no check \`broker/queue-durable\` among the checks of this program, which
            are many, and listed
     "

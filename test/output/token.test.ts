@@ -8,7 +8,12 @@ const tokens = [
   {
     what: 'an hour',
     token: { token: new Secret('eyJ.a.b'), expiresInSeconds: 3599, expiresAt },
-    document: { schemaVersion: 1, accessToken: 'eyJ.a.b', expiresAt: '2026-11-21T23:35:12.345Z', expiresInSeconds: 3599 },
+    document: {
+      schemaVersion: 1,
+      accessToken: 'eyJ.a.b',
+      expiresAt: '2026-11-21T23:35:12.345Z',
+      expiresInSeconds: 3599,
+    },
     says: 'This token expires in 3,599 s, at 2026-11-21T23:35:12Z.',
   },
   {
@@ -34,6 +39,8 @@ describe('a token that lives', () => {
 })
 
 test('a document without a token is none', () => {
-  expect(faultsOf('token', { schemaVersion: 1, accessToken: '', expiresAt: null, expiresInSeconds: null })).not.toEqual([])
+  expect(faultsOf('token', { schemaVersion: 1, accessToken: '', expiresAt: null, expiresInSeconds: null })).not.toEqual(
+    [],
+  )
   expect(faultsOf('token', { schemaVersion: 1, accessToken: 'a', expiresAt: null })).not.toEqual([])
 })

@@ -36,7 +36,9 @@ about        word word word word word word word word word
 })
 
 test('what would move the cursor, or turn the direction of writing, does not', () => {
-  expect(shown({ 'na\u001bme': 'a\u001b[31mred\u202eab\r\nnext\u009b1m', nested: [{ a: '\u0007' }, { a: 1, b: '\u009b' }] })).toBe(
+  expect(
+    shown({ 'na\u001bme': 'a\u001b[31mred\u202eab\r\nnext\u009b1m', nested: [{ a: '\u0007' }, { a: 1, b: '\u009b' }] }),
+  ).toBe(
     `The API token's user at https://testops.example.org:\n\nna\\x1bme  a\\x1b[31mred\\u202eab ⏎ next\\x9b1m\nnested    \\x07, {"a":1,"b":"\\x9b"}\n`,
   )
 })

@@ -8,12 +8,16 @@ export interface Attack {
 }
 
 /**
- * Texts made of what the pattern itself looks for: for each repetition in it, what leads there and then the repetition pumped up, once and
- * over and over; its own matches over and over; single characters of it; each with several ends that spoil a match.
+ * Texts made of what the pattern itself looks for: for each repetition in it, what leads there and then the repetition
+ * pumped up, once and over and over; its own matches over and over; single characters of it; each with several ends
+ * that spoil a match.
  */
 export function attacksOn(pattern: RegExp): Attack[] {
   const parser = new RegExpParser()
-  const ast = parser.parsePattern(pattern.source, undefined, undefined, { unicode: pattern.flags.includes('u'), unicodeSets: pattern.flags.includes('v') })
+  const ast = parser.parsePattern(pattern.source, undefined, undefined, {
+    unicode: pattern.flags.includes('u'),
+    unicodeSets: pattern.flags.includes('v'),
+  })
   const units = new Map<string, { head: string; unit: string }>()
   const add = (head: string, unit: string): void => {
     if (unit !== '' && unit.length < 5000) units.set(JSON.stringify([head, unit]), { head, unit })
@@ -66,7 +70,9 @@ const alphabet = [...' \n\t\r01a7bAZz_-.,:;/\\"\'`<>()[]{}@#?&=+*!$%^|~é\u2028'
 function samplesOf(element: AST.Element, pattern: RegExp): string[] {
   switch (element.type) {
     case 'Assertion':
-      return element.kind === 'lookbehind' && !element.negate ? few(element.alternatives.flatMap((it) => samplesOfAll(it.elements, pattern))) : ['']
+      return element.kind === 'lookbehind' && !element.negate
+        ? few(element.alternatives.flatMap((it) => samplesOfAll(it.elements, pattern)))
+        : ['']
     case 'Character':
       return [String.fromCodePoint(element.value)]
     case 'CharacterSet':
@@ -87,7 +93,10 @@ function samplesOf(element: AST.Element, pattern: RegExp): string[] {
 }
 
 function samplesOfAll(elements: readonly AST.Element[], pattern: RegExp): string[] {
-  return elements.reduce<string[]>((before, element) => few(before.flatMap((head) => samplesOf(element, pattern).map((it) => head + it))), [''])
+  return elements.reduce<string[]>(
+    (before, element) => few(before.flatMap((head) => samplesOf(element, pattern).map((it) => head + it))),
+    [''],
+  )
 }
 
 function charactersOf({ raw }: AST.Element, { flags }: RegExp): string[] {
@@ -97,7 +106,9 @@ function charactersOf({ raw }: AST.Element, { flags }: RegExp): string[] {
 }
 
 function spread<T>(all: readonly T[], count: number): T[] {
-  return all.length <= count ? [...all] : Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)]!)
+  return all.length <= count
+    ? [...all]
+    : Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)]!)
 }
 
 function few(all: readonly string[], count = 6): string[] {

@@ -7,6 +7,7 @@ export interface Site {
   file: string
   line: number
   /** as it stands there */
+  /** on one line, however it is formatted */
   text: string
   /** null: it is built of texts when the program runs */
   pattern: RegExp | null
@@ -30,9 +31,12 @@ export function sitesOf(file: string, text: string): Site[] {
     const site = (pattern: RegExp | null): Site => ({
       file,
       line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1,
-      text: node.getText(),
+      text: node.getText().replace(/\n\s*/g, ''),
       pattern,
-      isSplit: ts.isCallExpression(node.parent) && ts.isPropertyAccessExpression(node.parent.expression) && node.parent.expression.name.text === 'split',
+      isSplit:
+        ts.isCallExpression(node.parent) &&
+        ts.isPropertyAccessExpression(node.parent.expression) &&
+        node.parent.expression.name.text === 'split',
     })
     if (ts.isRegularExpressionLiteral(node)) {
       const end = node.text.lastIndexOf('/')

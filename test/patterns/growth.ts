@@ -18,11 +18,14 @@ const longestMs = 60_000
 const hopeless = 10
 
 /**
- * Whether what takes a text of 100,000 characters takes at most 20 times as long for 1,000,000. Smaller texts come first, so that what
- * grows much faster is known before it takes hours. What is too slow is measured again, up to three times: memory that is cleared at
- * that moment makes one measure too long, but never all.
+ * Whether what takes a text of 100,000 characters takes at most 20 times as long for 1,000,000. Smaller texts come
+ * first, so that what grows much faster is known before it takes hours. What is too slow is measured again, up to three
+ * times: memory that is cleared at that moment makes one measure too long, but never all.
  */
-export function growthOf(run: (length: number) => () => unknown, options: { sizes?: readonly number[]; hangMs?: number } = {}): Growth {
+export function growthOf(
+  run: (length: number) => () => unknown,
+  options: { sizes?: readonly number[]; hangMs?: number } = {},
+): Growth {
   let found = measured(run, options)
   for (let again = 0; again < 2 && !found.isLinear && !found.isHopeless; again += 1) found = measured(run, options)
   return found
@@ -30,7 +33,10 @@ export function growthOf(run: (length: number) => () => unknown, options: { size
 
 function measured(
   run: (length: number) => () => unknown,
-  { sizes = [30, 1000, 10_000, 100_000, 1_000_000], hangMs = longestMs }: { sizes?: readonly number[]; hangMs?: number },
+  {
+    sizes = [30, 1000, 10_000, 100_000, 1_000_000],
+    hangMs = longestMs,
+  }: { sizes?: readonly number[]; hangMs?: number },
 ): Growth & { isHopeless: boolean } {
   const took: string[] = []
   const tasks = sizes.map((size) => run(size))
@@ -41,13 +47,16 @@ function measured(
     const limit = index === 0 ? hangMs : (isJudged ? atMost : early) * Math.max(noiseMs, before)
     const now = fastest(tasks[index]!, limit, hangMs)
     took.push(`${size}: ${now === null ? 'no end' : `${now.toFixed(2)} ms`}`)
-    if (now === null || now > limit) return { isLinear: false, shown: took.join(', '), isHopeless: now === null || now > hopeless * limit }
+    if (now === null || now > limit)
+      return { isLinear: false, shown: took.join(', '), isHopeless: now === null || now > hopeless * limit }
     before = now
   }
   return { isLinear: true, shown: took.join(', '), isHopeless: false }
 }
 
-/** The best of up to five times, in milliseconds; the first that is within the limit is enough. Null: no end was seen. */
+/**
+ * The best of up to five times, in milliseconds; the first that is within the limit is enough. Null: no end was seen.
+ */
 function fastest(run: () => unknown, limit: number, hangMs: number): number | null {
   let best = Number.POSITIVE_INFINITY
   for (let time = 0; time < 5 && best > limit && !(time > 0 && best > hopeless * limit); time += 1) {
@@ -61,7 +70,10 @@ function fastest(run: () => unknown, limit: number, hangMs: number): number | nu
 const holder = globalThis as { runOnce?: () => unknown }
 const script = new Script('runOnce()')
 
-/** How much processor time it takes once, in milliseconds, whatever else the machine does; null where it has to be ended. */
+/**
+ * How much processor time it takes once, in milliseconds, whatever else the machine does; null where it has to be
+ * ended.
+ */
 export function onceMs(run: () => unknown, hangMs = longestMs): number | null {
   holder.runOnce = run
   const from = process.cpuUsage()

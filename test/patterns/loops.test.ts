@@ -22,18 +22,33 @@ import { rawSources } from '../../src/results/read/raw-sources.ts'
 import { growthOf } from './growth.ts'
 
 /** As many of a text as fill so many characters. */
-const of = (unit: string) => (length: number): string => unit.repeat(Math.ceil(length / unit.length))
+const of =
+  (unit: string) =>
+  (length: number): string =>
+    unit.repeat(Math.ceil(length / unit.length))
 
 /** What reads text from outside, by something hostile to it. */
 const readers: readonly (readonly [string, (length: number) => string, (text: string) => unknown])[] = [
   ['values below empty lines', (length) => `${of('\n')(length)}image: {tag: a}\n`, edited],
   ['values below comments', (length) => `${of('# a\n\n')(length)}image: {tag: a}\n`, edited],
   ['values behind blanks', (length) => `image: {tag: a}${of(' ')(length)}\n`, edited],
-  ['values of many keys', (length) => `${Array.from({ length: length / 10 }, (_, index) => `k${index}: v\n`).join('')}image: {tag: a}\n`, edited],
+  [
+    'values of many keys',
+    (length) => `${Array.from({ length: length / 10 }, (_, index) => `k${index}: v\n`).join('')}image: {tag: a}\n`,
+    edited,
+  ],
   ['values with lists in lists', (length) => `l: [${of('[[a],[b]],')(length)}]\nimage: {tag: a}\n`, edited],
   ['values with long blocks', (length) => `image:\n  tag: |\n${of('    a\n')(length)}${of('\n')(length)}`, edited],
-  ['values with keys that have no value', (length) => `${Array.from({ length: length / 10 }, (_, index) => `k${index}:\n`).join('')}image: {tag: a}\n`, edited],
-  ['values with aliases', (length) => `a: &a {b: c}\nl:\n${of('- *a\n')(Math.min(length, 100_000))}image: {tag: a}\n`, edited],
+  [
+    'values with keys that have no value',
+    (length) => `${Array.from({ length: length / 10 }, (_, index) => `k${index}:\n`).join('')}image: {tag: a}\n`,
+    edited,
+  ],
+  [
+    'values with aliases',
+    (length) => `a: &a {b: c}\nl:\n${of('- *a\n')(Math.min(length, 100_000))}image: {tag: a}\n`,
+    edited,
+  ],
   ['beginnings of documents', of('---\n'), parsed],
   ['beginnings of documents below one', (length) => `a: b\n${of('--- #\n')(length)}`, parsed],
   ['a template', of('{{ a }}\n'), parsed],
@@ -42,7 +57,11 @@ const readers: readonly (readonly [string, (length: number) => string, (text: st
   ['a list behind blanks', (length) => `l:\n${of(' ')(length)}- a=1\n`, listed],
   ['blanks', of(' '), printable],
   ['blanks and line ends', of('  \n x  '), printable],
-  ['marks that take no column', (length) => `${of('\u0301')(length)}${'x'.repeat(200)}`, (text) => [clip(text, 100), wrap(`${text} a b c`, 100)]],
+  [
+    'marks that take no column',
+    (length) => `${of('\u0301')(length)}${'x'.repeat(200)}`,
+    (text) => [clip(text, 100), wrap(`${text} a b c`, 100)],
+  ],
   ['words', of('a '), (text) => wrap(text, 100)],
   ['titles of pages', of('<title'), said],
   ['brackets of pages', of('<'), said],
@@ -54,9 +73,18 @@ const readers: readonly (readonly [string, (length: number) => string, (text: st
   ['answers in lines', of('<-- 400 http://a\n'), called],
   ['failures in a line', of('<-- HTTP FAILED: Failed to connect to ['), called],
   ['threads in a line', of('--- [<-- '), called],
-  ['requests of many threads', (length) => Array.from({ length: length / 40 }, (_, index) => `--- [${index}] --> GET http://h${index}/ `).join('\n'), called],
+  [
+    'requests of many threads',
+    (length) =>
+      Array.from({ length: length / 40 }, (_, index) => `--- [${index}] --> GET http://h${index}/ `).join('\n'),
+    called,
+  ],
   ['a log of empty lines', of('\n'), (text) => splitRecords(text, null)],
-  ['a record of many lines', (length) => `2026-11-21 02:12:44 ERROR\n${of('x\n')(length)}`, (text) => [splitRecords(text, null), endingIn(text, (line) => line)]],
+  [
+    'a record of many lines',
+    (length) => `2026-11-21 02:12:44 ERROR\n${of('x\n')(length)}`,
+    (text) => [splitRecords(text, null), endingIn(text, (line) => line)],
+  ],
   ['objects of JSON', of('{"time":"2026'), (text) => splitRecords(text, null)],
   ['an access log of quotes', of('a [01/Jan/2026:00:00:00 +0000] "\\'), readAccessLog],
   ['an access log of lines', of('1.1.1.1 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1\n'), readAccessLog],
@@ -67,7 +95,11 @@ const readers: readonly (readonly [string, (length: number) => string, (text: st
   ['a file of settings', of('A=1\n'), (text) => changedText(Buffer.from(text), 'A', null)],
   ['a file of settings with quotes', of('A="\\'), (text) => changedText(Buffer.from(text), 'A', 'b')],
   ['a file of compose', of('A= # '), (text) => changedDotenv(Buffer.from(text), 'A', 'b')],
-  ['a file of compose with blanks', (length) => `A=${of(' ')(length)}"`, (text) => changedDotenv(Buffer.from(text), 'A', 'b')],
+  [
+    'a file of compose with blanks',
+    (length) => `A=${of(' ')(length)}"`,
+    (text) => changedDotenv(Buffer.from(text), 'A', 'b'),
+  ],
   ['words of a shell', of('"\\" \''), wordsOf],
   ['a message that is pasted', of('at a.b(\n> [ERROR] --- ['), pasted],
   ['a time with brackets', (length) => `2026-11-21 02:12:44${of('( )')(length)}!`, looked],
@@ -80,13 +112,20 @@ const readers: readonly (readonly [string, (length: number) => string, (text: st
   ['JSON of blanks', of(' /*'), (text) => badJson(text, 0, 'no JSON')],
 ]
 
-test.each(readers)('%s take at most 20 times as long for 1,000 kB as for 100 kB', { timeout: 600_000 }, (_, textOf, read) => {
-  const { isLinear, shown } = growthOf((length) => {
-    const text = textOf(length)
-    return () => read(text)
-  }, { sizes: [1000, 10_000, 100_000, 1_000_000] })
-  expect(isLinear, shown).toBe(true)
-})
+test.each(readers)(
+  '%s take at most 20 times as long for 1,000 kB as for 100 kB',
+  { timeout: 600_000 },
+  (_, textOf, read) => {
+    const { isLinear, shown } = growthOf(
+      (length) => {
+        const text = textOf(length)
+        return () => read(text)
+      },
+      { sizes: [1000, 10_000, 100_000, 1_000_000] },
+    )
+    expect(isLinear, shown).toBe(true)
+  },
+)
 
 function edited(text: string): unknown {
   return attempted(() => editYaml(text, [{ path: ['image', 'tag'], to: 'b' }]))

@@ -15,13 +15,17 @@ const sites = sitesIn(root)
 const made = await madeAtLoad([...new Set(sites.filter(({ pattern }) => pattern === null).map(({ file }) => file))])
 
 test('a pattern that is built of texts is made when its file is loaded, or has an example', () => {
-  const later = sites.filter(({ pattern, file }) => pattern === null && !made.has(file)).map(({ file, text }) => ({ file, text }))
+  const later = sites
+    .filter(({ pattern, file }) => pattern === null && !made.has(file))
+    .map(({ file, text }) => ({ file, text }))
   expect(built.map(({ file, text }) => ({ file, text }))).toEqual(later)
 })
 
 const patterns = new Map<string, { where: string; pattern: RegExp }>()
 for (const { where, pattern } of [
-  ...sites.flatMap((site) => (site.pattern ? [{ where: `${site.file}:${site.line}`, pattern: searched(site, site.pattern) }] : [])),
+  ...sites.flatMap((site) =>
+    site.pattern ? [{ where: `${site.file}:${site.line}`, pattern: searched(site, site.pattern) }] : [],
+  ),
   ...built.map(({ file, example }) => ({ where: file, pattern: example })),
   ...[...made].flatMap(([file, all]) => all.map((pattern) => ({ where: file, pattern }))),
 ]) {
@@ -30,15 +34,25 @@ for (const { where, pattern } of [
 }
 
 const folderOf = ({ where }: { where: string }): string => where.split('/').slice(0, 2).join('/')
-const folders = [...new Set([...patterns.values()].map(folderOf))].map((folder) => [folder, [...patterns.values()].filter((it) => folderOf(it) === folder)] as const)
+const folders = [...new Set([...patterns.values()].map(folderOf))].map(
+  (folder) => [folder, [...patterns.values()].filter((it) => folderOf(it) === folder)] as const,
+)
 
-test.each(folders)('patterns of %s take at most 20 times as long for 1,000 kB as for 100 kB', { timeout: 900_000 }, (_, all) => {
-  expect(all.flatMap(({ where, pattern }) => slowAttacks(pattern).map((said) => `${where} ${String(pattern)} on ${said}`))).toEqual([])
-})
+test.each(folders)(
+  'patterns of %s take at most 20 times as long for 1,000 kB as for 100 kB',
+  { timeout: 900_000 },
+  (_, all) => {
+    expect(
+      all.flatMap(({ where, pattern }) => slowAttacks(pattern).map((said) => `${where} ${String(pattern)} on ${said}`)),
+    ).toEqual([])
+  },
+)
 
 test('what takes the square of its length is found, and what has no end', { timeout: 120_000 }, () => {
   const texts = ['/\\s+$/', '/<[^>]*>/g', '/^(a|a)*$/', '/https?:.*!/s', '/(?<!\\s)\\s+$/']
-  const found = sitesOf('src/it.ts', texts.map((text) => `use(${text})`).join('\n')).filter(({ pattern }) => slowAttacks(pattern!, 1000).length > 0)
+  const found = sitesOf('src/it.ts', texts.map((text) => `use(${text})`).join('\n')).filter(
+    ({ pattern }) => slowAttacks(pattern!, 1000).length > 0,
+  )
   expect(found.map(({ text }) => text)).toEqual(texts.slice(0, 4))
 })
 
@@ -86,7 +100,9 @@ async function madeAtLoad(files: readonly string[]): Promise<Map<string, RegExp[
   globalThis.RegExp = new Proxy(original, {
     construct(target, given: [string, string?]) {
       const pattern = new target(...given)
-      const frame = new Error('here').stack?.split('\n').find((line) => line.includes(`${root}/`) && !line.includes(import.meta.filename))
+      const frame = new Error('here').stack
+        ?.split('\n')
+        .find((line) => line.includes(`${root}/`) && !line.includes(import.meta.filename))
       const file = frame === undefined ? undefined : files.find((it) => frame.includes(`${root}/${it}`))
       if (file !== undefined) found.set(file, [...(found.get(file) ?? []), pattern])
       return pattern
@@ -102,6 +118,8 @@ async function madeAtLoad(files: readonly string[]): Promise<Map<string, RegExp[
 
 test('every file with a pattern is read', () => {
   // counted by another way than the syntax tree
-  const told = [...new Set(sites.map(({ file }) => file))].filter((file) => !/\/[^/]|RegExp/.test(readFileSync(`${root}/${file}`, 'utf8')))
+  const told = [...new Set(sites.map(({ file }) => file))].filter(
+    (file) => !/\/[^/]|RegExp/.test(readFileSync(`${root}/${file}`, 'utf8')),
+  )
   expect([sites.length > 500, told]).toEqual([true, []])
 })

@@ -17,7 +17,12 @@ export function followed(log: LogText, { since, named = false }: { since?: Date;
   const lines: string[] = []
   const told: string[] = []
   const ended = (async () => {
-    for await (const { from, text } of log.follow({ signal: stop.signal, since, tell: (message) => void told.push(message) })) lines.push(named ? `${from}: ${text}` : text)
+    for await (const { from, text } of log.follow({
+      signal: stop.signal,
+      since,
+      tell: (message) => void told.push(message),
+    }))
+      lines.push(named ? `${from}: ${text}` : text)
   })().then(
     () => null,
     (error: unknown) => error,

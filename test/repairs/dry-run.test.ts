@@ -34,7 +34,11 @@ afterAll(async () => {
 })
 
 async function witnessed(): Promise<Witnessed> {
-  const [own, database, redis] = await Promise.all([queueDeployment('3', { start: false }), freshDatabase(), freshRedisDatabase()])
+  const [own, database, redis] = await Promise.all([
+    queueDeployment('3', { start: false }),
+    freshDatabase(),
+    freshRedisDatabase(),
+  ])
   const { service, vhost, deployed } = own
   const { user, password } = database.endpoint
   await database.query(
@@ -43,12 +47,16 @@ async function witnessed(): Promise<Witnessed> {
      ALTER TABLE databasechangeloglock OWNER TO ${user}`,
   )
   const settings = await readFile(join(service.directory, 'service.env'), 'utf8')
-  await service.settings(`${settings}SPRING_DATASOURCE_URL=jdbc:${database.url.replace(/\/\/[^@]*@/, '//')}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`)
+  await service.settings(
+    `${settings}SPRING_DATASOURCE_URL=jdbc:${database.url.replace(/\/\/[^@]*@/, '//')}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`,
+  )
   await service.start()
   await own.fill('upload', ['1', '2', '3'])
   for (const name of ['alice', 'bob']) await writeSession(redis.client, { user: name })
   const hourMs = 3_600_000
-  await writeSession(redis.client, { times: { lastAccessedTime: Date.now() - 10 * hourMs, maxInactiveSeconds: 60, ttlMs: null } })
+  await writeSession(redis.client, {
+    times: { lastAccessedTime: Date.now() - 10 * hourMs, maxInactiveSeconds: 60, ttlMs: null },
+  })
 
   const management = new URL(vhost.endpoint.managementUrl!)
   const api = new URL(service.url)
@@ -66,7 +74,11 @@ async function witnessed(): Promise<Witnessed> {
     platform: 'host',
     host: service.host,
     vendor: { package: 'VENDOR_PACKAGE' },
-    database: { url: `postgresql://${at('database')}/${database.name}?sslmode=disable`, user, password: secret(password!.reveal()) },
+    database: {
+      url: `postgresql://${at('database')}/${database.name}?sslmode=disable`,
+      user,
+      password: secret(password!.reveal()),
+    },
     sessions: {
       url: `redis://${at('sessions')}/${redis.database}`,
       ...(redis.endpoint.password && { password: secret(redis.endpoint.password.reveal()) }),
@@ -112,9 +124,12 @@ const plans: readonly (readonly string[])[] = [
 
 describe('a dry run', () => {
   test('is looked at of every repair', () => {
-    // to start a service that runs is nothing to do, and reads what a restart does; files are looked at where they are edited
+    // to start a service that runs is nothing to do, and reads what a restart does; files are looked at where they are
+    // edited
     const planned = plans.map(([name, ...rest]) => (name === 'service' ? `${name}-${rest[0]}` : name))
-    expect(new Set([...planned, 'service-start', 'use-legacy-image', 'set-env-values'])).toEqual(new Set(Object.keys(repairs)))
+    expect(new Set([...planned, 'service-start', 'use-legacy-image', 'set-env-values'])).toEqual(
+      new Set(Object.keys(repairs)),
+    )
   })
 
   test('writes nothing anywhere', async () => {
@@ -122,20 +137,43 @@ describe('a dry run', () => {
     const { settings } = (await writes()) as { settings: string }
     const ended = await Promise.all(plans.map(async (words) => own.operator.run([...words, '--dry-run', '--json'])))
     // each has something to do, so that nothing is left out for want of it
-    const told = ended.map(({ code, json }) => [code, json<RepairDocument>().outcome, json<Partial<RepairDocument>>().plan?.steps.length !== 0])
+    const told = ended.map(({ code, json }) => [
+      code,
+      json<RepairDocument>().outcome,
+      json<Partial<RepairDocument>>().plan?.steps.length !== 0,
+    ])
     expect(told, ended.map(({ stdout }) => stdout).join()).toEqual(plans.map(() => [0, 'planned', true]))
-    expect(await writes()).toEqual({ database: [], amqp: [], management: [], sessions: [], service: [], platform: [], files: [], settings })
+    expect(await writes()).toEqual({
+      database: [],
+      amqp: [],
+      management: [],
+      sessions: [],
+      service: [],
+      platform: [],
+      files: [],
+      settings,
+    })
     expect(Object.entries(recorders).filter(([, { asked }]) => asked.length === 0)).toEqual([])
   })
 
   test('the witnesses notice what a repair writes', async () => {
     const { own, recorders } = world
-    for (const words of [['flush-sessions'], ['reset-queues', '--drain', '0'], ['unlock-changelog'], ['migrate-trees', '--project', '1']]) {
+    for (const words of [
+      ['flush-sessions'],
+      ['reset-queues', '--drain', '0'],
+      ['unlock-changelog'],
+      ['migrate-trees', '--project', '1'],
+    ]) {
       const { code, stdout, stderr } = await own.operator.repair(words)
       expect([words[0], code], stdout + stderr).toEqual([words[0], 0])
     }
     await fetch(`http://127.0.0.1:${recorders.management.port}/api/nodes/none`, { method: 'DELETE' })
-    const seen = Object.fromEntries(Object.entries(recorders).map(([part, it]) => [part, [...new Set(it.writes().map((asked) => asked.split(/\s/)[0]!))].sort()]))
+    const seen = Object.fromEntries(
+      Object.entries(recorders).map(([part, it]) => [
+        part,
+        [...new Set(it.writes().map((asked) => asked.split(/\s/)[0]!))].sort(),
+      ]),
+    )
     expect(seen).toMatchInlineSnapshot(`
       {
         "amqp": [
@@ -172,6 +210,9 @@ describe('a dry run', () => {
         ],
       }
     `)
-    expect(await writes()).toMatchObject({ platform: ['stop', 'start', 'stop', 'start'], settings: expect.stringContaining('VENDOR_RABBIT_DURABLE=true') as string })
+    expect(await writes()).toMatchObject({
+      platform: ['stop', 'start', 'stop', 'start'],
+      settings: expect.stringContaining('VENDOR_RABBIT_DURABLE=true') as string,
+    })
   })
 })

@@ -23,20 +23,31 @@ function rightsIn(title: string): string[] {
 
 /** Its end; what it printed is shown where that is another one. */
 function expectDone(ended: Ended): void {
-  expect([ended.code, ended.json<RepairDocument>().outcome], ended.stdout.slice(-2500) + ended.stderr).toEqual([0, 'done'])
+  expect([ended.code, ended.json<RepairDocument>().outcome], ended.stdout.slice(-2500) + ended.stderr).toEqual([
+    0,
+    'done',
+  ])
 }
 
 /** What the checks of that group say, by their ids. */
 async function looked(someone: Operator, group: string): Promise<Record<string, string>> {
   const ended = await someone.run(['doctor', '--only', group, '--json'])
   const { checks } = ended.json<DoctorReport>()
-  return Object.fromEntries(checks.map((it) => [it.id, it.status === 'unknown' || it.status === 'skipped' ? `${it.status}: ${it.detail}` : it.status]))
+  return Object.fromEntries(
+    checks.map((it) => [
+      it.id,
+      it.status === 'unknown' || it.status === 'skipped' ? `${it.status}: ${it.detail}` : it.status,
+    ]),
+  )
 }
 
 /** What the journal of this machine has on record of a run, by name. */
 async function eventsOf({ state }: Operator, run: string): Promise<string[]> {
   const journal = await readFile(join(state, 'testops-admin', 'prod', 'runs', run, 'journal.jsonl'), 'utf8')
-  return journal.trim().split('\n').map((line) => (JSON.parse(line) as RunEvent).event)
+  return journal
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as RunEvent).event)
 }
 
 describe('the least rights of SECURITY.md are enough', () => {
@@ -50,7 +61,12 @@ describe('the least rights of SECURITY.md are enough', () => {
     const as = async (rights: string): Promise<Operator> => {
       const role = await database.role(rightsIn(rights).map((line) => line.replaceAll('operator', '{role}')))
       const login = { user: role.user, url: `postgresql://${host}:${port}/${database.name}` }
-      const deployed = await deploy((secret) => ({ url: service.url, platform: 'host', host: service.host, database: { ...login, password: secret(role.password!.reveal()) } }))
+      const deployed = await deploy((secret) => ({
+        url: service.url,
+        platform: 'host',
+        host: service.host,
+        database: { ...login, password: secret(role.password!.reveal()) },
+      }))
       const someone = await operator(deployed)
       onTestFinished(async () => {
         await someone.leave()
@@ -83,17 +99,31 @@ describe('the least rights of SECURITY.md are enough', () => {
       for (const line of rightsIn(rights)) {
         const [, verb, ...words] = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
         if (verb === 'set_user_tags') await manage('PUT', `/api/users/${name}`, { password: 'least', tags: words[1] })
-        else await manage('PUT', `/api/permissions/${encodeURIComponent(vhost)}/${name}`, { configure: words[3], write: words[4], read: words[5] })
+        else
+          await manage('PUT', `/api/permissions/${encodeURIComponent(vhost)}/${name}`, {
+            configure: words[3],
+            write: words[4],
+            read: words[5],
+          })
       }
     }
     await own.deployed.configure((secret) => ({
       url: own.service.url,
       platform: 'host',
       host: own.service.host,
-      broker: { url: `amqp://${name}@${endpoint.host}:${endpoint.port}/${encodeURIComponent(vhost)}`, managementUrl: endpoint.managementUrl, password: secret('least') },
+      broker: {
+        url: `amqp://${name}@${endpoint.host}:${endpoint.port}/${encodeURIComponent(vhost)}`,
+        managementUrl: endpoint.managementUrl,
+        password: secret('least'),
+      },
     }))
     await grant('rabbitmq doctor')
-    expect(await looked(own.operator, 'broker')).toEqual({ 'broker/reachable': 'ok', 'broker/queues-durable': 'ok', 'broker/upgrade': 'problem', 'broker/alarms': 'ok' })
+    expect(await looked(own.operator, 'broker')).toEqual({
+      'broker/reachable': 'ok',
+      'broker/queues-durable': 'ok',
+      'broker/upgrade': 'problem',
+      'broker/alarms': 'ok',
+    })
     await grant('rabbitmq journal')
     const restarted = await own.operator.repair(['service', 'restart'])
     expectDone(restarted)
@@ -102,7 +132,10 @@ describe('the least rights of SECURITY.md are enough', () => {
     const done = await own.operator.repair(['reset-queues', '--drain', '0'])
     expectDone(done)
     const { queues, ours } = await own.state()
-    expect([queues['upload'], ours]).toEqual([{ durable: true, autoDelete: false, arguments: expect.anything() as object, texts: ['1', '2'] }, []])
+    expect([queues['upload'], ours]).toEqual([
+      { durable: true, autoDelete: false, arguments: expect.anything() as object, texts: ['1', '2'] },
+      [],
+    ])
   })
 
   test('for Redis', async () => {
@@ -116,10 +149,18 @@ describe('the least rights of SECURITY.md are enough', () => {
       }
     }
     const env = { LEAST: 'least' }
-    const all: Operator = { ...someone, run: async (words, options) => someone.run(words, { ...options, env }), repair: async (words, options) => someone.repair(words, { ...options, env }) }
+    const all: Operator = {
+      ...someone,
+      run: async (words, options) => someone.run(words, { ...options, env }),
+      repair: async (words, options) => someone.repair(words, { ...options, env }),
+    }
     await writeSession(client, { user: 'anna' })
     await grant('redis doctor')
-    expect(await looked(all, 'sessions')).toEqual({ 'sessions/reachable': 'ok', 'sessions/clock': 'ok', 'sessions/memory': 'ok' })
+    expect(await looked(all, 'sessions')).toEqual({
+      'sessions/reachable': 'ok',
+      'sessions/clock': 'ok',
+      'sessions/memory': 'ok',
+    })
     await grant('redis flush-sessions')
     expectDone(await all.repair(['flush-sessions', '--user', 'anna']))
     await writeSession(client, { user: 'anna' })

@@ -15,7 +15,11 @@ describe('a file that is no result', () => {
     ['holds a number', '17', ['bad-shape x-result.json']],
     ['holds a text', '"a"', ['bad-shape x-result.json']],
     ['holds null', 'null', ['bad-shape x-result.json']],
-    ['has numbers where texts belong', { name: 1, fullName: 2, labels: [{ name: 3, value: 4 }] }, ['bad-shape x-result.json', 'bad-shape x-result.json', 'bad-shape x-result.json', 'bad-shape x-result.json']],
+    [
+      'has numbers where texts belong',
+      { name: 1, fullName: 2, labels: [{ name: 3, value: 4 }] },
+      ['bad-shape x-result.json', 'bad-shape x-result.json', 'bad-shape x-result.json', 'bad-shape x-result.json'],
+    ],
     ['is in Latin-1', Buffer.from('{"name": "\xe9"}', 'latin1'), ['not-utf8 x-result.json']],
     ['is in UTF-16', Buffer.from('\ufeff{"name": "a"}', 'utf16le'), ['not-utf8 x-result.json']],
     ['is open a hundred thousand deep', '['.repeat(100_000), ['bad-json x-result.json']],
@@ -39,7 +43,14 @@ describe('a file that is no result', () => {
       'orphan.txt': '',
       ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`${name}-attachment.txt`, 'x'])),
     })
-    expect(said(await lint(folder))).toEqual(['oversize-result d-result.json', 'bad-json a-result.json', 'bad-json f-result.json', 'bad-shape b-result.json', 'not-utf8 c-result.json', 'orphan-attachment orphan.txt'])
+    expect(said(await lint(folder))).toEqual([
+      'oversize-result d-result.json',
+      'bad-json a-result.json',
+      'bad-json f-result.json',
+      'bad-shape b-result.json',
+      'not-utf8 c-result.json',
+      'orphan-attachment orphan.txt',
+    ])
   })
 })
 
@@ -67,7 +78,11 @@ describe('a directory', () => {
   })
 
   it('with a file that may not be read by this user: whose attachments there are is not told', async () => {
-    const folder = resultsDirectory({ 'x-result.json': result(), 'y-result.json': result({ fullName: 'y' }), 'y-attachment.txt': '' })
+    const folder = resultsDirectory({
+      'x-result.json': result(),
+      'y-result.json': result({ fullName: 'y' }),
+      'y-attachment.txt': '',
+    })
     chmodSync(folder, 0o755)
     chmodSync(join(folder, 'x-result.json'), 0)
     expect(said(await asNobody(() => lint(folder)))).toEqual([
@@ -103,12 +118,22 @@ describe('a directory', () => {
   describe('with links', () => {
     const secret = 'never-to-be-quoted'
     const out = 'is a symbolic link that leads out of the directory, and was not followed'
-    const withOutside = (files: Readonly<Record<string, unknown>>): { folder: string; outside: string; link: (target: string, name: string) => void } => {
-      const parent = resultsDirectory({ 'outside/secret': secret, 'outside/b-result.json': result({ fullName: 'b', name: secret, labels: [] }), 'outside/environment.properties': `secret = ${secret}` })
+    const withOutside = (
+      files: Readonly<Record<string, unknown>>,
+    ): { folder: string; outside: string; link: (target: string, name: string) => void } => {
+      const parent = resultsDirectory({
+        'outside/secret': secret,
+        'outside/b-result.json': result({ fullName: 'b', name: secret, labels: [] }),
+        'outside/environment.properties': `secret = ${secret}`,
+      })
       const folder = join(parent, 'results')
       mkdirSync(folder)
       addFiles(folder, files)
-      return { folder, outside: join(parent, 'outside'), link: (target, name) => symlinkSync(target, join(folder, name)) }
+      return {
+        folder,
+        outside: join(parent, 'outside'),
+        link: (target, name) => symlinkSync(target, join(folder, name)),
+      }
     }
 
     it.each<[string, string, string]>([
@@ -126,11 +151,16 @@ describe('a directory', () => {
       ['in a child directory', '../../outside/secret', 'sub/x-attachment.txt'],
       ['by another link', 'through/secret', 'x-result.json'],
     ])('out of it, %s', async (_, target, name) => {
-      const { folder, link } = withOutside({ 'a-result.json': result({ attachments: name === 'x-attachment.txt' ? [{ source: name }] : [] }), 'sub/.keep': '' })
+      const { folder, link } = withOutside({
+        'a-result.json': result({ attachments: name === 'x-attachment.txt' ? [{ source: name }] : [] }),
+        'sub/.keep': '',
+      })
       if (target.startsWith('through')) link('../outside', '.through')
       link(target.replace('through', '.through'), name)
       const report = await lint(folder)
-      expect(said(report)).toEqual(target.startsWith('through') ? [`? .through: ${out}`, `? ${name}: ${out}`] : [`? ${name}: ${out}`])
+      expect(said(report)).toEqual(
+        target.startsWith('through') ? [`? .through: ${out}`, `? ${name}: ${out}`] : [`? ${name}: ${out}`],
+      )
       expect(JSON.stringify(report.problems)).not.toContain(secret)
       expect(report.directories[0]!.bytes).toBeLessThan(300)
     })
@@ -140,12 +170,23 @@ describe('a directory', () => {
       link('../outside/b-result.json', 'b-result.json')
       link('../outside/environment.properties', 'environment.properties')
       link('../outside/secret', 'x.txt')
-      addFiles(outside, { 'now/a-result.json': result({ fullName: 'b', parameters: [{ name: 'p', value: '1' }] }), 'now/environment.properties': 'secret = other' })
-      expect(said(await lint(join(outside, 'now'), { previous: folder }))).toEqual([`? b-result.json: ${out}`, `? environment.properties: ${out}`])
+      addFiles(outside, {
+        'now/a-result.json': result({ fullName: 'b', parameters: [{ name: 'p', value: '1' }] }),
+        'now/environment.properties': 'secret = other',
+      })
+      expect(said(await lint(join(outside, 'now'), { previous: folder }))).toEqual([
+        `? b-result.json: ${out}`,
+        `? environment.properties: ${out}`,
+      ])
     })
 
     it('within it', async () => {
-      const { folder, link } = withOutside({ 'a-result.json': result({ attachments: [{ source: 'y.txt' }, { source: 'x.txt' }] }), 'sub/.keep': '', 'x.txt': 'x', '.env': 'a = b' })
+      const { folder, link } = withOutside({
+        'a-result.json': result({ attachments: [{ source: 'y.txt' }, { source: 'x.txt' }] }),
+        'sub/.keep': '',
+        'x.txt': 'x',
+        '.env': 'a = b',
+      })
       link('x.txt', 'y.txt')
       link('.env', 'environment.properties')
       link('sub', 'linked')
@@ -156,11 +197,19 @@ describe('a directory', () => {
     it('whose results name attachments that would else be nobody’s', async () => {
       const { folder, link } = withOutside({ 'a-result.json': result(), 'x-attachment.txt': 'x' })
       link('../outside/b-result.json', 'b-result.json')
-      expect(said(await lint(folder))).toEqual(['? : 1 file that no result names may belong to results that could not be read', `? b-result.json: ${out}`])
+      expect(said(await lint(folder))).toEqual([
+        '? : 1 file that no result names may belong to results that could not be read',
+        `? b-result.json: ${out}`,
+      ])
     })
 
     it('more than are kept are counted', async () => {
-      const { folder, link } = withOutside({ 'a-result.json': result({ attachments: Array.from({ length: 1200 }, (_, index) => ({ source: `${index}.txt` })) }), 'sub/.keep': '' })
+      const { folder, link } = withOutside({
+        'a-result.json': result({
+          attachments: Array.from({ length: 1200 }, (_, index) => ({ source: `${index}.txt` })),
+        }),
+        'sub/.keep': '',
+      })
       for (let index = 0; index < 1100; index += 1) link('../../outside/secret', `sub/${index}.txt`)
       for (let index = 0; index < 1200; index += 1) link('../outside/secret', `${index}.txt`)
       const { problems, undeterminedCount } = await lint(folder)
@@ -168,7 +217,10 @@ describe('a directory', () => {
     })
 
     it('is itself one, which is the word of who names it', async () => {
-      const { folder, outside } = withOutside({ 'a-result.json': result({ attachments: [{ source: 'x.txt' }] }), 'x.txt': 'x' })
+      const { folder, outside } = withOutside({
+        'a-result.json': result({ attachments: [{ source: 'x.txt' }] }),
+        'x.txt': 'x',
+      })
       symlinkSync(folder, join(outside, 'named'))
       symlinkSync('x.txt', join(folder, 'y.txt'))
       expect(said(await lint(join(outside, 'named')))).toEqual(['orphan-attachment y.txt'])
@@ -178,24 +230,40 @@ describe('a directory', () => {
   it('with pipes, which are not opened', async () => {
     const folder = resultsDirectory({ 'a-result.json': result() })
     execFileSync('mkfifo', [join(folder, 'pipe-result.json'), join(folder, 'pipe.txt')])
-    expect(said(await lint(folder))).toEqual(['? pipe-result.json: is neither a file nor a directory, and was not opened', '? pipe.txt: is neither a file nor a directory, and was not opened'])
+    expect(said(await lint(folder))).toEqual([
+      '? pipe-result.json: is neither a file nor a directory, and was not opened',
+      '? pipe.txt: is neither a file nor a directory, and was not opened',
+    ])
   })
 
   it('with names that are no UTF-8', async () => {
     const folder = resultsDirectory({ 'a-result.json': result(), 'sub/x-attachment.txt': '' })
-    const named = (bytes: number[], rest: string): Buffer => Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(bytes), Buffer.from(rest)])
+    const named = (bytes: number[], rest: string): Buffer =>
+      Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(bytes), Buffer.from(rest)])
     writeFileSync(named([0xff, 0xc3, 0xa9], '-result.json'), '{}')
     writeFileSync(named([0xfe], '.txt'), '')
-    expect(said(await lint(folder))).toEqual(['nested-attachment sub/x-attachment.txt', 'bad-shape \\xffé-result.json', 'orphan-attachment \\xfe.txt'])
+    expect(said(await lint(folder))).toEqual([
+      'nested-attachment sub/x-attachment.txt',
+      'bad-shape \\xffé-result.json',
+      'orphan-attachment \\xfe.txt',
+    ])
     mkdirSync(named([0xff], ''))
-    expect(said(await lint(folder)).at(-1)).toBe('? : holds child directories that could not be looked through: too many, too deep, not for this user, or with names that are not UTF-8')
+    expect(said(await lint(folder)).at(-1)).toBe(
+      '? : holds child directories that could not be looked through: too many, too deep, not for this user, or with names that are not UTF-8',
+    )
   })
 
   it('whose names and environment would take the square of their length to be judged', async () => {
     const long = '('.repeat(900_000)
-    const folder = resultsDirectory({ 'a-result.json': result({ name: long }), 'b-result.json': result({ name: `${long}[` }), 'environment.properties': 'a\\\n'.repeat(300_000) })
+    const folder = resultsDirectory({
+      'a-result.json': result({ name: long }),
+      'b-result.json': result({ name: `${long}[` }),
+      'environment.properties': 'a\\\n'.repeat(300_000),
+    })
     const started = performance.now()
-    expect(said(await lint(folder, { severities: new Map([['long-field', 'off']]) }))).toEqual(['name-collision a-result.json'])
+    expect(said(await lint(folder, { severities: new Map([['long-field', 'off']]) }))).toEqual([
+      'name-collision a-result.json',
+    ])
     expect(performance.now() - started).toBeLessThan(5000)
   })
 
@@ -208,17 +276,27 @@ describe('a directory', () => {
   })
 
   it('in which others are directories of their own', async () => {
-    const folder = resultsDirectory({ 'a-result.json': result(), 'inner/b-result.json': result({ fullName: 'b' }), 'inner/b-attachment.txt': '' })
+    const folder = resultsDirectory({
+      'a-result.json': result(),
+      'inner/b-result.json': result({ fullName: 'b' }),
+      'inner/b-attachment.txt': '',
+    })
     expect(said(await lint(folder))).toEqual(['nested-attachment inner/b-attachment.txt'])
     expect(said(await lint([folder, join(folder, 'inner')]))).toEqual(['orphan-attachment b-attachment.txt'])
     mkdirSync(join(folder, 'history'))
     addFiles(folder, { 'history/x-attachment.txt': '', '.hidden': '', 'executor.json': '{}', 'categories.json': '[]' })
-    expect(said(await lint([folder, `${folder}/`, join(folder, 'inner')]))).toEqual(['orphan-attachment b-attachment.txt'])
+    expect(said(await lint([folder, `${folder}/`, join(folder, 'inner')]))).toEqual([
+      'orphan-attachment b-attachment.txt',
+    ])
   })
 })
 
 it('ends when it is told to, and says how far it is', async () => {
-  const folder = resultsDirectory(Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${index}-result.json`, result({ fullName: `a.B#${index}` })])))
+  const folder = resultsDirectory(
+    Object.fromEntries(
+      Array.from({ length: 3000 }, (_, index) => [`${index}-result.json`, result({ fullName: `a.B#${index}` })]),
+    ),
+  )
   await expect(lint(folder, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough')
   const later = new AbortController()
   setTimeout(() => later.abort(new Error('enough')), 5)

@@ -25,15 +25,41 @@ export function addFiles(folder: string, files: Readonly<Record<string, unknown>
 
 /** A result with nothing wrong. */
 export function result(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return { uuid: 'u', fullName: 'org.example.A#a', name: 'a', status: 'passed', labels: [{ name: 'AS_ID', value: '7' }], start: 1000, stop: 2000, ...more }
+  return {
+    uuid: 'u',
+    fullName: 'org.example.A#a',
+    name: 'a',
+    status: 'passed',
+    labels: [{ name: 'AS_ID', value: '7' }],
+    start: 1000,
+    stop: 2000,
+    ...more,
+  }
 }
 
 /** The directories are named as the command's are. */
-export function lint(directories: string | readonly string[], options: Partial<LintOptions> = {}, parts: LintParts = {}): Promise<LintReport> {
-  return lintResults({ directories: distinctDirectories([directories].flat()), previous: null, agentLogs: [], severities: new Map(), changing: [], ...options }, parts)
+export function lint(
+  directories: string | readonly string[],
+  options: Partial<LintOptions> = {},
+  parts: LintParts = {},
+): Promise<LintReport> {
+  return lintResults(
+    {
+      directories: distinctDirectories([directories].flat()),
+      previous: null,
+      agentLogs: [],
+      severities: new Map(),
+      changing: [],
+      ...options,
+    },
+    parts,
+  )
 }
 
 /** `rule file` of each problem, in their order, and `? file` of what could not be told. */
 export function said({ problems, undetermined }: LintReport): string[] {
-  return [...problems.map(({ rule, file }) => `${rule} ${file}`.trimEnd()), ...undetermined.map(({ file, message }) => `? ${file}: ${message}`)]
+  return [
+    ...problems.map(({ rule, file }) => `${rule} ${file}`.trimEnd()),
+    ...undetermined.map(({ file, message }) => `? ${file}: ${message}`),
+  ]
 }

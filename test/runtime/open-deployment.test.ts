@@ -26,7 +26,10 @@ async function open(
     ...files,
     'testops-admin.yaml': `deployments:\n  prod:\n${lines.replace(/^/gm, '    ')}\n`,
   })
-  const opened = await openDeployment(await findDeployment({ environment, workingDirectory }), { timeoutMs: 2000, environment })
+  const opened = await openDeployment(await findDeployment({ environment, workingDirectory }), {
+    timeoutMs: 2000,
+    environment,
+  })
   onTestFinished(opened.close)
   return opened
 }
@@ -73,12 +76,16 @@ test('what the configuration leaves out is taken from the service', async () => 
 
 test('the access log is read where the configuration says, and no other', async () => {
   const line = '10.0.0.5 - - [21/Nov/2026:03:04:05 +0100] "GET / HTTP/1.1" 413 5'
-  const { open: sources } = await open('url: https://testops.example.org\naccessLog: {file: logs/access.log}', { 'logs/access.log': `${line}\n` })
+  const { open: sources } = await open('url: https://testops.example.org\naccessLog: {file: logs/access.log}', {
+    'logs/access.log': `${line}\n`,
+  })
   const log = await sources.accessLog()
   expect(log.target).toMatch(/^\/.*\/logs\/access\.log$/)
   expect((await log.recent({ maxBytes: 1000 })).requests).toMatchObject([{ path: '/', status: 413 }])
   const without = await open('url: https://testops.example.org')
-  expect(await errorOf(without.open.accessLog())).toBe('NOT_CONFIGURED: no access log is configured for `prod`: set `accessLog.file`')
+  expect(await errorOf(without.open.accessLog())).toBe(
+    'NOT_CONFIGURED: no access log is configured for `prod`: set `accessLog.file`',
+  )
 })
 
 test('the configuration stands above the service', async () => {
@@ -90,13 +97,21 @@ test('the configuration stands above the service', async () => {
 })
 
 test('an option of the JVM stands above TZ, also where others beside it make it a secret; the configuration stands above both, and is sure', async () => {
-  const told = { 'service.env': 'TZ=UTC\nJAVA_TOOL_OPTIONS=-Dproxy=http://me:secret@proxy/ -Duser.timezone=America/New_York\n' }
+  const told = {
+    'service.env': 'TZ=UTC\nJAVA_TOOL_OPTIONS=-Dproxy=http://me:secret@proxy/ -Duser.timezone=America/New_York\n',
+  }
   const zoneOf = async (lines: string): Promise<object> => {
     const { timeZone, isTimeZoneAssumed } = (await open(lines, told)).deployment
     return { timeZone, isTimeZoneAssumed }
   }
-  expect(await zoneOf('host: {environmentFile: service.env}')).toEqual({ timeZone: 'America/New_York', isTimeZoneAssumed: true })
-  expect(await zoneOf('host: {environmentFile: service.env}\ntimeZone: UTC')).toEqual({ timeZone: 'UTC', isTimeZoneAssumed: undefined })
+  expect(await zoneOf('host: {environmentFile: service.env}')).toEqual({
+    timeZone: 'America/New_York',
+    isTimeZoneAssumed: true,
+  })
+  expect(await zoneOf('host: {environmentFile: service.env}\ntimeZone: UTC')).toEqual({
+    timeZone: 'UTC',
+    isTimeZoneAssumed: undefined,
+  })
 })
 
 test('a service that says nothing of its vendor', async () => {
@@ -105,7 +120,11 @@ test('a service that says nothing of its vendor', async () => {
 })
 
 test('a configured deployment on a platform that cannot be asked', async () => {
-  const { deployment, open: sources, commands } = await open('url: http://127.0.0.1:1\ncompose: {service: testops}', {}, { PATH: '/nowhere' })
+  const {
+    deployment,
+    open: sources,
+    commands,
+  } = await open('url: http://127.0.0.1:1\ncompose: {service: testops}', {}, { PATH: '/nowhere' })
   expect(deployment.platform).toBe('compose')
   expect(commands).toBeNull()
   const reason = 'UNAVAILABLE: neither docker nor podman is installed on this machine'
@@ -119,7 +138,10 @@ test.each([
   ['compose: {service: testops}', 'in the configuration: url, database, broker or sessions'],
   ['build: "1"', 'in the configuration: url, database, broker, sessions, or host.environmentFile'],
 ])('with %s, what may be configured instead is named', async (text, expected) => {
-  const suggestions = await open(text, {}, { PATH: '/nowhere', HOME: '/nowhere' }).then(() => [], (error: AdminError) => error.suggestions)
+  const suggestions = await open(text, {}, { PATH: '/nowhere', HOME: '/nowhere' }).then(
+    () => [],
+    (error: AdminError) => error.suggestions,
+  )
   expect(suggestions.at(-1)).toBe(expected)
 })
 
@@ -170,9 +192,11 @@ test.each([
     environment: {},
     workingDirectory: join(folder, 'elsewhere'),
   })
-  expect((await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: { FOREIGN: 'ключ', HOME: folder } }))).replaceAll(folder, 'FOLDER')).toBe(
-    message,
-  )
+  expect(
+    (
+      await errorOf(openDeployment(selected, { timeoutMs: 2000, environment: { FOREIGN: 'ключ', HOME: folder } }))
+    ).replaceAll(folder, 'FOLDER'),
+  ).toBe(message)
 })
 
 test('a settings file that cannot be read is why what it would have told is not known, and does no other harm', async () => {
@@ -181,7 +205,9 @@ test('a settings file that cannot be read is why what it would have told is not 
   const errors = await Promise.all([sources.database, sources.broker, sources.sessions].map(errorThrown))
   for (const { code, message, suggestions, obstacle } of errors) {
     expect({ code, obstacle }).toEqual({ code: 'UNAVAILABLE', obstacle: { kind: 'settings' } })
-    expect(message).toMatch(/^the service's settings in \S+\/none\.env \(`host\.environmentFile` at testops-admin\.yaml:4\) cannot be read: there is no such file$/)
+    expect(message).toMatch(
+      /^the service's settings in \S+\/none\.env \(`host\.environmentFile` at testops-admin\.yaml:4\) cannot be read: there is no such file$/,
+    )
     expect(suggestions[1]).toBe('correct `host.environmentFile` at testops-admin.yaml:4')
   }
   expect(await errorOf(sources.api())).toMatch(/^UNREACHABLE: the service at /)
@@ -214,7 +240,11 @@ test('a database that accepts connections and never answers is given up in time'
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const opened = await open(`database: {url: "postgresql://u@127.0.0.1:${port}/d", password: {env: PW}}`, {}, { PW: 'x' })
+  const opened = await open(
+    `database: {url: "postgresql://u@127.0.0.1:${port}/d", password: {env: PW}}`,
+    {},
+    { PW: 'x' },
+  )
   const started = performance.now()
   expect(await errorOf(opened.open.database())).toMatch(/^TIMED_OUT: /)
   expect(performance.now() - started).toBeLessThan(4000)
@@ -239,9 +269,12 @@ test('whatever calls the API has the same Bearer token, exchanged once', async (
 
 test('a setting that is written leads to the server that it names, and leaves a connection to the others as it is', async () => {
   const [former, later] = [await apiService({ health: 'DOWN' }), await apiService()]
-  const { open: sources, control } = await open('host: {environmentFile: service.env, commands: {start: ["true"], stop: ["true"], status: ["true"]}}', {
-    'service.env': `ACME_ENDPOINT=${former.url}\nACME_RABBIT_DURABLE=false\n`,
-  })
+  const { open: sources, control } = await open(
+    'host: {environmentFile: service.env, commands: {start: ["true"], stop: ["true"], status: ["true"]}}',
+    {
+      'service.env': `ACME_ENDPOINT=${former.url}\nACME_RABBIT_DURABLE=false\n`,
+    },
+  )
   const health = async (): Promise<string | null> => (await (await sources.api()).health()).status
   const before = await sources.api()
   const service = await control.service()

@@ -11,12 +11,15 @@ export interface OwnBroker {
 }
 
 /**
- * A broker of the caller's own, which may be stopped, filled and set otherwise; also of a line that the tests do not share.
- * `packages`: with its configuration in a file of this machine, also where there is Docker.
+ * A broker of the caller's own, which may be stopped, filled and set otherwise; also of a line that the tests do not
+ * share. `packages`: with its configuration in a file of this machine, also where there is Docker.
  */
 export async function startBroker(line: RabbitmqLine, way?: 'packages'): Promise<OwnBroker> {
   // beside those of the run, with which it is removed where its test was given up
   const directory = join(dirname(servers().rabbitmq3.directory), `own-${randomBytes(4).toString('hex')}`)
-  const server = await startServer({ kind: 'rabbitmq', directory, rabbitmq: { line } }, { progress: () => undefined, environment: { ...withoutGiven(), ...(way && { TESTOPS_ADMIN_LAB_SERVERS: way }) } })
+  const server = await startServer(
+    { kind: 'rabbitmq', directory, rabbitmq: { line } },
+    { progress: () => undefined, environment: { ...withoutGiven(), ...(way && { TESTOPS_ADMIN_LAB_SERVERS: way }) } },
+  )
   return { server, remove: async () => removeServer(server) }
 }

@@ -69,7 +69,13 @@ async function run(
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ host: server.host, port: server.port, user: server.user, password: server.password, database })
+  const client = new pg.Client({
+    host: server.host,
+    port: server.port,
+    user: server.user,
+    password: server.password,
+    database,
+  })
   await client.connect()
   try {
     const result = await client.query<Record<string, unknown>>(sql, [...values])

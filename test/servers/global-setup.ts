@@ -41,7 +41,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const started = names.map((name) => {
     // of brokers there are two lines, and each is asked through its rabbitmqctl too: none that was given will do
     const environment = requests[name].kind === 'rabbitmq' ? withoutGiven() : process.env
-    return startServer({ ...requests[name], directory: join(run, name) }, { progress, signal: interrupted.signal, environment })
+    return startServer(
+      { ...requests[name], directory: join(run, name) },
+      { progress, signal: interrupted.signal, environment },
+    )
   })
   const teardown = async () => {
     interrupted.abort()

@@ -20,11 +20,15 @@ export interface Pgbouncer {
 }
 
 /**
- * A real pgbouncer in transaction mode before a database of the test run: a program of this machine, else Debian's package, fetched
- * and unpacked without root as the servers are. `users`: who may come through it, the database's own role where left out. `settings`:
- * further lines of its own file.
+ * A real pgbouncer in transaction mode before a database of the test run: a program of this machine, else Debian's
+ * package, fetched and unpacked without root as the servers are. `users`: who may come through it, the database's own
+ * role where left out. `settings`: further lines of its own file.
  */
-export async function pgbouncer(database: FreshDatabase, users: readonly DatabaseEndpoint[] = [database.endpoint], settings: readonly string[] = []): Promise<Pgbouncer> {
+export async function pgbouncer(
+  database: FreshDatabase,
+  users: readonly DatabaseEndpoint[] = [database.endpoint],
+  settings: readonly string[] = [],
+): Promise<Pgbouncer> {
   const program = await obtain()
   const account = await unprivilegedAccount()
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-pgbouncer-'))
@@ -32,7 +36,10 @@ export async function pgbouncer(database: FreshDatabase, users: readonly Databas
   const server = database.endpoint.hosts[0]!
   const file = (name: string): string => join(folder, name)
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
-  await writeFile(file('users'), users.map(({ user, password }) => `${quoted(user ?? '')} ${quoted(password?.reveal() ?? '')}\n`).join(''))
+  await writeFile(
+    file('users'),
+    users.map(({ user, password }) => `${quoted(user ?? '')} ${quoted(password?.reveal() ?? '')}\n`).join(''),
+  )
   await writeFile(
     file('pgbouncer.ini'),
     [
@@ -52,7 +59,8 @@ export async function pgbouncer(database: FreshDatabase, users: readonly Databas
     ].join('\n'),
   )
   await chmod(folder, 0o755)
-  if (account) for (const path of [folder, file('users'), file('pgbouncer.ini')]) await chown(path, account.uid, account.gid)
+  if (account)
+    for (const path of [folder, file('users'), file('pgbouncer.ini')]) await chown(path, account.uid, account.gid)
   const child = spawn(program, [file('pgbouncer.ini')], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -64,7 +72,11 @@ export async function pgbouncer(database: FreshDatabase, users: readonly Databas
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const abandon = (): void => void child.kill('SIGKILL')
   process.once('exit', abandon)
-  for (const end = Date.now() + 20_000; !(await accepts(loopback, port)); await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (
+    const end = Date.now() + 20_000;
+    !(await accepts(loopback, port));
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  ) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < end) continue
     abandon()
     throw new Error(`pgbouncer did not start: ${said}`)
@@ -83,7 +95,8 @@ export async function pgbouncer(database: FreshDatabase, users: readonly Databas
 }
 
 async function obtain(): Promise<string> {
-  for (const program of ['pgbouncer', '/usr/sbin/pgbouncer']) if ((await tryProgram(program, ['--version'], { timeoutMs: 10_000 })).ok) return program
+  for (const program of ['pgbouncer', '/usr/sbin/pgbouncer'])
+    if ((await tryProgram(program, ['--version'], { timeoutMs: 10_000 })).ok) return program
   const failures: string[] = []
   for (const suite of ['bookworm', 'trixie']) {
     const program = await fetched(suite)

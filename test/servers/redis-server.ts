@@ -2,11 +2,16 @@ import { installedPrograms } from '../../src/lab/servers/programs.ts'
 import { obtainPrograms } from '../../src/lab/servers/packages/index.ts'
 import { servers } from './servers.ts'
 
-/** The program for a server with a configuration of the test's own: the run's, else this machine's, else Debian's, fetched once. */
+/**
+ * The program for a server with a configuration of the test's own: the run's, else this machine's, else Debian's,
+ * fetched once.
+ */
 export async function redisServer(): Promise<string> {
   const request = { kind: 'redis', directory: '' } as const
   const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
-  const programs = servers().redis.local?.programs ?? (await installedPrograms(request, process.env).catch(async () => obtainPrograms(request, options, process.env)))
+  const programs =
+    servers().redis.local?.programs ??
+    (await installedPrograms(request, process.env).catch(async () => obtainPrograms(request, options, process.env)))
   if (programs.kind !== 'redis') throw new Error(`these are programs of ${programs.kind}`)
   return programs.server
 }

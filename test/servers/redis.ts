@@ -54,5 +54,10 @@ async function nextNumber(server: ServerRecord): Promise<number> {
 }
 
 function connect(server: ServerRecord, db: number): Redis {
-  return new Redis({ host: server.host, port: server.port, db, ...(server.password ? { password: server.password } : {}) })
+  return new Redis({
+    host: server.host,
+    port: server.port,
+    db,
+    ...(server.password ? { password: server.password } : {}),
+  })
 }

@@ -19,7 +19,11 @@ export interface FreshVhost {
  * A virtual host of the caller's own, with a user that has all rights in it and sees it in the HTTP API.
  * `on`: another broker than the shared one of that line. `named`: how its name begins.
  */
-export async function freshVhost(line: RabbitmqLine, on: ServerRecord = shared(line), named = 'test'): Promise<FreshVhost> {
+export async function freshVhost(
+  line: RabbitmqLine,
+  on: ServerRecord = shared(line),
+  named = 'test',
+): Promise<FreshVhost> {
   const user = `test-${randomBytes(6).toString('hex')}`
   const vhost = user.replace('test', () => named)
   const path = encodeURIComponent(vhost)

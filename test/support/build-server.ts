@@ -1,8 +1,16 @@
-/** Lines that a build server would obey, as it reads them: Azure Pipelines and TeamCity anywhere in a line, GitHub behind blanks at its beginning, where it is no address of IPv6. */
+/**
+ * Lines that a build server would obey, as it reads them: Azure Pipelines and TeamCity anywhere in a line, GitHub
+ * behind blanks at its beginning, where it is no address of IPv6.
+ */
 export function buildCommands(output: string): string[] {
   // a coloured line begins with what colours it, which the server's page takes away
   const lines = output.split(/[\r\n]+/).map((line) => line.replace(/\u001b\[[\d;]*[A-Za-z]/g, ''))
-  return lines.filter((line) => /##\w*\[/.test(line) || /^::(?!(?:[\da-f]{1,4}:)*[\da-f]{1,4}(?:[^\w:-]|$))\p{L}/iu.test(line.trim()) || /section_(?:start|end):\d|travis_(?:fold|time):/i.test(line))
+  return lines.filter(
+    (line) =>
+      /##\w*\[/.test(line) ||
+      /^::(?!(?:[\da-f]{1,4}:)*[\da-f]{1,4}(?:[^\w:-]|$))\p{L}/iu.test(line.trim()) ||
+      /section_(?:start|end):\d|travis_(?:fold|time):/i.test(line),
+  )
 }
 
 /** Texts that begin, hold, or become lines with such commands once they are broken. */

@@ -7,7 +7,10 @@ import { writeStarter } from '../../src/lab/servers/packages/relocate.ts'
 
 const suite = 'trixie'
 
-/** The real Docker Compose of Debian trixie (2.26.1), fetched once: its path. `config` needs no engine. Throws UNAVAILABLE where it cannot be had. */
+/**
+ * The real Docker Compose of Debian trixie (2.26.1), fetched once: its path. `config` needs no engine. Throws
+ * UNAVAILABLE where it cannot be had.
+ */
 export async function composeProgram(): Promise<string> {
   const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
   const cache = cacheFolder(process.env)
@@ -15,7 +18,12 @@ export async function composeProgram(): Promise<string> {
     options.progress(`fetching Docker Compose from Debian ${suite} (about 20 MB, once)`)
     await unpackDebian({ suite, packageName: 'docker-compose', cache, root: temporary }, options)
     await mkdir(join(temporary, 'bin'))
-    await writeStarter({ root: temporary, final }, join(temporary, 'bin/docker-compose'), join(temporary, 'usr/libexec/docker/cli-plugins/docker-compose'), 'docker-compose')
+    await writeStarter(
+      { root: temporary, final },
+      join(temporary, 'bin/docker-compose'),
+      join(temporary, 'usr/libexec/docker/cli-plugins/docker-compose'),
+      'docker-compose',
+    )
   }
   return join(await cached(cache, `docker-compose-${suite}`, make, options), 'bin/docker-compose')
 }
@@ -28,7 +36,17 @@ interface Asked {
 }
 
 /** Asks it; how it ended is a value. */
-export async function askCompose(program: string, words: readonly string[], { directory, environment, input = '' }: Asked): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { exitCode, stdout, stderr } = await runProgram([program, ...words], { timeoutMs: 60_000, maxBytes: 16_000_000, directory, input, ...(environment && { environment, isolated: true }) })
+export async function askCompose(
+  program: string,
+  words: readonly string[],
+  { directory, environment, input = '' }: Asked,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { exitCode, stdout, stderr } = await runProgram([program, ...words], {
+    timeoutMs: 60_000,
+    maxBytes: 16_000_000,
+    directory,
+    input,
+    ...(environment && { environment, isolated: true }),
+  })
   return { code: exitCode ?? 1, stdout, stderr }
 }

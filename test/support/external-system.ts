@@ -21,7 +21,11 @@ export interface ExternalSystemServer {
 }
 
 /** A real server on a free port that lives until the test ends; encrypted with the certificate of that name. */
-export async function externalSystem(answer: RequestListener, encryptedWith?: string, options: ServerOptions = {}): Promise<ExternalSystemServer> {
+export async function externalSystem(
+  answer: RequestListener,
+  encryptedWith?: string,
+  options: ServerOptions = {},
+): Promise<ExternalSystemServer> {
   const asked: ExternalSystemServer['asked'] = []
   const listener: RequestListener = (request, response) => {
     asked.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization })
@@ -30,7 +34,14 @@ export async function externalSystem(answer: RequestListener, encryptedWith?: st
   const server =
     encryptedWith === undefined
       ? createServer(listener)
-      : createEncrypted({ key: readFileSync(certificate('localhost-key')), cert: readFileSync(certificate(encryptedWith)), ...options }, listener)
+      : createEncrypted(
+          {
+            key: readFileSync(certificate('localhost-key')),
+            cert: readFileSync(certificate(encryptedWith)),
+            ...options,
+          },
+          listener,
+        )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.close()
@@ -44,7 +55,9 @@ export async function externalSystem(answer: RequestListener, encryptedWith?: st
 export function guarded(authorization: string): RequestListener {
   return ({ headers }, response) => {
     const isIn = headers.authorization === authorization
-    response.writeHead(isIn ? 200 : 401, { 'content-type': 'application/json' }).end(isIn ? '{"name":"bob"}' : '{"message":"authentication required"}')
+    response
+      .writeHead(isIn ? 200 : 401, { 'content-type': 'application/json' })
+      .end(isIn ? '{"name":"bob"}' : '{"message":"authentication required"}')
   }
 }
 

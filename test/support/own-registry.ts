@@ -16,9 +16,9 @@ const types = {
 } as const
 
 /**
- * A registry of this process at an address that engines take without TLS: as much of its API as a pull asks for (distribution-spec, "Pull").
- * Below `tools` it has tags `there` and `again` for linux/amd64, `foreign` for linux/arm64, and `listed` in a list of that alone; below
- * `private` it wants a login.
+ * A registry of this process at an address that engines take without TLS: as much of its API as a pull asks for
+ * (distribution-spec, "Pull"). Below `tools` it has tags `there` and `again` for linux/amd64, `foreign` for
+ * linux/arm64, and `listed` in a list of that alone; below `private` it wants a login.
  */
 export async function ownRegistry(): Promise<{ at: string; close: () => Promise<void> }> {
   const blobs = new Map<string, Stored>()
@@ -30,22 +30,43 @@ export async function ownRegistry(): Promise<{ at: string; close: () => Promise<
   const imageOf = (architecture: string): ReturnType<typeof keep> => {
     const tar = tarOf('hello', randomBytes(64))
     const layer = keep(types.layer, gzipSync(tar))
-    const config = keep(types.config, json({ architecture, os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [digestOf(tar)] } }))
+    const config = keep(
+      types.config,
+      json({ architecture, os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [digestOf(tar)] } }),
+    )
     return keep(types.manifest, json({ schemaVersion: 2, mediaType: types.manifest, config, layers: [layer] }))
   }
   const foreign = imageOf('arm64')
-  const listed = keep(types.list, json({ schemaVersion: 2, mediaType: types.list, manifests: [{ ...foreign, platform: { os: 'linux', architecture: 'arm64' } }] }))
-  const tags = new Map([['there', imageOf('amd64')], ['again', imageOf('amd64')], ['foreign', foreign], ['listed', listed]])
+  const listed = keep(
+    types.list,
+    json({
+      schemaVersion: 2,
+      mediaType: types.list,
+      manifests: [{ ...foreign, platform: { os: 'linux', architecture: 'arm64' } }],
+    }),
+  )
+  const tags = new Map([
+    ['there', imageOf('amd64')],
+    ['again', imageOf('amd64')],
+    ['foreign', foreign],
+    ['listed', listed],
+  ])
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     const [, repository, , reference = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(path) ?? []
     const answer = (status: number, headers: Record<string, string>, body: Buffer): void => {
-      response.writeHead(status, { 'docker-distribution-api-version': 'registry/2.0', 'content-length': String(body.length), ...headers })
+      response.writeHead(status, {
+        'docker-distribution-api-version': 'registry/2.0',
+        'content-length': String(body.length),
+        ...headers,
+      })
       response.end(request.method === 'HEAD' ? undefined : body)
     }
-    const refused = (status: number, code: string, message: string, headers = {}): void => answer(status, { 'content-type': 'application/json', ...headers }, json({ errors: [{ code, message }] }))
+    const refused = (status: number, code: string, message: string, headers = {}): void =>
+      answer(status, { 'content-type': 'application/json', ...headers }, json({ errors: [{ code, message }] }))
     if (repository === undefined) return answer(200, { 'content-type': 'application/json' }, json({}))
-    if (repository.startsWith('private/')) return refused(401, 'UNAUTHORIZED', 'authentication required', { 'www-authenticate': 'Basic realm="own"' })
+    if (repository.startsWith('private/'))
+      return refused(401, 'UNAUTHORIZED', 'authentication required', { 'www-authenticate': 'Basic realm="own"' })
     const digest = tags.get(reference)?.digest ?? reference
     const stored = blobs.get(digest)
     if (!stored) return refused(404, 'MANIFEST_UNKNOWN', 'manifest unknown')
@@ -73,7 +94,15 @@ function digestOf(bytes: Buffer): string {
 function tarOf(name: string, content: Buffer): Buffer {
   const head = Buffer.alloc(512)
   head.write(name, 0)
-  head.write('0000644\0' + '0000000\0' + '0000000\0' + `${content.length.toString(8).padStart(11, '0')}\0` + '00000000000\0' + '        0', 100)
+  head.write(
+    '0000644\0' +
+      '0000000\0' +
+      '0000000\0' +
+      `${content.length.toString(8).padStart(11, '0')}\0` +
+      '00000000000\0' +
+      '        0',
+    100,
+  )
   head.write('ustar\0' + '00', 257)
   const sum = head.reduce((all, byte) => all + byte, 0)
   head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)

@@ -10,13 +10,27 @@ export function pageText(page: string): string {
 
 /** Anchors of a page, as GitHub makes them of its headings. */
 function anchorsOf(page: string): string[] {
-  const headings = [...pageText(page).replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)]
-  return headings.map(([, heading]) => heading!.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'))
+  const headings = [
+    ...pageText(page)
+      .replace(/^```[^]*?^```/gm, '')
+      .matchAll(/^#+ (.+)$/gm),
+  ]
+  return headings.map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 }
 
-/** Whether a file or folder of the project is there, and has that anchor where one is named. `target`: below the project's folder. */
+/**
+ * Whether a file or folder of the project is there, and has that anchor where one is named. `target`: below the
+ * project's folder.
+ */
 export function isThere(target: string): boolean {
   const [path = '', anchor] = target.split('#')
   const whole = join(root, path)
-  return existsSync(whole) && (anchor === undefined || (!statSync(whole).isDirectory() && anchorsOf(path).includes(anchor)))
+  return (
+    existsSync(whole) && (anchor === undefined || (!statSync(whole).isDirectory() && anchorsOf(path).includes(anchor)))
+  )
 }

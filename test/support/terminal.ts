@@ -22,11 +22,23 @@ export interface Shown {
   text: string
 }
 
-/** Types a line into a shell on a terminal of its own, where `testops-admin` is this program, and gives what was shown. */
-export async function onTerminal(line: string, { cwd, env = {}, columns = 80, answers = [] }: Terminal = {}): Promise<Shown> {
+/**
+ * Types a line into a shell on a terminal of its own, where `testops-admin` is this program, and gives what was shown.
+ */
+export async function onTerminal(
+  line: string,
+  { cwd, env = {}, columns = 80, answers = [] }: Terminal = {},
+): Promise<Shown> {
   const shell = spawn('script', ['-qefc', `stty cols ${columns}; ${line}`, '/dev/null'], {
     ...(cwd !== undefined && { cwd }),
-    env: { ...process.env, SHELL: '/bin/bash', TERM: 'xterm', NO_COLOR: '1', ...env, PATH: `${binFolder()}:${process.env.PATH ?? ''}` },
+    env: {
+      ...process.env,
+      SHELL: '/bin/bash',
+      TERM: 'xterm',
+      NO_COLOR: '1',
+      ...env,
+      PATH: `${binFolder()}:${process.env.PATH ?? ''}`,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const waiting = [...answers]
@@ -56,6 +68,8 @@ let folder: string | null = null
 function binFolder(): string {
   if (folder !== null) return folder
   folder = mkdtempSync(join(tmpdir(), 'testops-admin-bin-'))
-  writeFileSync(join(folder, 'testops-admin'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 })
+  writeFileSync(join(folder, 'testops-admin'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, {
+    mode: 0o755,
+  })
   return folder
 }

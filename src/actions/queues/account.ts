@@ -40,9 +40,15 @@ interface Accounts {
   lastOf: (queue: string) => Way | null
   /** marks of the policies under which its messages went aside, since the two were compared last; null: not known */
   policiesOf: (queue: string) => readonly string[] | null
-  /** how many messages that had come back to a queue are there for a restart of the broker to drop; null: none, as far as is noted */
+  /**
+   * how many messages that had come back to a queue are there for a restart of the broker to drop; null: none, as far
+   * as is noted
+   */
   transientIn: (queue: string) => number | null
-  /** what was told of a queue to which not all came back that went, so that it is known to whoever goes on; null: all did */
+  /**
+   * what was told of a queue to which not all came back that went, so that it is known to whoever goes on; null: all
+   * did
+   */
   toldOf: (queue: string) => string | null
 }
 
@@ -55,7 +61,11 @@ export function accountsOf(notes: readonly string[]): Accounts {
   const policies = new Map<string, readonly string[] | null>()
   const settled = new Map<string, (Attempt & Way)[]>()
   const came = new Map<string, Came>()
-  const attemptOf = (queue: string, { direction, ahead, attempt }: Way & { attempt: string }, counts: Counts | null): Attempt => {
+  const attemptOf = (
+    queue: string,
+    { direction, ahead, attempt }: Way & { attempt: string },
+    counts: Counts | null,
+  ): Attempt => {
     const known = attempts.get(queue) ?? []
     attempts.set(queue, known)
     const way = { direction, ...(ahead && { ahead }) }
@@ -68,7 +78,11 @@ export function accountsOf(notes: readonly string[]): Accounts {
   }
   for (const entry of notes.flatMap(entryIn)) {
     if (entry.event === 'compared') {
-      for (const queue of entry.queues) settled.set(queue, [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? []).filter(({ direction }) => direction === 'aside')])
+      for (const queue of entry.queues)
+        settled.set(queue, [
+          ...(settled.get(queue) ?? []),
+          ...(attempts.get(queue) ?? []).filter(({ direction }) => direction === 'aside'),
+        ])
       for (const queue of entry.queues) for (const since of [attempts, policies, transient]) since.delete(queue)
       for (const [queue, count] of Object.entries(entry.transient ?? {})) transient.set(queue, count)
       for (const [queue, said] of Object.entries(entry.differing)) told.set(queue, said)
@@ -83,18 +97,27 @@ export function accountsOf(notes: readonly string[]): Accounts {
         const known = attemptOf(queue, entry, null)
         known.part = part
         // it found nothing but what had come before
-        if (part.again !== undefined && Object.keys(part.contents).length === 0) attempts.set(queue, attempts.get(queue)!.filter((it) => it !== known))
+        if (part.again !== undefined && Object.keys(part.contents).length === 0)
+          attempts.set(
+            queue,
+            attempts.get(queue)!.filter((it) => it !== known),
+          )
         if (entry.direction !== 'back' || part.durable !== true) continue
-        const went = [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? [])].filter(({ direction }) => direction === 'aside')
+        const went = [...(settled.get(queue) ?? []), ...(attempts.get(queue) ?? [])].filter(
+          ({ direction }) => direction === 'aside',
+        )
         const latest = totalOf(part.contents) - (part.leftOut ?? 0)
-        if (latest > 0) came.set(queue, { proven: { ...came.get(queue)?.proven, ...provenIn(part.contents, went) }, latest })
+        if (latest > 0)
+          came.set(queue, { proven: { ...came.get(queue)?.proven, ...provenIn(part.contents, went) }, latest })
       }
     }
   }
   return {
     of(queue, ahead) {
       const those = attempts.get(queue)?.filter((it) => it.ahead === ahead) ?? []
-      const [aside, back] = (['aside', 'back'] as const).map((direction) => those.filter((it) => it.direction === direction))
+      const [aside, back] = (['aside', 'back'] as const).map((direction) =>
+        those.filter((it) => it.direction === direction),
+      )
       return those.length === 0 ? null : { aside: aside!, back: back!, settled: settled.get(queue) ?? [] }
     },
     attemptsOf: (queue) => attempts.get(queue) ?? [],
@@ -112,7 +135,8 @@ function provenIn(contents: Contents, went: readonly Attempt[]): Record<string, 
     const [before, after] = [own(part?.contents, attempt), own(contents, attempt)]
     if (!after || after.count !== after.last) return []
     // of one that was cut off nobody knows the whole
-    const isWhole = part === null || (before !== undefined && before.count === after.count && before.digest === after.digest)
+    const isWhole =
+      part === null || (before !== undefined && before.count === after.count && before.digest === after.digest)
     return isWhole ? [[attempt, after.last] as const] : []
   })
   return Object.fromEntries(proven)

@@ -7,8 +7,8 @@ import type { ActionHandler, Workshop } from '../handler.ts'
 
 const pollMs = 200
 /**
- * A connection that has been there for such a part of the patience and is in no list is none: the broker forgets to strike some off that were short
- * (seen on 3.10.8: 4 of 57,000, by the management API).
+ * A connection that has been there for such a part of the patience and is in no list is none: the broker forgets to
+ * strike some off that were short (seen on 3.10.8: 4 of 57,000, by the management API).
  */
 const listedAfter = 1 / 3
 /** for all of it, at most */
@@ -33,12 +33,14 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
     for (;;) {
       const busy = await whoIsThere(action, workshop, isLeftOver)
       if (busy === null) break
-      if (signal.aborted) throw new AdminError('INTERRUPTED', "interrupted while waiting for the service's connections to end")
+      if (signal.aborted)
+        throw new AdminError('INTERRUPTED', "interrupted while waiting for the service's connections to end")
       if (performance.now() > end) {
-        throw new AdminError('REFUSED', `with the service stopped, ${busy}: its messages cannot be moved under their hands`, [
-          'rabbitmqctl list_connections name user client_properties   # on the broker',
-          'stop what that is',
-        ])
+        throw new AdminError(
+          'REFUSED',
+          `with the service stopped, ${busy}: its messages cannot be moved under their hands`,
+          ['rabbitmqctl list_connections name user client_properties   # on the broker', 'stop what that is'],
+        )
       }
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
@@ -57,7 +59,8 @@ async function whoIsThere(
   const kept = (await control.broker()).kept()
   const counts = await source.counts(queues)
   const read = [...counts].filter(([name, it]) => (it?.consumers ?? 0) > (kept.has(name) ? 1 : 0)).map(([name]) => name)
-  if (read.length > 0) return `${counted(read.length, 'queue')} (${listed(read)}) ${read.length === 1 ? 'is' : 'are'} still read from`
+  if (read.length > 0)
+    return `${counted(read.length, 'queue')} (${listed(read)}) ${read.length === 1 ? 'is' : 'are'} still read from`
   const connections = await source.connectionsOf(user).catch((error: unknown) => {
     if (error instanceof AdminError) return error
     throw error
@@ -67,7 +70,9 @@ async function whoIsThere(
     if (connections.code === 'FORBIDDEN' || connections.code === 'UNAVAILABLE') return null
     return `who is connected is not told: ${connections.message}`
   }
-  const left = connections.filter(({ name, clientName, isListed }) => (isListed ? clientName !== ownConnectionName : !isLeftOver(name)))
+  const left = connections.filter(({ name, clientName, isListed }) =>
+    isListed ? clientName !== ownConnectionName : !isLeftOver(name),
+  )
   if (left.length === 0) return null
   return `user ${user} is still connected from ${listed(left.map(({ name, clientName }) => clientName ?? name))}`
 }

@@ -17,7 +17,9 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
   },
   async standsAs({ holding }, workshop) {
     const queues = await liveQueues(workshop)
-    const left = ownMoves(workshop).filter((it) => holding.includes(it.holding) && [it.holding, aheadOf(it.holding)].some((name) => queues.has(name)))
+    const left = ownMoves(workshop).filter(
+      (it) => holding.includes(it.holding) && [it.holding, aheadOf(it.holding)].some((name) => queues.has(name)),
+    )
     const { cameOf } = accountsOf(workshop.journal.ofRun())
     // a broker that was killed may have a deleted queue again
     if (left.length > 0 && left.every(({ queue }) => cameOf(queue) !== null)) return 'untold'
@@ -38,20 +40,30 @@ function all(holding: readonly string[]): string[] {
   return holding.flatMap((name) => [name, aheadOf(name)])
 }
 
-/** What waits in one of them goes back to its queue first. Throws INTERRUPTED where that is not there, or one is read by somebody. */
+/**
+ * What waits in one of them goes back to its queue first. Throws INTERRUPTED where that is not there, or one is read by
+ * somebody.
+ */
 export async function deleteEmpty(holding: readonly string[], workshop: Workshop): Promise<void> {
   const { control, open } = workshop
   const broker = await control.broker()
-  await bringBackRest(ownMoves(workshop).filter((it) => holding.includes(it.holding) || holding.includes(aheadOf(it.holding))), workshop)
+  await bringBackRest(
+    ownMoves(workshop).filter((it) => holding.includes(it.holding) || holding.includes(aheadOf(it.holding))),
+    workshop,
+  )
   const there = await liveQueues({ open })
   for (const name of await leftExchanges({ open })) await broker.deleteExchange(name)
-  const deleted = await broker.deleteQueues(holding.filter((name) => there.has(name)).map((name) => ({ name, most: 0 })))
+  const deleted = await broker.deleteQueues(
+    holding.filter((name) => there.has(name)).map((name) => ({ name, most: 0 })),
+  )
   const full = holding.filter((name) => deleted.get(name) === 'in-use')
   if (full.length === 0) return
   const [first] = full
   const of = ownMoves(workshop).find((it) => it.holding === first || aheadOf(it.holding) === first)?.queue
   const isHomeless = of !== undefined && !there.has(of)
-  const message = isHomeless ? `queue ${first} holds messages of queue ${of}, which is missing. Nothing is lost` : `queue ${first} still has messages or a reader, so it was not deleted`
+  const message = isHomeless
+    ? `queue ${first} holds messages of queue ${of}, which is missing. Nothing is lost`
+    : `queue ${first} still has messages or a reader, so it was not deleted`
   throw new AdminError('INTERRUPTED', message, [
     command`rabbitmqctl list_queues name messages consumers | grep ${first!}   # on the broker`,
     'if a reader is connected, stop it, then run the same command again',
@@ -59,8 +71,8 @@ export async function deleteEmpty(holding: readonly string[], workshop: Workshop
 }
 
 /**
- * After RabbitMQ was killed, queues that this run deleted may exist again. Deletes them before the service starts. If that fails, it
- * reports why, and the service starts all the same.
+ * After RabbitMQ was killed, queues that this run deleted may exist again. Deletes them before the service starts. If
+ * that fails, it reports why, and the service starts all the same.
  */
 export async function deleteLeft(workshop: Workshop): Promise<void> {
   const { cameOf } = accountsOf(workshop.journal.ofRun())
@@ -75,7 +87,9 @@ export async function deleteLeft(workshop: Workshop): Promise<void> {
   })
 }
 
-/** Through which messages went back when a run was killed; nobody else makes such, and one repair is at work at a time. */
+/**
+ * Through which messages went back when a run was killed; nobody else makes such, and one repair is at work at a time.
+ */
 async function leftExchanges({ open }: Pick<Workshop, 'open'>): Promise<string[]> {
   const exchanges = await (await open.broker()).exchanges()
   return exchanges.map(({ name }) => name).filter((name) => name.startsWith(backExchangePrefix))

@@ -31,10 +31,18 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     if (action.discards) await refuseGrown(action, workshop)
     await workshop.failpoint('counted')
     const there = await present(action.queues, workshop)
-    await noteBindings(there.map(({ queue }) => queue.name), action.bindings, workshop)
+    await noteBindings(
+      there.map(({ queue }) => queue.name),
+      action.bindings,
+      workshop,
+    )
     const { messages } = action.counts
     // what is to be lost is not moved aside, where nobody would fetch it
-    await deleteEmptied(action.discards ? there.map((it) => ({ ...it, holding: null })) : there, workshop, action.discards ? messages : 0)
+    await deleteEmptied(
+      action.discards ? there.map((it) => ({ ...it, holding: null })) : there,
+      workshop,
+      action.discards ? messages : 0,
+    )
     await workshop.failpoint('deleted')
   },
   // before the service is stopped for it
@@ -42,44 +50,64 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
     if (!action.discards) return
     await refuseGrown(action, workshop)
     const queues = (await present(action.queues, workshop)).map(({ queue }) => queue)
-    await (await workshop.control.broker()).tryRights({ queues, exchanges: [], bindings: action.bindings, discards: true })
+    await (await workshop.control.broker()).tryRights({
+      queues,
+      exchanges: [],
+      bindings: action.bindings,
+      discards: true,
+    })
   },
-  // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of those after it
+  // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of
+  // those after it
   async undo({ queues, bindings, discards }, workshop) {
     await refuseVanished(workshop, { isOnlyReturned: true })
     await deleteAnew(queues, workshop)
     await putBack(queues, bindings, workshop)
-    if (discards) await deleteEmpty(movesOf(queues).flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
+    if (discards)
+      await deleteEmpty(
+        movesOf(queues).flatMap(({ holding }) => [holding, aheadOf(holding)]),
+        workshop,
+      )
   },
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(queues, workshop),
 }
 
 /**
- * After RabbitMQ was killed, durable queues that this undo deleted may exist again. Moves their messages aside and deletes them. Only
- * queues to which this run had brought messages back, and empty ones, are this run's.
+ * After RabbitMQ was killed, durable queues that this undo deleted may exist again. Moves their messages aside and
+ * deletes them. Only queues to which this run had brought messages back, and empty ones, are this run's.
  */
 async function deleteAnew(queues: readonly Former[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
   const other = queues.filter(({ queue }) => there.has(queue.name) && !isThere(there, queue))
   if (other.length === 0) return
   const { cameOf } = accountsOf(workshop.journal.ofRun())
-  const counts = await countsOf(other.map(({ queue }) => queue.name), workshop)
+  const counts = await countsOf(
+    other.map(({ queue }) => queue.name),
+    workshop,
+  )
   const isEmpty = (name: string): boolean => (counts.get(name)?.ready ?? 0) + (counts.get(name)?.consumers ?? 0) === 0
   const own = other.filter(({ queue: { name } }) => cameOf(name) !== null || isEmpty(name))
   await putAside(movesOf(own), workshop, { isUndo: true })
   await deleteEmptied(own, workshop)
 }
 
-/** Throws REFUSED where queues would have to be declared again as the broker does not take them any more, as after an upgrade. */
+/**
+ * Throws REFUSED where queues would have to be declared again as the broker does not take them any more, as after an
+ * upgrade.
+ */
 export async function assertTakesThem(queues: readonly Former[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
-  const transient = queues.filter(({ queue }) => !queue.durable && !isThere(there, queue)).map(({ queue }) => queue.name)
+  const transient = queues
+    .filter(({ queue }) => !queue.durable && !isThere(there, queue))
+    .map(({ queue }) => queue.name)
   if (transient.length === 0) return
   const { denied, why } = await refusesTransientQueues(await workshop.open.broker())
   if (!denied) return
-  throw new AdminError('REFUSED', `${counted(transient.length, 'queue')} (${listed(transient)}) cannot be made transient again: the broker takes no such queue any more (${why})`, [
-    'testops-admin doctor -d {deployment}',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${counted(transient.length, 'queue')} (${listed(transient)}) cannot be made transient again: the broker takes no such queue any more (${why})`,
+    ['testops-admin doctor -d {deployment}'],
+  )
 }
 
 /** Whether the broker would take them as they were. */
@@ -94,18 +122,28 @@ export async function areTaken(queues: readonly Former[], workshop: Workshop): P
 }
 
 /** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */
-export async function putBack(queues: readonly Former[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
+export async function putBack(
+  queues: readonly Former[],
+  bindings: readonly Binding[],
+  workshop: Workshop,
+): Promise<void> {
   await declareMissing(queues, bindings, workshop)
   await takeBackAside(movesOf(queues), workshop)
 }
 
 /** The same for those for which nothing waits. */
-export async function declareMissing(queues: readonly Former[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
+export async function declareMissing(
+  queues: readonly Former[],
+  bindings: readonly Binding[],
+  workshop: Workshop,
+): Promise<void> {
   const there = await liveQueues(workshop)
   const broker = await workshop.control.broker()
   await broker.declareQueues(queues.map(({ queue }) => queue).filter(({ name }) => !there.has(name)))
   const former = new Set((await present(queues, workshop)).map(({ queue }) => queue.name))
-  const wanted = [...bindings, ...bindingsNoted(workshop.journal.ofRun())].filter(({ destination, destinationKind }) => destinationKind === 'queue' && former.has(destination))
+  const wanted = [...bindings, ...bindingsNoted(workshop.journal.ofRun())].filter(
+    ({ destination, destinationKind }) => destinationKind === 'queue' && former.has(destination),
+  )
   await broker.bind(exact(await missing(wanted, workshop)))
 }
 
@@ -114,7 +152,10 @@ async function present(queues: readonly Former[], workshop: Workshop): Promise<F
   return queues.filter(({ queue }) => isThere(there, queue))
 }
 
-/** Deletes them, and moves aside what has come since they were emptied. Throws INTERRUPTED where one is read, or has no place to move it to. */
+/**
+ * Deletes them, and moves aside what has come since they were emptied. Throws INTERRUPTED where one is read, or has no
+ * place to move it to.
+ */
 export async function deleteEmptied(queues: readonly Former[], workshop: Workshop, most = 0): Promise<void> {
   let left = queues
   for (let round = 1; ; round += 1) {
@@ -145,9 +186,11 @@ async function refuseGrown({ queues, counts: { messages } }: Delete, { open }: W
   const counts = await (await open.broker()).counts(queues.map(({ queue }) => queue.name))
   const now = [...counts.values()].reduce((sum, it) => sum + (it?.ready ?? 0), 0)
   if (now <= messages) return
-  throw new AdminError('REFUSED', `${counted(now, 'message')} would be lost now, and ${counted(messages, 'message')} were confirmed`, [
-    'testops-admin reset-queues -d {deployment} --dry-run   # without --discard-messages, they are kept',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${counted(now, 'message')} would be lost now, and ${counted(messages, 'message')} were confirmed`,
+    ['testops-admin reset-queues -d {deployment} --dry-run   # without --discard-messages, they are kept'],
+  )
 }
 
 function inUse(name: string, isRead: boolean): AdminError {

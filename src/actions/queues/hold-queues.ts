@@ -10,12 +10,18 @@ import { areKept, keepExchanges } from './keep-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Binding } from '../../core/topology.ts'
 
-/** Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now gets its own then. */
+/**
+ * Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now
+ * gets its own then.
+ */
 export const holdQueues: ActionHandler<'hold-queues'> = {
   failpoints: ['declared'],
   async isDone({ moves, vanishing = [] }, workshop) {
     const queues = await liveQueues(workshop)
-    return (await needed(moves, workshop)).every((name) => isThere(queues, declaration(name))) && areKept(vanishing, workshop)
+    return (
+      (await needed(moves, workshop)).every((name) => isThere(queues, declaration(name))) &&
+      areKept(vanishing, workshop)
+    )
   },
   // one that was not in use then got none
   async standsAs({ moves }, workshop) {
@@ -26,8 +32,15 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     const broker = await workshop.control.broker()
     const [there, exchanges] = [await liveQueues(workshop), await liveExchanges(workshop)]
     const own = saved.queues.filter((it) => isThere(there, it))
-    await broker.tryRights({ queues: own, exchanges: saved.exchanges.filter(({ name }) => exchanges.has(name)), bindings: saved.bindings })
-    await tryWayBack(broker, own.map(({ name }) => name))
+    await broker.tryRights({
+      queues: own,
+      exchanges: saved.exchanges.filter(({ name }) => exchanges.has(name)),
+      bindings: saved.bindings,
+    })
+    await tryWayBack(
+      broker,
+      own.map(({ name }) => name),
+    )
     const holding = await needed(moves, workshop)
     const declared = await broker.declareQueues(holding.map(declaration))
     await workshop.failpoint('declared')
@@ -41,13 +54,22 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
     ])
   },
   async undo({ moves }, workshop) {
-    await deleteEmpty(moves.flatMap(({ holding }) => [holding, aheadOf(holding)]), workshop)
+    await deleteEmpty(
+      moves.flatMap(({ holding }) => [holding, aheadOf(holding)]),
+      workshop,
+    )
   },
 }
 
-/** Those of queues that hold messages, or that somebody reads who may give some back; one at least, so that it is known to work. */
+/**
+ * Those of queues that hold messages, or that somebody reads who may give some back; one at least, so that it is known
+ * to work.
+ */
 async function needed(moves: readonly Move[], workshop: Workshop): Promise<string[]> {
-  const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
+  const counts = await countsOf(
+    moves.map(({ queue }) => queue),
+    workshop,
+  )
   const used = moves.filter(({ queue }) => {
     const { ready = 0, consumers = 0 } = counts.get(queue) ?? {}
     return ready > 0 || consumers > 0
@@ -55,11 +77,27 @@ async function needed(moves: readonly Move[], workshop: Workshop): Promise<strin
   return (used.length > 0 ? used : moves.slice(0, 1)).map(({ holding }) => holding)
 }
 
-/** Messages come back through an exchange of ours: a right that is missing is found while the service still runs. Throws FORBIDDEN. */
+/**
+ * Messages come back through an exchange of ours: a right that is missing is found while the service still runs. Throws
+ * FORBIDDEN.
+ */
 async function tryWayBack(broker: BrokerControl, queues: readonly string[]): Promise<void> {
   const name = `${backExchangePrefix}trial`
-  const to = (destination: string): Binding => ({ source: name, destination, destinationKind: 'queue', routingKey: '', arguments: {} })
-  await broker.declareExchange({ name, type: 'fanout', durable: false, autoDelete: true, internal: false, arguments: {} })
+  const to = (destination: string): Binding => ({
+    source: name,
+    destination,
+    destinationKind: 'queue',
+    routingKey: '',
+    arguments: {},
+  })
+  await broker.declareExchange({
+    name,
+    type: 'fanout',
+    durable: false,
+    autoDelete: true,
+    internal: false,
+    arguments: {},
+  })
   try {
     await broker.bind(queues.map(to))
   } finally {

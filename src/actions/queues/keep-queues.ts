@@ -22,7 +22,9 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
     for (const it of await keptByNobodyElse(queues, workshop)) {
       await putAside([it], withoutJournal(workshop), { isLastChance: true }).catch((error: unknown) => {
         if (!(error instanceof AdminError)) throw error
-        unsaved.push(`the messages of ${it.queue} could not be moved aside, and vanish with this program: ${error.message}`)
+        unsaved.push(
+          `the messages of ${it.queue} could not be moved aside, and vanish with this program: ${error.message}`,
+        )
       })
     }
     if (unsaved.length > 0) throw new AdminError('INTERRUPTED', unsaved.join('; '))

@@ -18,12 +18,16 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     const waiting = await awaitedOf(moves, workshop)
     if (direction === 'back') {
       const { cameOf } = accountsOf(workshop.journal.ofRun())
-      // a broker that was killed holds again what had been acknowledged last; it is looked at before the queue is deleted
+      // a broker that was killed holds again what had been acknowledged last; it is looked at before the queue is
+      // deleted
       if (waiting.length > 0) return waiting.every(({ queue }) => cameOf(queue) !== null) ? 'untold' : 'not-done'
       return 'done'
     }
     if (waiting.length > 0) return 'done'
-    const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
+    const counts = await countsOf(
+      moves.map(({ queue }) => queue),
+      workshop,
+    )
     return [...counts.values()].some(({ ready }) => ready > 0) ? 'not-done' : 'untold'
   },
   async perform({ direction, moves, counts }, workshop) {
@@ -31,7 +35,11 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     await refuseVanished(workshop, { planned: counts.messages })
     const there = await liveQueues(workshop)
     // one that is gone with its last reader is not there any more to be deleted
-    await noteBindings(moves.map(({ queue }) => queue).filter((queue) => there.get(queue)?.autoDelete), [], workshop)
+    await noteBindings(
+      moves.map(({ queue }) => queue).filter((queue) => there.get(queue)?.autoDelete),
+      [],
+      workshop,
+    )
     return putAside(moves, workshop)
   },
   // before the service is stopped for it
@@ -41,7 +49,10 @@ export const moveMessages: ActionHandler<'move-messages'> = {
   async undo({ direction, moves }, workshop) {
     if (direction === 'back') {
       const { lastOf, attemptsOf, cameOf } = accountsOf(workshop.journal.ofRun())
-      const isBack = ({ queue }: Move): boolean => lastOf(queue)?.direction === 'back' && attemptsOf(queue).at(-1)?.part !== null && Object.keys(cameOf(queue)?.proven ?? {}).length > 0
+      const isBack = ({ queue }: Move): boolean =>
+        lastOf(queue)?.direction === 'back' &&
+        attemptsOf(queue).at(-1)?.part !== null &&
+        Object.keys(cameOf(queue)?.proven ?? {}).length > 0
       await bringBackRest(moves.filter(isBack), workshop)
       return putAside(moves, workshop, { isUndo: true })
     }

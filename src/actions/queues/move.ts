@@ -32,7 +32,10 @@ interface Moving extends Move, Way {
 }
 
 interface Options {
-  /** on the way back, also of queues that are missing, which take nothing back later either; `there`: of the others alone */
+  /**
+   * on the way back, also of queues that are missing, which take nothing back later either; `there`: of the others
+   * alone
+   */
   verifies?: 'there' | 'all'
   /** what is refused once some were moved is half done */
   isUndo?: true | undefined
@@ -41,7 +44,11 @@ interface Options {
 }
 
 /** Moves aside what is there now, queue by queue; one that is missing has nothing to move. */
-export async function putAside(all: readonly Move[], workshop: Workshop, { isUndo, isLastChance }: Options = {}): Promise<void> {
+export async function putAside(
+  all: readonly Move[],
+  workshop: Workshop,
+  { isUndo, isLastChance }: Options = {},
+): Promise<void> {
   const there = await liveQueues(workshop)
   const moves = all.filter(({ queue }) => there.has(queue))
   if (moves.length === 0) return
@@ -49,16 +56,31 @@ export async function putAside(all: readonly Move[], workshop: Workshop, { isUnd
   // the mover's own consumer comes and goes: a queue that would go with it is held open meanwhile
   if (vanishing.length > 0) await (await workshop.control.broker()).keep(vanishing.map(({ queue }) => queue))
   const { lastOf, attemptsOf } = accountsOf(workshop.journal.ofRun())
-  const wasEmptied = (queue: string): boolean => lastOf(queue)?.direction === 'aside' && attemptsOf(queue).at(-1)?.part !== null
-  await tellOfMore(moves.filter(({ queue }) => there.get(queue)?.durable === true && wasEmptied(queue)), workshop)
+  const wasEmptied = (queue: string): boolean =>
+    lastOf(queue)?.direction === 'aside' && attemptsOf(queue).at(-1)?.part !== null
+  await tellOfMore(
+    moves.filter(({ queue }) => there.get(queue)?.durable === true && wasEmptied(queue)),
+    workshop,
+  )
   for (const ahead of [undefined, true] as const) {
-    await moveThose(moves.filter(({ queue }) => isAhead(there.get(queue), lastOf(queue)) === (ahead ?? false)), { direction: 'aside', ...(ahead && { ahead }) }, workshop, { isUndo, isLastChance })
+    await moveThose(
+      moves.filter(({ queue }) => isAhead(there.get(queue), lastOf(queue)) === (ahead ?? false)),
+      { direction: 'aside', ...(ahead && { ahead }) },
+      workshop,
+      { isUndo, isLastChance },
+    )
   }
 }
 
-/** A durable queue that was emptied, and is not empty: others publish to it, or a broker that was killed holds again what had been acknowledged last. */
+/**
+ * A durable queue that was emptied, and is not empty: others publish to it, or a broker that was killed holds again
+ * what had been acknowledged last.
+ */
 async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<void> {
-  const counts = await countsOf(moves.map(({ queue }) => queue), workshop)
+  const counts = await countsOf(
+    moves.map(({ queue }) => queue),
+    workshop,
+  )
   for (const [queue, { ready }] of counts) {
     if (ready === 0) continue
     const text = `Queue ${queue} has received ${counted(ready, 'message')} since it was emptied. If RabbitMQ was killed in that time, some of them may be duplicates`
@@ -68,8 +90,8 @@ async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<v
 }
 
 /**
- * What has come back already was before what still waits. After a move aside, what is in the queue came later; but an undo that was cut
- * off while it emptied a queue that was declared anew has left the rest of it there.
+ * What has come back already was before what still waits. After a move aside, what is in the queue came later; but an
+ * undo that was cut off while it emptied a queue that was declared anew has left the rest of it there.
  */
 function isAhead(queue: BrokerQueue | undefined, last: Way | null): boolean {
   if (last?.direction === 'aside') return last.ahead === true && queue?.durable === true
@@ -77,17 +99,33 @@ function isAhead(queue: BrokerQueue | undefined, last: Way | null): boolean {
 }
 
 /**
- * Moves back what waits, queue by queue; one that is missing takes nothing back yet. What came is compared with what went: throws
- * INTERRUPTED where it is not the same, once, so that whoever knows of it can go on.
+ * Moves back what waits, queue by queue; one that is missing takes nothing back yet. What came is compared with what
+ * went: throws INTERRUPTED where it is not the same, once, so that whoever knows of it can go on.
  */
-export async function bringBack(all: readonly Move[], workshop: Workshop, { verifies = 'there', isUndo }: Options = {}): Promise<void> {
+export async function bringBack(
+  all: readonly Move[],
+  workshop: Workshop,
+  { verifies = 'there', isUndo }: Options = {},
+): Promise<void> {
   const there = await liveQueues(workshop)
   const moves = all.filter(({ queue }) => there.has(queue))
   const { lastOf } = accountsOf(workshop.journal.ofRun())
-  const lost = await lostSince(moves.filter(({ queue }) => there.get(queue)?.durable === false), workshop)
+  const lost = await lostSince(
+    moves.filter(({ queue }) => there.get(queue)?.durable === false),
+    workshop,
+  )
   // an undo that cannot be gone on with goes forward again
-  await putAside(moves.filter(({ queue }) => lastOf(queue)?.direction === 'aside' && isAhead(there.get(queue), lastOf(queue))), workshop, { isUndo })
-  await moveThose(moves.filter(({ holding }) => there.has(aheadOf(holding))), { direction: 'back', ahead: true }, workshop, { isUndo })
+  await putAside(
+    moves.filter(({ queue }) => lastOf(queue)?.direction === 'aside' && isAhead(there.get(queue), lastOf(queue))),
+    workshop,
+    { isUndo },
+  )
+  await moveThose(
+    moves.filter(({ holding }) => there.has(aheadOf(holding))),
+    { direction: 'back', ahead: true },
+    workshop,
+    { isUndo },
+  )
   const before = await countsOf(moves.flatMap(placesOf), workshop)
   await moveThose(moves, { direction: 'back' }, workshop, { isUndo })
   await verifyMoved(verifies === 'all' ? all : moves, { before, lost }, workshop)
@@ -102,21 +140,28 @@ export async function bringBackRest(moves: readonly Move[], workshop: Workshop):
 }
 
 /**
- * A bounded queue may drop or refuse other messages for duplicates. Throws INTERRUPTED if it is not certain what such a queue already
- * has.
+ * A bounded queue may drop or refuse other messages for duplicates. Throws INTERRUPTED if it is not certain what such a
+ * queue already has.
  */
 async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Promise<void> {
   const { cameOf } = accountsOf(workshop.journal.ofRun())
   const { queues, policies } = await boundsNow(workshop)
   const counts = await countsOf(moves.flatMap(placesOf), workshop)
-  const isProven = ({ queue }: Move): boolean => Object.keys(provenThere(cameOf(queue), counts.get(queue) ?? null)).length > 0
-  const doubtful = moves.find((it) => queues.has(it.queue) && isBounded(queues.get(it.queue)!, policies) && !isProven(it))
+  const isProven = ({ queue }: Move): boolean =>
+    Object.keys(provenThere(cameOf(queue), counts.get(queue) ?? null)).length > 0
+  const doubtful = moves.find(
+    (it) => queues.has(it.queue) && isBounded(queues.get(it.queue)!, policies) && !isProven(it),
+  )
   if (!doubtful) return
   const held = [doubtful.holding, aheadOf(doubtful.holding)].find((name) => (counts.get(name)?.ready ?? 0) > 0)!
-  throw new AdminError('INTERRUPTED', `queue ${held} has messages that queue ${doubtful.queue} may have already. That queue has a limit, and could drop others for them`, [
-    command`rabbitmqctl list_queues name messages | grep -F ${doubtful.queue}   # on the broker`,
-    sentence`if they are in queue ${doubtful.queue}, delete queue ${held}, then run the same command again`,
-  ])
+  throw new AdminError(
+    'INTERRUPTED',
+    `queue ${held} has messages that queue ${doubtful.queue} may have already. That queue has a limit, and could drop others for them`,
+    [
+      command`rabbitmqctl list_queues name messages | grep -F ${doubtful.queue}   # on the broker`,
+      sentence`if they are in queue ${doubtful.queue}, delete queue ${held}, then run the same command again`,
+    ],
+  )
 }
 
 /** What of the messages that had come back is in its queue no more, by queue. */
@@ -127,33 +172,45 @@ async function lostSince(moves: readonly Move[], workshop: Workshop): Promise<Re
   const readyIn = (name: string): number => counts.get(name)?.ready ?? 0
   return new Map(
     begun.flatMap(({ queue, holding }) => {
-      const left = leftOfReturned(attemptsOf(queue), { ready: readyIn(queue), held: readyIn(holding), ahead: readyIn(aheadOf(holding)) })
+      const left = leftOfReturned(attemptsOf(queue), {
+        ready: readyIn(queue),
+        held: readyIn(holding),
+        ahead: readyIn(aheadOf(holding)),
+      })
       return left === null || (counts.get(queue)?.consumers ?? 0) > 0 ? [] : [[queue, left] as const]
     }),
   )
 }
 
 /**
- * Moves back what waits for queues that are there as they were. What a move aside that was cut off has left in them follows it, and is
- * moved behind it first; what has come back already is where it belongs, so that nothing is moved aside again.
+ * Moves back what waits for queues that are there as they were. What a move aside that was cut off has left in them
+ * follows it, and is moved behind it first; what has come back already is where it belongs, so that nothing is moved
+ * aside again.
  */
 export async function takeBackAside(all: readonly Move[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
   const { lastOf } = accountsOf(workshop.journal.ofRun())
   // one that vanishes with its last reader would do so now, and has nothing left of before: it was declared again since
-  const isRest = ({ queue }: Move): boolean => there.get(queue)?.autoDelete === false && lastOf(queue)?.direction !== 'back'
+  const isRest = ({ queue }: Move): boolean =>
+    there.get(queue)?.autoDelete === false && lastOf(queue)?.direction !== 'back'
   await putAside(all.filter(isRest), workshop, { isUndo: true })
   // one that is missing has nothing that waits for it: what it held is lost, and told
   await bringBack(all, workshop, { verifies: 'all', isUndo: true })
 }
 
-async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, { isUndo, isLastChance }: Options): Promise<void> {
+async function moveThose(
+  moves: readonly Move[],
+  way: Way,
+  workshop: Workshop,
+  { isUndo, isLastChance }: Options,
+): Promise<void> {
   if (moves.length === 0) return
   const counts = await countsOf(moves.flatMap(placesOf), workshop)
   const broker = await workshop.control.broker()
   const kept = broker.kept()
   const heldBack = new Map<string, number>()
-  for (const { queue } of moves) if (way.direction === 'aside' && kept.has(queue)) heldBack.set(queue, await broker.heldBack(queue))
+  for (const { queue } of moves)
+    if (way.direction === 'aside' && kept.has(queue)) heldBack.set(queue, await broker.heldBack(queue))
   const accounts = accountsOf(workshop.journal.ofRun())
   const full = moves.flatMap((it): Moving[] => {
     const [held, beside] = way.ahead ? [aheadOf(it.holding), it.holding] : [it.holding, aheadOf(it.holding)]
@@ -164,7 +221,17 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, {
     const othersIds = accounts.of(it.queue, way.ahead)?.aside.every(({ part }) => part?.othersIds === 0) !== true
     const sound = soundCounts(counts.get(it.queue), counts.get(held), { isKept, heldBack: heldBack.get(it.queue) ?? 0 })
     const aside = counts.get(beside)?.ready ?? 0
-    return [{ queue: it.queue, holding: held, ...way, counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) }, attempts: accounts.attemptsOf(it.queue), othersIds, came: provenThere(accounts.cameOf(it.queue), sound) }]
+    return [
+      {
+        queue: it.queue,
+        holding: held,
+        ...way,
+        counts: sound && { ...sound, ...(aside > 0 && { beside: aside }) },
+        attempts: accounts.attemptsOf(it.queue),
+        othersIds,
+        came: provenThere(accounts.cameOf(it.queue), sound),
+      },
+    ]
   })
   if (full.length === 0) return
   const those = moves.filter(({ queue }) => full.some((it) => it.queue === queue))
@@ -173,12 +240,19 @@ async function moveThose(moves: readonly Move[], way: Way, workshop: Workshop, {
   await attempt(full, way, workshop, isUndo)
 }
 
-/** What to leave out: only while the queue has all that came last. If it lost some, or somebody reads from it, a duplicate is better than a loss. */
+/**
+ * What to leave out: only while the queue has all that came last. If it lost some, or somebody reads from it, a
+ * duplicate is better than a loss.
+ */
 function provenThere(came: Came | null, counts: Pick<Counts, 'ready'> | null): Came['proven'] {
   return came && counts && counts.ready >= came.latest ? came.proven : {}
 }
 
-function soundCounts(queue: QueueCounts | undefined, held: QueueCounts | undefined, { isKept, heldBack }: { isKept: boolean; heldBack: number }): Counts | null {
+function soundCounts(
+  queue: QueueCounts | undefined,
+  held: QueueCounts | undefined,
+  { isKept, heldBack }: { isKept: boolean; heldBack: number },
+): Counts | null {
   if ((queue?.consumers ?? 0) > (isKept ? 1 : 0) || (held?.consumers ?? 0) > 0) return null
   return { ready: (queue?.ready ?? 0) + heldBack, held: held?.ready ?? 0 }
 }
@@ -190,9 +264,18 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   const policies = way.direction === 'aside' ? await policiesOn(full, workshop) : null
   // a holding queue has none
   const bounds: Bounds = way.direction === 'back' ? await boundsNow(workshop) : { queues: new Map(), policies: null }
-  await note({ event: 'begun', ...way, ...(policies && { policies }), attempt: id, queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])) })
+  await note({
+    event: 'begun',
+    ...way,
+    ...(policies && { policies }),
+    attempt: id,
+    queues: Object.fromEntries(full.map(({ queue, counts }) => [queue, counts])),
+  })
   const mover = await (await control.broker()).mover()
-  const total = full.reduce((sum, { counts }) => sum + ((way.direction === 'aside' ? counts?.ready : counts?.held) ?? 0), 0)
+  const total = full.reduce(
+    (sum, { counts }) => sum + ((way.direction === 'aside' ? counts?.ready : counts?.held) ?? 0),
+    0,
+  )
   let unnoted = new Map<string, Part>()
   let since = performance.now()
   const noteMoved = async (): Promise<void> => {
@@ -206,11 +289,22 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   let done = 0
   try {
     for (const it of full) {
-      const onProgress = ({ moved }: { moved: number }): void => moving({ done: (done = before + moved), total, unit: 'messages' })
-      const { moved, contents, othersIds, ...rest } = await moveOne(it, { mover, bounds, attempt: id, onProgress }, workshop)
+      const onProgress = ({ moved }: { moved: number }): void =>
+        moving({ done: (done = before + moved), total, unit: 'messages' })
+      const { moved, contents, othersIds, ...rest } = await moveOne(
+        it,
+        { mover, bounds, attempt: id, onProgress },
+        workshop,
+      )
       before += moved
       const { leftOut, again } = rest
-      unnoted.set(it.queue, { contents, othersIds, ...(leftOut > 0 && { leftOut }), ...(again > 0 && { again }), ...(bounds.queues.get(it.queue)?.durable && { durable: true }) })
+      unnoted.set(it.queue, {
+        contents,
+        othersIds,
+        ...(leftOut > 0 && { leftOut }),
+        ...(again > 0 && { again }),
+        ...(bounds.queues.get(it.queue)?.durable && { durable: true }),
+      })
       tell(it, { othersIds, ...rest }, workshop)
       if (performance.now() - since > noteMs) await noteMoved()
     }
@@ -244,7 +338,11 @@ interface Means {
   onProgress: (so: { moved: number }) => void
 }
 
-async function moveOne(it: Moving, { mover, attempt: id, onProgress, bounds }: Means, workshop: Workshop): Promise<Moved> {
+async function moveOne(
+  it: Moving,
+  { mover, attempt: id, onProgress, bounds }: Means,
+  workshop: Workshop,
+): Promise<Moved> {
   const { queue, holding, direction, othersIds } = it
   // of what came into a queue that is not durable, a restart has left nothing
   const came = bounds.queues.get(queue)?.durable ? it.came : {}
@@ -253,10 +351,20 @@ async function moveOne(it: Moving, { mover, attempt: id, onProgress, bounds }: M
   // without a test that waits for it, nothing is held up
   const common = { onProgress, signal, ...(workshop.isTested && { failpoint }) }
   if (direction === 'aside') {
-    const kept = broker.kept().has(queue) && { kept: { release: async () => broker.release(queue), keepAgain: async () => broker.keep([queue]) } }
+    const kept = broker.kept().has(queue) && {
+      kept: { release: async () => broker.release(queue), keepAgain: async () => broker.keep([queue]) },
+    }
     return mover.aside({ from: queue, to: holding, attempt: id, ...common, ...kept })
   }
-  return mover.back({ from: holding, to: queue, othersIds, came, repeats: repeatsOf(it, bounds), fits: fitsOf(it, bounds), ...common })
+  return mover.back({
+    from: holding,
+    to: queue,
+    othersIds,
+    came,
+    repeats: repeatsOf(it, bounds),
+    fits: fitsOf(it, bounds),
+    ...common,
+  })
 }
 
 /** What must not come back twice, since the queue would drop others for it, or refuse to take it. */
@@ -273,11 +381,25 @@ function fitsOf({ queue, attempts }: Moving, { queues, policies }: Bounds): Fits
   return bound ? { ...bound, isCut: attempts.some(({ part }) => part === null) } : undefined
 }
 
-function tell({ queue, direction, attempts }: Moving, { perhapsTwice, othersIds, leftOut, again }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut' | 'again'>, { progress }: Workshop): void {
+function tell(
+  { queue, direction, attempts }: Moving,
+  { perhapsTwice, othersIds, leftOut, again }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut' | 'again'>,
+  { progress }: Workshop,
+): void {
   // a message may have been delivered before to the service as well
   const isCut = attempts.some(({ part }) => part === null)
-  if (isCut && perhapsTwice > leftOut) progress(`${queue}: ${counted(perhapsTwice, 'message')} had been delivered before, and may be there twice, since a move was cut off`)
-  if (leftOut > 0) progress(`${queue}: ${counted(leftOut, 'message')} left out that a move which was cut off had put there already`)
-  if (again > 0) progress(`Queue ${queue} has ${counted(again, 'message')} already that RabbitMQ delivered once more after it was killed. ${again === 1 ? 'It was' : 'They were'} not added a second time; nothing is lost`)
-  if (direction === 'back' && othersIds > 0) progress(`${queue}: ${counted(othersIds, 'message')} came back without user_id, which the broker takes from that user alone`)
+  if (isCut && perhapsTwice > leftOut)
+    progress(
+      `${queue}: ${counted(perhapsTwice, 'message')} had been delivered before, and may be there twice, since a move was cut off`,
+    )
+  if (leftOut > 0)
+    progress(`${queue}: ${counted(leftOut, 'message')} left out that a move which was cut off had put there already`)
+  if (again > 0)
+    progress(
+      `Queue ${queue} has ${counted(again, 'message')} already that RabbitMQ delivered once more after it was killed. ${again === 1 ? 'It was' : 'They were'} not added a second time; nothing is lost`,
+    )
+  if (direction === 'back' && othersIds > 0)
+    progress(
+      `${queue}: ${counted(othersIds, 'message')} came back without user_id, which the broker takes from that user alone`,
+    )
 }

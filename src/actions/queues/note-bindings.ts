@@ -7,13 +7,18 @@ import type { Workshop } from '../handler.ts'
 import { bindingKey } from './switch-exchanges.ts'
 
 /**
- * Bindings that came since the plan was made go with the queue as well: they are on record before it is deleted. Throws REFUSED where one could
- * not be bound again.
+ * Bindings that came since the plan was made go with the queue as well: they are on record before it is deleted. Throws
+ * REFUSED where one could not be bound again.
  */
-export async function noteBindings(queues: readonly string[], known: readonly Binding[], { open, journal }: Pick<Workshop, 'open' | 'journal'>): Promise<void> {
+export async function noteBindings(
+  queues: readonly string[],
+  known: readonly Binding[],
+  { open, journal }: Pick<Workshop, 'open' | 'journal'>,
+): Promise<void> {
   const names = new Set(queues)
   const keys = new Set([...known, ...bindingsNoted(journal.ofRun())].map(bindingKey))
-  const isOwn = ({ source, destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && names.has(destination) && !source.startsWith(backExchangePrefix)
+  const isOwn = ({ source, destination, destinationKind }: Binding): boolean =>
+    destinationKind === 'queue' && names.has(destination) && !source.startsWith(backExchangePrefix)
   const others = (await (await open.broker()).bindings()).filter((it) => isOwn(it) && !keys.has(bindingKey(it)))
   exactlyListed(others)
   if (others.length > 0) await journal.note(JSON.stringify({ event: 'bound', bindings: others } satisfies Entry))

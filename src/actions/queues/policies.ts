@@ -13,7 +13,10 @@ async function livePolicies({ open }: Pick<Workshop, 'open'>): Promise<readonly 
   return tolerant((await open.broker()).policies())
 }
 
-/** Throws REFUSED where messages could not wait safely in the queues of these moves: a policy may have come since the plan was made. */
+/**
+ * Throws REFUSED where messages could not wait safely in the queues of these moves: a policy may have come since the
+ * plan was made.
+ */
 export async function refuseUnsafeHolding(moves: readonly Move[], workshop: Pick<Workshop, 'open'>): Promise<void> {
   const policies = await livePolicies(workshop)
   const against = policyAgainst(moves.flatMap(placesOf), policies ?? [], await workshop.open.broker())
@@ -21,19 +24,29 @@ export async function refuseUnsafeHolding(moves: readonly Move[], workshop: Pick
 }
 
 /**
- * Throws REFUSED where a queue would drop what comes back to it, by a policy that it was not under when its messages went aside: they
- * wait, where that policy does not bear on them. Where it does, they are no safer there than in their own queue, and it is told.
+ * Throws REFUSED where a queue would drop what comes back to it, by a policy that it was not under when its messages
+ * went aside: they wait, where that policy does not bear on them. Where it does, they are no safer there than in their
+ * own queue, and it is told.
  */
-export async function refuseUnsafeReturn(moves: readonly Move[], { open, journal, progress, result }: Pick<Workshop, 'open' | 'journal' | 'progress' | 'result'>): Promise<void> {
+export async function refuseUnsafeReturn(
+  moves: readonly Move[],
+  { open, journal, progress, result }: Pick<Workshop, 'open' | 'journal' | 'progress' | 'result'>,
+): Promise<void> {
   const policies = (await livePolicies({ open })) ?? []
   const { policiesOf } = accountsOf(journal.ofRun())
   for (const move of moves) {
     const former = policiesOf(move.queue)
-    const since = former === null ? [] : policies.filter((it) => isDropping(it, move.queue) && !former.includes(markOf(it)))
+    const since =
+      former === null ? [] : policies.filter((it) => isDropping(it, move.queue) && !former.includes(markOf(it)))
     const against = since.find((it) => !placesOf(move).some((name) => isDropping(it, name)))
-    const said = (policy: BrokerPolicy): string => `${settingOf(policy)} on queue ${move.queue}, and did not when its messages were moved aside`
+    const said = (policy: BrokerPolicy): string =>
+      `${settingOf(policy)} on queue ${move.queue}, and did not when its messages were moved aside`
     if (against) {
-      throw new AdminError('REFUSED', `${said(against)}: it could drop some, so they stay in ${move.holding}`, howToMend(against, move.queue, await open.broker()))
+      throw new AdminError(
+        'REFUSED',
+        `${said(against)}: it could drop some, so they stay in ${move.holding}`,
+        howToMend(against, move.queue, await open.broker()),
+      )
     }
     for (const text of since.map((policy) => `${said(policy)}: it may drop some`)) {
       progress(text)
@@ -43,7 +56,10 @@ export async function refuseUnsafeReturn(moves: readonly Move[], { open, journal
 }
 
 /** The policies by which one of these queues drops messages. */
-export async function droppingOn(names: readonly string[], workshop: Pick<Workshop, 'open'>): Promise<readonly BrokerPolicy[]> {
+export async function droppingOn(
+  names: readonly string[],
+  workshop: Pick<Workshop, 'open'>,
+): Promise<readonly BrokerPolicy[]> {
   return ((await livePolicies(workshop)) ?? []).filter((it) => names.some((name) => isDropping(it, name)))
 }
 

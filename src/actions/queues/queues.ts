@@ -21,15 +21,24 @@ export async function liveExchanges({ open }: Pick<Workshop, 'open'>): Promise<R
   return new Map(exchanges.map((exchange) => [exchange.name, exchange]))
 }
 
-/** What those of them hold that are there. A missing one is left out, and not asked for: its refusal costs more than the others together. */
-export async function countsOf(names: readonly string[], { open }: Pick<Workshop, 'open'>): Promise<ReadonlyMap<string, QueueCounts>> {
+/**
+ * What those of them hold that are there. A missing one is left out, and not asked for: its refusal costs more than the
+ * others together.
+ */
+export async function countsOf(
+  names: readonly string[],
+  { open }: Pick<Workshop, 'open'>,
+): Promise<ReadonlyMap<string, QueueCounts>> {
   const there = await liveQueues({ open })
   const counts = await (await open.broker()).counts(names.filter((name) => there.has(name)))
   return new Map([...counts].flatMap(([name, it]) => (it === null ? [] : [[name, it] as const])))
 }
 
 /** Holds them open for as long as this process lasts; those that are missing are passed over. */
-export async function keepOpen(names: readonly string[], { open, control }: Pick<Workshop, 'open' | 'control'>): Promise<void> {
+export async function keepOpen(
+  names: readonly string[],
+  { open, control }: Pick<Workshop, 'open' | 'control'>,
+): Promise<void> {
   // once it is interrupted, nothing more can be opened, and what is kept has to be brought to safety then
   await open.broker()
   await (await control.broker()).keep(names)
@@ -56,11 +65,17 @@ function holdingPlaces(holding: string): string[] {
 
 /** Those of the queues for which messages wait in another one. */
 export async function awaitedOf(moves: readonly Move[], workshop: Pick<Workshop, 'open'>): Promise<Move[]> {
-  const counts = await countsOf(moves.flatMap(({ holding }) => holdingPlaces(holding)), workshop)
+  const counts = await countsOf(
+    moves.flatMap(({ holding }) => holdingPlaces(holding)),
+    workshop,
+  )
   return moves.filter(({ holding }) => holdingPlaces(holding).some((name) => (counts.get(name)?.ready ?? 0) > 0))
 }
 
 /** Whether a queue of that name is there, and is durable as it is to be. */
-export function isThere(queues: ReadonlyMap<string, BrokerQueue>, { name, durable }: Pick<QueueDeclaration, 'name' | 'durable'>): boolean {
+export function isThere(
+  queues: ReadonlyMap<string, BrokerQueue>,
+  { name, durable }: Pick<QueueDeclaration, 'name' | 'durable'>,
+): boolean {
   return queues.get(name)?.durable === durable
 }

@@ -30,9 +30,11 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     const declared = await broker.declareQueues(wanted)
     const other = wanted.find(({ name }) => declared.get(name) === 'otherwise')
     if (other) {
-      throw new AdminError('INTERRUPTED', `queue ${other.name} has been declared otherwise by somebody else meanwhile; its messages wait`, [
-        command`rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`,
-      ])
+      throw new AdminError(
+        'INTERRUPTED',
+        `queue ${other.name} has been declared otherwise by somebody else meanwhile; its messages wait`,
+        [command`rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`],
+      )
     }
     await workshop.failpoint('declared')
     const all = [...bindings, ...bindingsNoted(workshop.journal.ofRun())]

@@ -15,7 +15,12 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
   },
   // a binding that somebody has removed since is theirs
   async standsAs({ exchanges }, workshop) {
-    return (await areThere(exchanges.map(({ to }) => to), workshop)) ? 'done' : 'not-done'
+    return (await areThere(
+      exchanges.map(({ to }) => to),
+      workshop,
+    ))
+      ? 'done'
+      : 'not-done'
   },
   async foresee({ exchanges, bindings }, workshop) {
     exact(bindings)
@@ -23,11 +28,25 @@ export const switchExchanges: ActionHandler<'switch-exchanges'> = {
     const known = exchanges.map(({ from }) => from).filter(({ name }) => there.has(name))
     await (await workshop.control.broker()).tryRights({ queues: [], exchanges: known, bindings })
   },
-  perform: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ to }) => to), bindings, workshop),
-  undo: async ({ exchanges, bindings }, workshop) => switchTo(exchanges.map(({ from }) => from), bindings, workshop),
+  perform: async ({ exchanges, bindings }, workshop) =>
+    switchTo(
+      exchanges.map(({ to }) => to),
+      bindings,
+      workshop,
+    ),
+  undo: async ({ exchanges, bindings }, workshop) =>
+    switchTo(
+      exchanges.map(({ from }) => from),
+      bindings,
+      workshop,
+    ),
 }
 
-async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readonly Binding[], workshop: Workshop): Promise<void> {
+async function switchTo(
+  wanted: readonly ExchangeDeclaration[],
+  bindings: readonly Binding[],
+  workshop: Workshop,
+): Promise<void> {
   const { control, failpoint } = workshop
   const broker = await control.broker()
   const all = [...bindings, ...(await notedMeanwhile(wanted, bindings, workshop))]
@@ -38,9 +57,13 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
     await broker.deleteExchange(exchange.name)
     await failpoint('deleted')
     if ((await broker.declareExchange(exchange)) === 'declared') continue
-    throw new AdminError('REFUSED', `exchange ${exchange.name} has been declared otherwise by somebody else meanwhile`, [
-      command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `exchange ${exchange.name} has been declared otherwise by somebody else meanwhile`,
+      [
+        command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
+      ],
+    )
   }
   await failpoint('declared')
   // where its other end has gone meanwhile, whoever declares that anew binds it too
@@ -49,15 +72,22 @@ async function switchTo(wanted: readonly ExchangeDeclaration[], bindings: readon
 }
 
 /**
- * Bindings that came since the plan was made go with the exchange as well: they are on record before it is deleted, now or by the process
- * that was killed then. What was unbound meanwhile comes back with the others.
+ * Bindings that came since the plan was made go with the exchange as well: they are on record before it is deleted, now
+ * or by the process that was killed then. What was unbound meanwhile comes back with the others.
  */
-async function notedMeanwhile(wanted: readonly ExchangeDeclaration[], known: readonly Binding[], { open, journal }: Workshop): Promise<Binding[]> {
+async function notedMeanwhile(
+  wanted: readonly ExchangeDeclaration[],
+  known: readonly Binding[],
+  { open, journal }: Workshop,
+): Promise<Binding[]> {
   const names = new Set(wanted.map(({ name }) => name))
   const noted = journal.notes.flatMap((note) => JSON.parse(note) as Binding[])
   const keys = new Set([...known, ...noted].map(bindingKey))
   const others = (await (await open.broker()).bindings()).filter(
-    (it) => (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) && !keys.has(bindingKey(it)) && !it.destination.startsWith(backExchangePrefix),
+    (it) =>
+      (names.has(it.source) || (it.destinationKind === 'exchange' && names.has(it.destination))) &&
+      !keys.has(bindingKey(it)) &&
+      !it.destination.startsWith(backExchangePrefix),
   )
   exactlyListed(others)
   if (others.length > 0) await journal.note(JSON.stringify(others))
@@ -66,7 +96,9 @@ async function notedMeanwhile(wanted: readonly ExchangeDeclaration[], known: rea
 
 async function areThere(wanted: readonly ExchangeDeclaration[], { open }: Workshop): Promise<boolean> {
   const there = new Map((await (await open.broker()).exchanges()).map((it) => [it.name, it]))
-  return wanted.every(({ name, durable, type }) => there.get(name)?.durable === durable && there.get(name)?.type === type)
+  return wanted.every(
+    ({ name, durable, type }) => there.get(name)?.durable === durable && there.get(name)?.type === type,
+  )
 }
 
 /** Bindings that are not there, of those whose both ends are. */
@@ -74,8 +106,12 @@ export async function missing(bindings: readonly Binding[], workshop: Pick<Works
   const there = await (await workshop.open.broker()).bindings()
   const [exactly, alike] = [new Set(there.map(bindingKey)), new Set(there.map(shownKey))]
   // what a former version wrote down has no key
-  const isThere = (it: Binding): boolean => (it.key === undefined ? alike.has(shownKey(it)) : exactly.has(bindingKey(it)))
-  return possible(bindings.filter((it) => !isThere(it)), workshop)
+  const isThere = (it: Binding): boolean =>
+    it.key === undefined ? alike.has(shownKey(it)) : exactly.has(bindingKey(it))
+  return possible(
+    bindings.filter((it) => !isThere(it)),
+    workshop,
+  )
 }
 
 /** Those whose ends are both there. */
@@ -86,7 +122,8 @@ export async function possible(bindings: readonly Binding[], { open }: Pick<Work
   const isExchange = new Set(exchanges.map(({ name }) => name))
   const exists = (name: string): boolean => isExchange.has(name) || name.startsWith('amq.')
   return bindings.filter(
-    ({ source, destination, destinationKind }) => exists(source) && (destinationKind === 'queue' ? isQueue.has(destination) : exists(destination)),
+    ({ source, destination, destinationKind }) =>
+      exists(source) && (destinationKind === 'queue' ? isQueue.has(destination) : exists(destination)),
   )
 }
 

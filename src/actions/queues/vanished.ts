@@ -17,15 +17,21 @@ interface Looked {
 }
 
 /**
- * A broker that is started again drops transient queues with what is in them, while the service is stopped and declares none. Throws
- * INTERRUPTED, once, where one is gone before its messages were moved aside, or after they had come back; while they are moved, they are
- * compared.
+ * A broker that is started again drops transient queues with what is in them, while the service is stopped and declares
+ * none. Throws INTERRUPTED, once, where one is gone before its messages were moved aside, or after they had come back;
+ * while they are moved, they are compared.
  */
-export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>, { isOnlyReturned, isUndone, planned }: Looked = {}): Promise<void> {
+export async function refuseVanished(
+  { open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>,
+  { isOnlyReturned, isUndone, planned }: Looked = {},
+): Promise<void> {
   const { transientIn, lastOf, toldOf } = accountsOf(journal.ofRun())
   const queues = (saved?.queues ?? []).filter(({ name }) => toldOf(name) === null)
   // where the step is performed once more, this run itself may have deleted queues since
-  const isUntouched = !isOnlyReturned && (isUndone || !journal.isRepeated) && (saved?.queues ?? []).every(({ name }) => lastOf(name) === null)
+  const isUntouched =
+    !isOnlyReturned &&
+    (isUndone || !journal.isRepeated) &&
+    (saved?.queues ?? []).every(({ name }) => lastOf(name) === null)
   const returned = queues.filter(({ name }) => transientIn(name) !== null)
   const wanted = isUntouched ? queues.filter((it) => !goesByItself(it)) : returned
   if (wanted.length === 0) return
@@ -33,16 +39,21 @@ export async function refuseVanished({ open, journal, saved }: Pick<Workshop, 'o
   const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
   const missing = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
   // what still waits for one of them is brought back and compared afterwards
-  const awaited = missing.length === 0 || isUndone ? [] : (await awaitedOf(ownMoves({ saved }), { open })).map(({ queue }) => queue)
+  const awaited =
+    missing.length === 0 || isUndone ? [] : (await awaitedOf(ownMoves({ saved }), { open })).map(({ queue }) => queue)
   const gone = missing.filter((name) => !awaited.includes(name))
   if (gone.length === 0) return
   const differing = Object.fromEntries(gone.map((name) => [name, saidOf(name, transientIn(name))]))
   await journal.note(JSON.stringify({ event: 'compared', queues: gone, differing } satisfies Entry))
   const total = planned === undefined ? '' : ` The plan counted ${counted(planned, 'message')} in all queues.`
-  throw new AdminError('INTERRUPTED', `${Object.values(differing).join('. ')}. RabbitMQ was most likely restarted, which drops transient queues.${total} The service is still stopped`, [
-    'rabbitmqctl status   # on the broker: how long it has been up',
-    'if you do not need these messages, run the same command again: it reports this only once',
-  ])
+  throw new AdminError(
+    'INTERRUPTED',
+    `${Object.values(differing).join('. ')}. RabbitMQ was most likely restarted, which drops transient queues.${total} The service is still stopped`,
+    [
+      'rabbitmqctl status   # on the broker: how long it has been up',
+      'if you do not need these messages, run the same command again: it reports this only once',
+    ],
+  )
 }
 
 /** With its last reader, or some time after: the plan says so, and names what that may lose. */

@@ -14,11 +14,15 @@ import { droppingOn } from './policies.ts'
 import { countsOf, liveQueues } from './queues.ts'
 
 /**
- * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once: whoever goes on
- * knows of it, and it stands in the report at the end. `before`: counts of the queues that were there before the last way back; `lost`: what
- * had come back earlier and is gone.
+ * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once:
+ * whoever goes on knows of it, and it stands in the report at the end. `before`: counts of the queues that were there
+ * before the last way back; `lost`: what had come back earlier and is gone.
  */
-export async function verifyMoved(moves: readonly Move[], { before, lost }: { before: ReadonlyMap<string, QueueCounts>; lost: ReadonlyMap<string, Left> }, workshop: Workshop): Promise<void> {
+export async function verifyMoved(
+  moves: readonly Move[],
+  { before, lost }: { before: ReadonlyMap<string, QueueCounts>; lost: ReadonlyMap<string, Left> },
+  workshop: Workshop,
+): Promise<void> {
   const { journal, progress, result } = workshop
   const accounts = accountsOf(journal.ofRun())
   for (const { queue } of moves) {
@@ -36,8 +40,12 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   })
   if (compared.length === 0) return
   const differing: Differing[] = [
-    ...compared.flatMap(({ so, queue, holding }) => (so?.difference ? [{ queue, holding, where: whereLost(so.difference), said: differenceOf(queue, so) }] : [])),
-    ...moves.flatMap(({ queue, holding }) => (lost.has(queue) ? [{ queue, holding, where: 'queue' as const, said: lossOf(queue, lost.get(queue)!) }] : [])),
+    ...compared.flatMap(({ so, queue, holding }) =>
+      so?.difference ? [{ queue, holding, where: whereLost(so.difference), said: differenceOf(queue, so) }] : [],
+    ),
+    ...moves.flatMap(({ queue, holding }) =>
+      lost.has(queue) ? [{ queue, holding, where: 'queue' as const, said: lossOf(queue, lost.get(queue)!) }] : [],
+    ),
   ]
   // what an undo moved ahead had been counted with what it was ahead of
   const came = new Map<string, number>()
@@ -46,7 +54,15 @@ export async function verifyMoved(moves: readonly Move[], { before, lost }: { be
   const entry: Entry = {
     event: 'compared',
     queues: [...new Set(compared.map(({ queue }) => queue))],
-    differing: Object.fromEntries(differing.map(({ queue }) => [queue, differing.filter((it) => it.queue === queue).map(({ said }) => said).join('. ')])),
+    differing: Object.fromEntries(
+      differing.map(({ queue }) => [
+        queue,
+        differing
+          .filter((it) => it.queue === queue)
+          .map(({ said }) => said)
+          .join('. '),
+      ]),
+    ),
     ...(Object.keys(transient).length > 0 && { transient }),
   }
   await journal.note(JSON.stringify(entry))
@@ -67,7 +83,11 @@ async function transientIn(came: ReadonlyMap<string, number>, { open }: Workshop
   const there = await liveQueues({ open })
   const names = [...came.keys()].filter((name) => there.get(name)?.durable === false)
   const counts = await countsOf(names, { open })
-  return Object.fromEntries(names.map((name) => [name, Math.max(came.get(name) ?? 0, counts.get(name)?.ready ?? 0)] as const).filter(([, count]) => count > 0))
+  return Object.fromEntries(
+    names
+      .map((name) => [name, Math.max(came.get(name) ?? 0, counts.get(name)?.ready ?? 0)] as const)
+      .filter(([, count]) => count > 0),
+  )
 }
 
 /** What queues hold less of than came back to them: they drop what is beyond their bound, as for any other message. */
@@ -75,7 +95,11 @@ async function droppedSince(came: ReadonlyMap<string, number>, { open }: Worksho
   const counts = await countsOf([...came.keys()], { open })
   return [...came].flatMap(([queue, count]) => {
     const { ready = count, consumers = 0 } = counts.get(queue) ?? {}
-    return ready < count && consumers === 0 ? [`Queue ${queue} has kept ${ready} of ${counted(count, 'message')}. The others have expired, or were over its limit`] : []
+    return ready < count && consumers === 0
+      ? [
+          `Queue ${queue} has kept ${ready} of ${counted(count, 'message')}. The others have expired, or were over its limit`,
+        ]
+      : []
   })
 }
 
@@ -83,7 +107,10 @@ interface Differing {
   queue: string
   holding: string
   said: string
-  /** where they were when they went: in their own queue, not aside yet or back already, or in the one that held them; null: `said` tells why */
+  /**
+   * where they were when they went: in their own queue, not aside yet or back already, or in the one that held them;
+   * null: `said` tells why
+   */
   where: 'queue' | 'holding' | null
 }
 
@@ -92,31 +119,50 @@ function whereLost(difference: NonNullable<Comparison['difference']>): Differing
 }
 
 async function missingOf(differing: readonly Differing[], { open }: Workshop): Promise<AdminError> {
-  const policies = await droppingOn(differing.map(({ queue, holding, where }) => (where === 'holding' ? holding : queue)), { open })
+  const policies = await droppingOn(
+    differing.map(({ queue, holding, where }) => (where === 'holding' ? holding : queue)),
+    { open },
+  )
   const broker = await open.broker()
-  const reasons = policies.length === 0 ? reasonsOf(differing) : ` The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
+  const reasons =
+    policies.length === 0
+      ? reasonsOf(differing)
+      : ` The broker drops messages there: ${policies.map(settingOf).join('; ')}.`
   const isStopped = (await tolerant(open.service().then(async (service) => service.status())))?.state === 'stopped'
-  return new AdminError('INTERRUPTED', `${differing.map(({ said }) => said).join('. ')}.${reasons} All that was left is back.${isStopped ? ' The service is still stopped' : ''}`, [
-    ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
-    'rabbitmqctl list_queues name messages consumers   # on the broker: are they in another queue?',
-    'if you know where they are, or do not need them, run the same command again: it reports this only once',
-  ])
+  return new AdminError(
+    'INTERRUPTED',
+    `${differing.map(({ said }) => said).join('. ')}.${reasons} All that was left is back.${isStopped ? ' The service is still stopped' : ''}`,
+    [
+      ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
+      'rabbitmqctl list_queues name messages consumers   # on the broker: are they in another queue?',
+      'if you know where they are, or do not need them, run the same command again: it reports this only once',
+    ],
+  )
 }
 
 function reasonsOf(differing: readonly Differing[]): string {
   const before = differing.filter(({ where }) => where === 'queue')
   const after = differing.filter(({ where }) => where === 'holding')
   const reasons = [
-    ...(before.length === 0 ? [] : [` Somebody else read from ${listed(before.map(({ queue }) => queue))} in that time, they expired, or RabbitMQ was restarted: it drops what transient queues hold.`]),
-    ...(after.length === 0 ? [] : [` Somebody else read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
+    ...(before.length === 0
+      ? []
+      : [
+          ` Somebody else read from ${listed(before.map(({ queue }) => queue))} in that time, they expired, or RabbitMQ was restarted: it drops what transient queues hold.`,
+        ]),
+    ...(after.length === 0
+      ? []
+      : [` Somebody else read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
   ]
   return reasons.join('')
 }
 
 function differenceOf(queue: string, { went, came, difference }: Comparison): string {
-  if (difference === 'before') return `Queue ${queue} had ${counted(went, 'message')} when the move was cut off, and ${came} of them when it was resumed`
-  if (difference === 'again') return `Queue ${queue} has lost ${went - came} of ${counted(went, 'message')} that had come back: RabbitMQ was restarted`
-  if (went === came) return `Queue ${queue} has ${counted(came, 'message')} back, but not the same ones as before, or not in their order`
+  if (difference === 'before')
+    return `Queue ${queue} had ${counted(went, 'message')} when the move was cut off, and ${came} of them when it was resumed`
+  if (difference === 'again')
+    return `Queue ${queue} has lost ${went - came} of ${counted(went, 'message')} that had come back: RabbitMQ was restarted`
+  if (went === came)
+    return `Queue ${queue} has ${counted(came, 'message')} back, but not the same ones as before, or not in their order`
   return `Queue ${queue} had ${counted(went, 'message')} moved aside, and ${came} came back`
 }
 

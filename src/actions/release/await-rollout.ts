@@ -23,8 +23,8 @@ export const awaitRollout: ActionHandler<'await-rollout'> = {
 }
 
 /**
- * Returns once all instances are of what is declared by now, and the service answers. Throws TIMED_OUT with what they say, INTERRUPTED, and
- * why this machine has no way to it.
+ * Returns once all instances are of what is declared by now, and the service answers. Throws TIMED_OUT with what they
+ * say, INTERRUPTED, and why this machine has no way to it.
  */
 export async function untilUp(workshop: Workshop): Promise<void> {
   const { patienceMs, signal, progress } = workshop
@@ -60,5 +60,9 @@ function notUp(status: ServiceStatus, patienceMs: number): AdminError {
   const what = isNew(status) ? 'the service runs, and does not answer' : 'the service is not up'
   const isCommand = (line: string): line is ShellCommand => line.startsWith('kubectl ')
   const said = [detail, ...evidence.filter((line) => !isCommand(line))].join('; ')
-  return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [...evidence.filter(isCommand), '{logs}', 'testops-admin doctor -d {deployment}'])
+  return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [
+    ...evidence.filter(isCommand),
+    '{logs}',
+    'testops-admin doctor -d {deployment}',
+  ])
 }

@@ -10,8 +10,8 @@ import { command, nested } from '../../core/shell-command.ts'
 export type Upgrade = ActionOf<'upgrade-release'>
 
 /**
- * Where a release stands beside an upgrade: as it was before, as it is to be, or somewhere else. What is on record is compared, and not
- * who put it there: a helm that was killed, or had no time to say so, leaves the same.
+ * Where a release stands beside an upgrade: as it was before, as it is to be, or somewhere else. What is on record is
+ * compared, and not who put it there: a helm that was killed, or had no time to say so, leaves the same.
  */
 export interface Standing {
   is: 'former' | 'wanted' | 'another'
@@ -28,13 +28,17 @@ export async function standingOf(action: Upgrade, release: ReleaseSource): Promi
   if (former === null || !isSameChart(latest, former)) return { is: 'another', latest, former }
   const changed = differing(former.values, latest.values)
   if (changed.length === 0 && !hasAll(former.values, action.values)) return { is: 'former', latest, former }
-  return { is: hasAll(latest.values, action.values) && isWithin(changed, action) ? 'wanted' : 'another', latest, former }
+  return {
+    is: hasAll(latest.values, action.values) && isWithin(changed, action) ? 'wanted' : 'another',
+    latest,
+    former,
+  }
 }
 
 /**
- * The same once no helm is at work on it. One of this run that was killed leaves its revision pending for ever: it is waited for only
- * where it may still run. Throws REFUSED where the release is another by now, BUSY where a helm that runs, or that this run did not
- * begin, does not come to its end in time, INTERRUPTED.
+ * The same once no helm is at work on it. One of this run that was killed leaves its revision pending for ever: it is
+ * waited for only where it may still run. Throws REFUSED where the release is another by now, BUSY where a helm that
+ * runs, or that this run did not begin, does not come to its end in time, INTERRUPTED.
  */
 export async function settled(action: Upgrade, workshop: Workshop): Promise<Standing> {
   const { open, patienceMs, signal, progress } = workshop
@@ -72,12 +76,17 @@ export async function noteHelm({ journal }: Workshop, mark: string): Promise<voi
 
 /** Of the helm that this run began last; null: it is not known of any. */
 function lastMark({ journal }: Workshop): string | null {
-  return journal.ofRun().findLast((note) => note.startsWith(begun))?.slice(begun.length) ?? null
+  return (
+    journal
+      .ofRun()
+      .findLast((note) => note.startsWith(begun))
+      ?.slice(begun.length) ?? null
+  )
 }
 
 /**
- * Whether what is pending was begun by a helm of this run that is gone; null: that cannot be told. What others have begun is theirs to
- * end, even where it would leave the same on record.
+ * Whether what is pending was begun by a helm of this run that is gone; null: that cannot be told. What others have
+ * begun is theirs to end, even where it would leave the same on record.
  */
 async function isLeftBehind({ is }: Standing, workshop: Workshop): Promise<boolean | null> {
   const mark = lastMark(workshop)
@@ -105,14 +114,23 @@ function isSameChart({ chart: one }: ReleaseRevision, { chart: other }: ReleaseR
 }
 
 function changed({ latest: { revision, status, updatedAt }, former }: Standing, release: ReleaseSource): AdminError {
-  const why = former === null ? 'what it was when the plan was made is not on record any more' : `it is at revision ${revision}, ${status}, of ${updatedAt}, with another chart or other values`
-  return new AdminError('REFUSED', `${release.target} has been changed by somebody else since: ${why}`, [release.helm('history')])
+  const why =
+    former === null
+      ? 'what it was when the plan was made is not on record any more'
+      : `it is at revision ${revision}, ${status}, of ${updatedAt}, with another chart or other values`
+  return new AdminError('REFUSED', `${release.target} has been changed by somebody else since: ${why}`, [
+    release.helm('history'),
+  ])
 }
 
 function busy({ latest: { revision, status, updatedAt } }: Standing, release: ReleaseSource): AdminError {
-  return new AdminError('BUSY', `another helm is at work on ${release.target}: revision ${revision} is ${status} since ${updatedAt}`, [
-    release.helm('history'),
-    'testops-admin resume -d {deployment}   # once it has ended',
-    command`${nested(release.helm('rollback'))}   # only where no helm is at work any more: goes back to the revision before`,
-  ])
+  return new AdminError(
+    'BUSY',
+    `another helm is at work on ${release.target}: revision ${revision} is ${status} since ${updatedAt}`,
+    [
+      release.helm('history'),
+      'testops-admin resume -d {deployment}   # once it has ended',
+      command`${nested(release.helm('rollback'))}   # only where no helm is at work any more: goes back to the revision before`,
+    ],
+  )
 }

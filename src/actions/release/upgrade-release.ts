@@ -51,14 +51,19 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     const standing = await standingOf(action, release)
     if (isUntouched(standing, workshop)) return
     if (standing.is !== 'another') {
-      if (!isAsBefore(standing)) refuseConflicts(release, await release.conflicts({ revision: action.revision }), 'rollback')
+      if (!isAsBefore(standing))
+        refuseConflicts(release, await release.conflicts({ revision: action.revision }), 'rollback')
       return
     }
     const { latest } = standing
-    throw new AdminError('REFUSED', `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`, [
-      release.helm('history'),
-      command`${nested(release.helm('rollback', String(action.revision)))}   # takes back what came after it, too`,
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`,
+      [
+        release.helm('history'),
+        command`${nested(release.helm('rollback', String(action.revision)))}   # takes back what came after it, too`,
+      ],
+    )
   },
 }
 
@@ -76,13 +81,20 @@ function runOf(workshop: Workshop): HelmRun {
   return { timeoutMs: workshop.patienceMs, signal: workshop.signal, started: async (mark) => noteHelm(workshop, mark) }
 }
 
-/** The files may have been changed since the plan was made, by somebody who did not mean this upgrade. Throws REFUSED. */
+/**
+ * The files may have been changed since the plan was made, by somebody who did not mean this upgrade. Throws REFUSED.
+ */
 async function refuseOtherFiles(action: Upgrade, former: ReleaseRevision, { open }: Workshop): Promise<void> {
   const release: ReleaseSource = await open.release()
   const { values, chart } = await release.trial(action)
   const paths = differing(former.values, values)
   if (chart.version === former.chart.version && hasAll(values, action.values) && isWithin(paths, action)) return
   const others = paths.filter((path) => !isWithin([path], action)).map((path) => path.join('.'))
-  const what = others.length > 0 ? `the files would change ${others.slice(0, 5).join(', ')} too` : 'the files or the chart are others than when the plan was made'
-  throw new AdminError('REFUSED', `${release.target} was not upgraded: ${what}`, ['testops-admin history -d {deployment}'])
+  const what =
+    others.length > 0
+      ? `the files would change ${others.slice(0, 5).join(', ')} too`
+      : 'the files or the chart are others than when the plan was made'
+  throw new AdminError('REFUSED', `${release.target} was not upgraded: ${what}`, [
+    'testops-admin history -d {deployment}',
+  ])
 }

@@ -36,7 +36,10 @@ export interface Answers {
 /** A call of which it is not known whether it was taken is made once more at most, in all of a run. */
 export const mostTimes = 2
 
-/** Reads the notes of one step on a list of so many items, oldest first. However long the ranges in the notes are, each item is counted once. */
+/**
+ * Reads the notes of one step on a list of so many items, oldest first. However long the ranges in the notes are, each
+ * item is counted once.
+ */
 export function answersIn(notes: readonly string[], items: number): Answers {
   const accepted = new Set<number>()
   const failed = new Map<number, Failure>()
@@ -91,26 +94,41 @@ export function rangesOf(items: readonly number[]): Range[] {
   return ranges
 }
 
-/** Whether it is the service as a whole that does not do it, rather than this item that it refuses: worth another try later. */
+/**
+ * Whether it is the service as a whole that does not do it, rather than this item that it refuses: worth another try
+ * later.
+ */
 export function isTrouble({ status }: Pick<Failure, 'status'>): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
-/** What is still to be asked for, by its place in the list; what failed before comes last, and keeps nothing else waiting. */
-export function leftOf(items: readonly MigrationItem[], { accepted, failed, maybe }: Answers): { fresh: number; left: number[] } {
+/**
+ * What is still to be asked for, by its place in the list; what failed before comes last, and keeps nothing else
+ * waiting.
+ */
+export function leftOf(
+  items: readonly MigrationItem[],
+  { accepted, failed, maybe }: Answers,
+): { fresh: number; left: number[] } {
   const mayBeAsked = (item: number): boolean => (maybe.get(item) ?? 0) < mostTimes
   const fresh = [...items.keys()].filter((index) => !accepted.has(index) && !failed.has(index) && mayBeAsked(index))
-  const again = [...failed.values()].filter(isTrouble).map(({ item }) => item).filter(mayBeAsked)
+  const again = [...failed.values()]
+    .filter(isTrouble)
+    .map(({ item }) => item)
+    .filter(mayBeAsked)
   return { fresh: fresh.length, left: [...fresh, ...again.sort((a, b) => a - b)] }
 }
 
 /** killed between what it put on record and the call, it was asked for less often than that */
-const unanswered = 'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+const unanswered =
+  'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
 
 /** How it stands, for the report. */
 export function accountOf(items: readonly MigrationItem[], notes: readonly string[]): TreeAccount {
   const { accepted, failed, maybe } = answersIn(notes, items.length)
-  const lost = [...maybe].filter(([item, times]) => times >= mostTimes && !accepted.has(item) && !failed.has(item)).map(([item]) => ({ item, status: 0, message: unanswered }))
+  const lost = [...maybe]
+    .filter(([item, times]) => times >= mostTimes && !accepted.has(item) && !failed.has(item))
+    .map(([item]) => ({ item, status: 0, message: unanswered }))
   const failures = [...failed.values(), ...lost].sort((a, b) => a.item - b.item)
   return {
     requested: items.length,

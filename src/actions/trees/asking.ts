@@ -8,8 +8,9 @@ const noteMs = 250
 const mostAhead = 1000
 
 /**
- * Gives out what is left to be asked for, and keeps a record of it: what is asked for before it is, so that whoever goes on after a
- * kill knows what may have been taken, and what came of it. A note serves many calls of either kind, so that none has to wait for it.
+ * Gives out what is left to be asked for, and keeps a record of it: what is asked for before it is, so that whoever
+ * goes on after a kill knows what may have been taken, and what came of it. A note serves many calls of either kind, so
+ * that none has to wait for it.
  */
 export class Asking {
   readonly #left: readonly number[]
@@ -28,7 +29,12 @@ export class Asking {
   #noting: Promise<void> = Promise.resolve()
 
   /** `maybe`: how often each may have been taken before; `lanes`: calls under way at a time */
-  constructor(left: readonly number[], maybe: ReadonlyMap<number, number>, lanes: number, workshop: Pick<Workshop, 'journal' | 'failpoint'>) {
+  constructor(
+    left: readonly number[],
+    maybe: ReadonlyMap<number, number>,
+    lanes: number,
+    workshop: Pick<Workshop, 'journal' | 'failpoint'>,
+  ) {
     this.#left = left
     this.#maybe = new Map(maybe)
     this.#lanes = lanes
@@ -63,10 +69,13 @@ export class Asking {
     this.#maybe.delete(typeof outcome === 'number' ? outcome : outcome.item)
     if (typeof outcome === 'number') this.#accepted.push(outcome)
     else this.#failed.push(outcome)
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#note().catch(failed)
-    }, Math.max(0, this.#notedAt + noteMs - performance.now()))
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined
+        this.#note().catch(failed)
+      },
+      Math.max(0, this.#notedAt + noteMs - performance.now()),
+    )
   }
 
   /** That one was given out, or let be asked for again, and has not been sent since. */
@@ -83,7 +92,9 @@ export class Asking {
   async #note(isLast = false): Promise<void> {
     await this.#inTurn(async () => {
       const asking = isLast ? [] : this.#more()
-      const unasked = isLast ? [...this.#untaken, ...this.#left.slice(this.#asked, this.#ahead)].sort((a, b) => a - b) : []
+      const unasked = isLast
+        ? [...this.#untaken, ...this.#left.slice(this.#asked, this.#ahead)].sort((a, b) => a - b)
+        : []
       const [accepted, failed] = [this.#accepted, this.#failed]
       if (accepted.length + failed.length + asking.length + unasked.length === 0) return
       this.#accepted = []
@@ -102,12 +113,18 @@ export class Asking {
     })
   }
 
-  /** What is to be asked for until the next note; of what may have been taken before, no more than is asked for at a time. */
+  /**
+   * What is to be asked for until the next note; of what may have been taken before, no more than is asked for at a
+   * time.
+   */
   #more(): number[] {
     const ready = this.#ahead - this.#asked
     const recent = this.#asked - this.#askedBefore
     const isDoubtful = (item: number): boolean => this.#timesOf(item) > 0
-    const [next, ...others] = this.#left.slice(this.#ahead, this.#ahead + Math.min(mostAhead, Math.max(this.#lanes * 4, recent * 2)))
+    const [next, ...others] = this.#left.slice(
+      this.#ahead,
+      this.#ahead + Math.min(mostAhead, Math.max(this.#lanes * 4, recent * 2)),
+    )
     if (next === undefined || ready > (isDoubtful(next) ? 0 : recent)) return []
     const end = others.findIndex((item) => isDoubtful(item) !== isDoubtful(next))
     const alike = [next, ...(end < 0 ? others : others.slice(0, end))]

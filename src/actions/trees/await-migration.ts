@@ -31,14 +31,17 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
     const end = performance.now() + patienceMs
     const pauseMs = Math.min(pollMs, patienceMs / looksAtLeast)
     let most = 0
-    // a job may be made a moment after the call for it is accepted, so that one look that finds nothing is followed by one at all
+    // a job may be made a moment after the call for it is accepted, so that one look that finds nothing is followed by
+    // one at all
     let isThorough = false
     let over: readonly MigrationJob[]
     progress('waiting until the service has no migration in work')
     for (;;) {
       const look: Look = await lookAt(api, newestJob, isThorough).catch(awayUntil(end))
       if ('unseen' in look) throw unseen(look.unseen)
-      const working: readonly MigrationJob[] | undefined = look.jobs?.filter(({ status }) => status !== doneState && !Object.hasOwn(undoneStates, status))
+      const working: readonly MigrationJob[] | undefined = look.jobs?.filter(
+        ({ status }) => status !== doneState && !Object.hasOwn(undoneStates, status),
+      )
       if (working) {
         most = Math.max(most, working.length)
         if (most > 0) moving({ done: most - working.length, total: most, unit: 'jobs' })
@@ -49,12 +52,19 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
         isThorough = working.length === 0
         if (isThorough) await failpoint('looked')
       }
-      if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the migration jobs: the service goes on with them')
+      if (signal.aborted)
+        throw new AdminError(
+          'INTERRUPTED',
+          'interrupted while waiting for the migration jobs: the service goes on with them',
+        )
       if (working && working.length > 0 && performance.now() > end) throw unfinished(working, patienceMs)
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     }
     const undone = over.filter(({ status }) => status !== doneState)
-    if (undone.length > 0) await journal.note(JSON.stringify({ event: 'jobs-undone', states: byState(undone), words: wordsFor(undone) } satisfies JobsUndone))
+    if (undone.length > 0)
+      await journal.note(
+        JSON.stringify({ event: 'jobs-undone', states: byState(undone), words: wordsFor(undone) } satisfies JobsUndone),
+      )
     await failpoint('over')
   },
   undo: null,
@@ -63,7 +73,14 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
     if (!last) return null
     return {
       message: last.states.map(told).join('; '),
-      suggestions: [judge, ...(last.words === null ? [] : [command`testops-admin migrate-trees -d {deployment} ${nested(typed(last.words.split(' ')))} --wait   # once the cause is gone`])],
+      suggestions: [
+        judge,
+        ...(last.words === null
+          ? []
+          : [
+              command`testops-admin migrate-trees -d {deployment} ${nested(typed(last.words.split(' ')))} --wait   # once the cause is gone`,
+            ]),
+      ],
     }
   },
 }
@@ -74,10 +91,15 @@ type Look = { jobs: readonly MigrationJob[] | null } | { unseen: string }
 /** All that are newer, or those in work alone. */
 async function lookAt(api: ApiSource, newestJob: number, isThorough: boolean): Promise<Look> {
   try {
-    const found = await api.migrationJobs({ status: isThorough ? null : workingState, newerThan: newestJob, atMost: mostJobs })
+    const found = await api.migrationJobs({
+      status: isThorough ? null : workingState,
+      newerThan: newestJob,
+      atMost: mostJobs,
+    })
     return found ? { jobs: found.jobs } : { unseen: 'the service does not list its migration jobs any more' }
   } catch (error) {
-    if (error instanceof AdminError && error.code === 'FORBIDDEN') return { unseen: "the service does not show its migration jobs to this API token's user" }
+    if (error instanceof AdminError && error.code === 'FORBIDDEN')
+      return { unseen: "the service does not show its migration jobs to this API token's user" }
     throw error
   }
 }
@@ -99,7 +121,11 @@ function unfinished(working: readonly MigrationJob[], patienceMs: number): Admin
   const strange = [...new Set(working.map(({ status }) => status))].filter((status) => status !== workingState)
   const states = strange.length === 0 ? '' : ` (in a state that is not documented: ${strange.join(', ')})`
   const are = working.length === 1 ? 'is' : 'are'
-  return new AdminError('INTERRUPTED', `${jobs}${states} ${are} not over after ${Math.round(patienceMs / 1000)} s: ${goesOn}`, [judge])
+  return new AdminError(
+    'INTERRUPTED',
+    `${jobs}${states} ${are} not over after ${Math.round(patienceMs / 1000)} s: ${goesOn}`,
+    [judge],
+  )
 }
 
 interface State {

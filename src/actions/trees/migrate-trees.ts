@@ -27,7 +27,9 @@ export const migrateTrees: ActionHandler<'migrate-trees'> = {
   account: ({ items }, notes) => accountOf(items, notes),
   shortfall({ items }, notes) {
     const { failed, requested } = accountOf(items, notes)
-    return failed.length === 0 ? null : { message: `${grouped(failed.length)} of ${counted(requested, 'call')} failed`, ...again(failed) }
+    return failed.length === 0
+      ? null
+      : { message: `${grouped(failed.length)} of ${counted(requested, 'call')} failed`, ...again(failed) }
   },
 }
 
@@ -46,13 +48,22 @@ const mostExplained = 10_000
 function again(failed: readonly FailedItem[]): Pick<Shortfall, 'suggestions' | 'file'> {
   const again = 'testops-admin migrate-trees -d {deployment}'
   if (failed.length <= mostNamed) {
-    const words = failed.map(({ project, tree }) => (tree === undefined ? ['--project', String(project)] : ['--tree', `${project}/${tree}`]))
+    const words = failed.map(({ project, tree }) =>
+      tree === undefined ? ['--project', String(project)] : ['--tree', `${project}/${tree}`],
+    )
     return { suggestions: [command`${nested(again)} ${nested(typed(words.flat()))}   # once the cause is gone`] }
   }
   const isExplained = failed.length <= mostExplained
-  const lines = failed.map(({ project, tree, message }) => `${project}${tree === undefined ? '' : `/${tree}`}${isExplained ? `   # ${message.slice(0, 200)}` : ''}\n`)
+  const lines = failed.map(
+    ({ project, tree, message }) =>
+      `${project}${tree === undefined ? '' : `/${tree}`}${isExplained ? `   # ${message.slice(0, 200)}` : ''}\n`,
+  )
   return {
     suggestions: [],
-    file: { name: 'failed.txt', text: lines.join(''), command: command`${nested(again)} --from-file {file}   # all of them${nested(isExplained ? ', each with its reason' : '')}; once the cause is gone` },
+    file: {
+      name: 'failed.txt',
+      text: lines.join(''),
+      command: command`${nested(again)} --from-file {file}   # all of them${nested(isExplained ? ', each with its reason' : '')}; once the cause is gone`,
+    },
   }
 }

@@ -103,20 +103,35 @@ export class Migration {
   }
 
   #tooMany({ message }: Failure): AdminError {
-    return new AdminError('INTERRUPTED', `stopped after ${troublesInRow} failures in a row, the last: ${message}`, ['testops-admin doctor -d {deployment}'])
+    return new AdminError('INTERRUPTED', `stopped after ${troublesInRow} failures in a row, the last: ${message}`, [
+      'testops-admin doctor -d {deployment}',
+    ])
   }
 
   #interrupted(): AdminError {
     const reason: unknown = this.#workshop.signal.reason
     const by = reason instanceof AdminError ? reason.message : 'interrupted'
-    return new AdminError('INTERRUPTED', `${by} after ${grouped(this.#answered)} of ${counted(this.#action.items.length, 'call')}`)
+    return new AdminError(
+      'INTERRUPTED',
+      `${by} after ${grouped(this.#answered)} of ${counted(this.#action.items.length, 'call')}`,
+    )
   }
 }
 
 /** What the service said, and what that means (SPEC.md 4.3). */
-function failureOf(item: number, { status, httpStatus, message }: Exclude<MigrationAnswer, { status: 'accepted' }>, of: Migrate['items'][number]): Failure {
-  if (status === 'unknown') return { item, status: httpStatus, message: `${message}: whether the service took it is not known`, unknown: true }
-  if (httpStatus === 403) return { item, status: httpStatus, message: `${message}; it takes the project role \`${roles.projectOwner}\` or the global role \`${roles.administrator}\`` }
+function failureOf(
+  item: number,
+  { status, httpStatus, message }: Exclude<MigrationAnswer, { status: 'accepted' }>,
+  of: Migrate['items'][number],
+): Failure {
+  if (status === 'unknown')
+    return { item, status: httpStatus, message: `${message}: whether the service took it is not known`, unknown: true }
+  if (httpStatus === 403)
+    return {
+      item,
+      status: httpStatus,
+      message: `${message}; it takes the project role \`${roles.projectOwner}\` or the global role \`${roles.administrator}\``,
+    }
   if (httpStatus === 404) return { item, status: httpStatus, message: `there is no ${missingIn(of)}: ${message}` }
   return { item, status: httpStatus, message }
 }

@@ -16,7 +16,12 @@ const mostTries = 6
 const firstPauseMs = 1000
 const longestPauseMs = 30_000
 /** where there was no answer of the service, and there may be one to the next call */
-const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER'])
+const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'UNREACHABLE',
+  'TIMED_OUT',
+  'EXHAUSTED',
+  'UNEXPECTED_ANSWER',
+])
 
 /** Asks for migrations (SPEC.md 4.3, 4.4). `stopped`: aborted when nothing is to be waited for any more. */
 export function apiControl(session: ApiSession, stopped: AbortSignal): ApiControl {
@@ -32,13 +37,21 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
       const comesBack = async (gone: string): Promise<void> => {
         waiting('the service has gone away: waiting until it answers again')
         if (await unlessAborted(returned(patienceMs), signal, () => signal.reason as Error)) return
-        throw new AdminError('UNREACHABLE', `${gone}; it did not come back within ${seconds(patienceMs)}`, session.http.peer.suggestions)
+        throw new AdminError(
+          'UNREACHABLE',
+          `${gone}; it did not come back within ${seconds(patienceMs)}`,
+          session.http.peer.suggestions,
+        )
       }
       for (let tried = 1; ; tried++) {
         const { answer, error, isUnderway } = await attempt(session, path, { signal, underway })
         if (error !== null) {
           if (!troubles.has(error.code)) throw error
-          const end: MigrationAnswer = { status: isUnderway ? 'unknown' : 'refused', httpStatus: 0, message: error.message }
+          const end: MigrationAnswer = {
+            status: isUnderway ? 'unknown' : 'refused',
+            httpStatus: 0,
+            message: error.message,
+          }
           if (!isAway(error, isUnderway) || tried === mostTries) return end
           await comesBack(error.message)
           if (isUnderway && !(await again())) return end
@@ -57,7 +70,8 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
           const isInTime = performance.now() + pauseMs <= until
           if (saidMs !== null && !isInTime) throw asksToWait(session, path, answer, saidMs)
           if (isInTime && (saidMs !== null || tried < mostTries)) {
-            if (saidMs !== null && saidMs > firstPauseMs) waiting(`the service asks to wait ${seconds(saidMs)} (HTTP ${status})`)
+            if (saidMs !== null && saidMs > firstPauseMs)
+              waiting(`the service asks to wait ${seconds(saidMs)} (HTTP ${status})`)
             await pause(pauseMs, signal)
             // a proxy says so for as long as the service restarts
             if (isProxyError(answer)) await comesBack(session.reason(answer))
@@ -70,10 +84,19 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
   }
 }
 
-type Attempt = { answer: HttpAnswer; error: null; isUnderway: false } | { answer: null; error: AdminError; isUnderway: boolean }
+type Attempt =
+  | { answer: HttpAnswer; error: null; isUnderway: false }
+  | { answer: null; error: AdminError; isUnderway: boolean }
 
-/** One call, and whether it may have been taken where there is no answer. Throws bugs, and what the signal was aborted with. */
-async function attempt(session: ApiSession, path: string, { signal, underway }: Pick<MigrationCall, 'signal' | 'underway'>): Promise<Attempt> {
+/**
+ * One call, and whether it may have been taken where there is no answer. Throws bugs, and what the signal was aborted
+ * with.
+ */
+async function attempt(
+  session: ApiSession,
+  path: string,
+  { signal, underway }: Pick<MigrationCall, 'signal' | 'underway'>,
+): Promise<Attempt> {
   let isUnderway = false
   const tell = (is: boolean): void => underway((isUnderway = is))
   tell(false)
@@ -89,7 +112,10 @@ function pathOf({ project, tree }: MigrationItem): string {
   return `/api/project/${project}/test-case/tree/${tree === null ? '' : `${tree}/`}migration`
 }
 
-/** Whether the service may be there again in a while. A call that has gone out and is not answered is not asked for twice. */
+/**
+ * Whether the service may be there again in a while. A call that has gone out and is not answered is not asked for
+ * twice.
+ */
 function isAway(error: AdminError, isUnderway: boolean): boolean {
   if (error.code === 'TIMED_OUT') return !isUnderway
   if (error.code === 'UNREACHABLE') return error.obstacle === null || error.obstacle.kind === 'refused'
@@ -97,9 +123,11 @@ function isAway(error: AdminError, isUnderway: boolean): boolean {
 }
 
 function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnswer, waitMs: number): AdminError {
-  return new AdminError('EXHAUSTED', `POST ${http.peer.where}${path}: the service asks to wait ${seconds(waitMs)} (${reason(answer)})`, [
-    command`sleep ${Math.ceil(waitMs / 1000)}   # then go on, or wait for longer with --patience`,
-  ])
+  return new AdminError(
+    'EXHAUSTED',
+    `POST ${http.peer.where}${path}: the service asks to wait ${seconds(waitMs)} (${reason(answer)})`,
+    [command`sleep ${Math.ceil(waitMs / 1000)}   # then go on, or wait for longer with --patience`],
+  )
 }
 
 function answerOf(answer: HttpAnswer, path: string, session: ApiSession): MigrationAnswer {
@@ -110,5 +138,9 @@ function answerOf(answer: HttpAnswer, path: string, session: ApiSession): Migrat
   const isElsewhere = status < 300 || (status < 400 && headers['location'] !== undefined)
   if (isElsewhere) return { status: 'refused', httpStatus: 0, message: session.refusal('POST', path, answer).message }
   // behind a proxy that has lost the service, or waits no longer for it, the call may have been taken
-  return { status: status === 502 || status === 504 ? 'unknown' : 'refused', httpStatus: status, message: session.reason(answer) }
+  return {
+    status: status === 502 || status === 504 ? 'unknown' : 'refused',
+    httpStatus: status,
+    message: session.reason(answer),
+  }
 }

@@ -3,14 +3,18 @@ import { withoutSecrets } from '../../core/redaction/index.ts'
 const shortest = 8
 
 /**
- * Takes secrets out of what another side said: whole, in a part of some length, or as an address holds them. A service may well
- * say which token it refuses.
+ * Takes secrets out of what another side said: whole, in a part of some length, or as an address holds them. A service
+ * may well say which token it refuses.
  */
 export function hideSecrets(secrets: readonly string[]): (text: string) => string {
-  const all = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))].filter((secret) => secret !== '')
+  const all = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))].filter(
+    (secret) => secret !== '',
+  )
   const parts = new Set(all.flatMap(partsOf))
   return (text) => {
-    const whole = all.toSorted((a, b) => b.length - a.length).reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
+    const whole = all
+      .toSorted((a, b) => b.length - a.length)
+      .reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
     return withoutSecrets(withoutParts(whole, parts))
   }
 }

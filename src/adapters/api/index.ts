@@ -18,20 +18,32 @@ interface OpenOptions {
   tokens?: TokenKeeper
 }
 
-/** The service's HTTP API (SPEC.md 4, FIELD-NOTES.md 7), proven to answer. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, CONFIGURATION. */
-export async function openApi(endpoint: ApiEndpoint, { timeoutMs, tokens = tokenKeeper() }: OpenOptions): Promise<Opened<ApiSource>> {
+/**
+ * The service's HTTP API (SPEC.md 4, FIELD-NOTES.md 7), proven to answer. Throws UNREACHABLE, TIMED_OUT,
+ * UNEXPECTED_ANSWER, CONFIGURATION.
+ */
+export async function openApi(
+  endpoint: ApiEndpoint,
+  { timeoutMs, tokens = tokenKeeper() }: OpenOptions,
+): Promise<Opened<ApiSource>> {
   const session = await openSession(endpoint, { timeoutMs, tokens })
   return { source: apiSource(session), close: async () => session.http.close() }
 }
 
 /** The Bearer token that the API is called with. Throws as `openApi` does. */
-export async function openApiLogin(endpoint: ApiEndpoint, { timeoutMs, tokens = tokenKeeper() }: OpenOptions): Promise<Opened<ApiLogin>> {
+export async function openApiLogin(
+  endpoint: ApiEndpoint,
+  { timeoutMs, tokens = tokenKeeper() }: OpenOptions,
+): Promise<Opened<ApiLogin>> {
   const session = await openSession(endpoint, { timeoutMs, tokens })
   return { source: apiLogin(session), close: async () => session.http.close() }
 }
 
 /** What the service is changed through by its API. Throws as `openApi` does. */
-export async function openApiControl(endpoint: ApiEndpoint, { timeoutMs, tokens = tokenKeeper() }: OpenOptions): Promise<Opened<ApiControl>> {
+export async function openApiControl(
+  endpoint: ApiEndpoint,
+  { timeoutMs, tokens = tokenKeeper() }: OpenOptions,
+): Promise<Opened<ApiControl>> {
   const session = await openSession(endpoint, { timeoutMs, tokens })
   const closing = new AbortController()
   return {

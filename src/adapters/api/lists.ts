@@ -14,8 +14,8 @@ const mostWalks = 3
 type Query = Readonly<Record<string, string>>
 
 /**
- * All of a list that comes in pages, by id; the first answer where it is one of `absent`. Pages that repeat or shift while they are
- * read do no harm, nor do servers that give everything at once, or smaller pages than were asked for.
+ * All of a list that comes in pages, by id; the first answer where it is one of `absent`. Pages that repeat or shift
+ * while they are read do no harm, nor do servers that give everything at once, or smaller pages than were asked for.
  */
 async function listOf(session: ApiSession, path: string, query: Query = {}): Promise<NamedItem[] | HttpAnswer> {
   const items = new Map<number, NamedItem>()
@@ -29,7 +29,12 @@ async function listOf(session: ApiSession, path: string, query: Query = {}): Pro
 }
 
 /** How many there are, as the last page says, null: it does not; the first answer where it is one of `absent`. */
-async function walkThrough(session: ApiSession, path: string, query: Query, items: Map<number, NamedItem>): Promise<number | null | HttpAnswer> {
+async function walkThrough(
+  session: ApiSession,
+  path: string,
+  query: Query,
+  items: Map<number, NamedItem>,
+): Promise<number | null | HttpAnswer> {
   const seen = new Set<number>()
   for (let number = 0; number < mostPages; number++) {
     const asked = new URLSearchParams({ ...query, page: String(number), size: String(pageSize), sort: 'id,ASC' })
@@ -45,7 +50,10 @@ async function walkThrough(session: ApiSession, path: string, query: Query, item
     // a server that does not know pages gives the same each time
     if (page.isLast || seen.size === before) return page.total
   }
-  throw new AdminError('UNEXPECTED_ANSWER', `GET ${session.http.peer.where}${path} comes to no end: ${mostPages} pages, and more`)
+  throw new AdminError(
+    'UNEXPECTED_ANSWER',
+    `GET ${session.http.peer.where}${path} comes to no end: ${mostPages} pages, and more`,
+  )
 }
 
 /** The projects that the user sees; null where the service does not list them. */
@@ -66,7 +74,10 @@ export function treeLists(session: ApiSession): (project: number) => Promise<Nam
     // the project itself is there, so that it cannot be what is missing
     if (known.some(({ id }) => id === other)) return false
     const [probe] = known
-    return probe !== undefined && (await session.read(`${path}?projectId=${probe.id}&page=0&size=1&sort=id,ASC`)).status === 200
+    return (
+      probe !== undefined &&
+      (await session.read(`${path}?projectId=${probe.id}&page=0&size=1&sort=id,ASC`)).status === 200
+    )
   }
 
   return async (project) => {
@@ -78,7 +89,10 @@ export function treeLists(session: ApiSession): (project: number) => Promise<Nam
     if (found.status !== 404) return null
     isOffered ||= await isMethodThere(project)
     if (!isOffered) return null
-    throw new AdminError('USAGE', `there is no project ${project} at ${session.http.peer.where}, or this API token's user does not see it`)
+    throw new AdminError(
+      'USAGE',
+      `there is no project ${project} at ${session.http.peer.where}, or this API token's user does not see it`,
+    )
   }
 }
 
@@ -101,7 +115,9 @@ function pageIn(value: unknown): Page | null {
 function pageOf(list: readonly unknown[], isLast: boolean, total: number | null): Page | null {
   const items = list.flatMap((item) => {
     const id = isRecord(item) ? Number(item['id']) : NaN
-    return isRecord(item) && Number.isSafeInteger(id) && id > 0 ? [{ id, name: typeof item['name'] === 'string' ? item['name'] : '' }] : []
+    return isRecord(item) && Number.isSafeInteger(id) && id > 0
+      ? [{ id, name: typeof item['name'] === 'string' ? item['name'] : '' }]
+      : []
   })
   return items.length === list.length ? { items, isLast, total } : null
 }

@@ -33,7 +33,10 @@ export async function migrationJobs(
 }
 
 /** A page of jobs, newest first; null where the service does not offer the method. */
-async function pageOf(session: ApiSession, query: Readonly<Record<string, string>>): Promise<{ jobs: MigrationJob[]; isLast: boolean } | null> {
+async function pageOf(
+  session: ApiSession,
+  query: Readonly<Record<string, string>>,
+): Promise<{ jobs: MigrationJob[]; isLast: boolean } | null> {
   const asked = new URLSearchParams({ ...query, sort: 'id,DESC' })
   const answer = await session.read(`${path}?${asked.toString()}`)
   if (absent.includes(answer.status)) return null
@@ -43,7 +46,9 @@ async function pageOf(session: ApiSession, query: Readonly<Record<string, string
   return { jobs, isLast: jobs.length === 0 || !isRecord(value) || value['last'] === true }
 }
 
-/** A page of migration jobs, or a bare list as older servers give it (FIELD-NOTES.md 7), newest first; null: neither. */
+/**
+ * A page of migration jobs, or a bare list as older servers give it (FIELD-NOTES.md 7), newest first; null: neither.
+ */
 function jobsIn(value: unknown): MigrationJob[] | null {
   const list = Array.isArray(value) ? value : isRecord(value) ? value['content'] : undefined
   if (!Array.isArray(list)) return null

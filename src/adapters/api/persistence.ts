@@ -16,8 +16,14 @@ export interface Persistence {
 const tries = 4
 const firstPauseMs = 200
 
-/** Asks a few times, at growing distances and no sooner than the answer says (Retry-After). The last outcome is the outcome. */
-export async function persist(ask: () => Promise<HttpAnswer>, { statuses, afterLoss, withinMs, signal }: Persistence): Promise<HttpAnswer> {
+/**
+ * Asks a few times, at growing distances and no sooner than the answer says (Retry-After). The last outcome is the
+ * outcome.
+ */
+export async function persist(
+  ask: () => Promise<HttpAnswer>,
+  { statuses, afterLoss, withinMs, signal }: Persistence,
+): Promise<HttpAnswer> {
   const started = performance.now()
   const mayWait = (ms: number): boolean => performance.now() - started + ms <= withinMs
   for (let tried = 1; ; tried++) {
@@ -56,7 +62,14 @@ export function retryAfterMs({ headers }: Pick<HttpAnswer, 'headers'>): number |
   return Math.max(0, until - (Number.isNaN(now) ? Date.now() : now))
 }
 
-const lost = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_SOCKET_CLOSED', 'ECONNABORTED'])
+const lost = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_SOCKET_CLOSED',
+  'ECONNABORTED',
+])
 
 /** Whether the connection broke after it was there: a service that restarts, or a kept connection that was closed. */
 export function isLost(error: unknown): boolean {

@@ -14,7 +14,9 @@ export async function recognized(session: ApiSession): ReturnType<ApiSource['rec
     if (!(error instanceof AdminError) || error.code === 'EXHAUSTED') throw error
     const isOpen = error.code === 'UNAUTHENTICATED' || error.code === 'NOT_CONFIGURED'
     const wants = isOpen && (await wantsToken(session))
-    return wants ? { isService: true, shown: `GET ${userPath} wants a Bearer token` } : { isService: false, shown: error.message }
+    return wants
+      ? { isService: true, shown: `GET ${userPath} wants a Bearer token` }
+      : { isService: false, shown: error.message }
   }
 }
 

@@ -16,15 +16,21 @@ export interface Call {
   path: string
 }
 
-/** What an answer that is not the one that was asked for means to the operator. `hide` takes tokens out of what it says. */
+/**
+ * What an answer that is not the one that was asked for means to the operator. `hide` takes tokens out of what it says.
+ */
 export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => string): AdminError {
   const { method, base, path } = call
   const what = `${method} ${base}${path}`
   const reason = reasonOf(answer, hide)
   const post = method === 'POST' ? '-X POST ' : ''
-  const suggestions = [command`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${nested(post)}${`${base}${path}`}`]
-  if (answer.status === 401) return new AdminError('UNAUTHENTICATED', `${what} does not accept the Bearer token (${reason})`, suggestions)
-  if (answer.status === 403) return new AdminError('FORBIDDEN', `${what} is not allowed for this API token's user (${reason})`, suggestions)
+  const suggestions = [
+    command`printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -K - ${nested(post)}${`${base}${path}`}`,
+  ]
+  if (answer.status === 401)
+    return new AdminError('UNAUTHENTICATED', `${what} does not accept the Bearer token (${reason})`, suggestions)
+  if (answer.status === 403)
+    return new AdminError('FORBIDDEN', `${what} is not allowed for this API token's user (${reason})`, suggestions)
   return (
     (isProxyError(answer) ? unreached(what, reason, suggestions) : null) ??
     redirected(call, answer, hide) ??
@@ -39,7 +45,11 @@ export function isProxyError(answer: HttpAnswer): boolean {
 }
 
 export function unreached(call: string, reason: string, suggestions: readonly Suggestion[]): AdminError {
-  return new AdminError('UNREACHABLE', `a proxy answers for ${call}, and does not reach the service behind it (${reason})`, suggestions)
+  return new AdminError(
+    'UNREACHABLE',
+    `a proxy answers for ${call}, and does not reach the service behind it (${reason})`,
+    suggestions,
+  )
 }
 
 /** Where the address of the configuration leads elsewhere. A redirect is not followed: the token would go with it. */
@@ -48,7 +58,12 @@ export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) 
   if (target === null) return null
   const { method, base, path } = call
   const from = new URL(base)
-  const where = target.host !== from.host ? 'another host' : target.protocol !== from.protocol ? target.protocol.slice(0, -1) : 'another address'
+  const where =
+    target.host !== from.host
+      ? 'another host'
+      : target.protocol !== from.protocol
+        ? target.protocol.slice(0, -1)
+        : 'another address'
   const moved = movedTo(call, answer)
   return new AdminError(
     'UNEXPECTED_ANSWER',

@@ -37,7 +37,9 @@ export interface ApiSession {
   token: (signal?: AbortSignal) => Promise<HeldToken>
   /** Reads with the Bearer token, several times where that may help: what is read may be read again. */
   read: (path: string) => Promise<HttpAnswer>
-  /** Changes something with the Bearer token. Only what is known not to have been taken is sent again: a token refused. */
+  /**
+   * Changes something with the Bearer token. Only what is known not to have been taken is sent again: a token refused.
+   */
   send: (path: string, options: SendOptions) => Promise<HttpAnswer>
   /** what to throw for an answer that is not the one that was asked for */
   refusal: (method: 'GET' | 'POST', path: string, answer: HttpAnswer) => AdminError
@@ -46,8 +48,9 @@ export interface ApiSession {
 }
 
 /**
- * Connects, and proves that the service answers: a health that is DOWN is an answer, a proxy's error page is none, nor is a
- * redirect to where the service's address ought to have been. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, CONFIGURATION.
+ * Connects, and proves that the service answers: a health that is DOWN is an answer, a proxy's error page is none, nor
+ * is a redirect to where the service's address ought to have been. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER,
+ * CONFIGURATION.
  */
 export async function openSession(endpoint: ApiEndpoint, options: ApiOptions): Promise<ApiSession> {
   const { timeoutMs } = options
@@ -87,16 +90,24 @@ function apiSession({ apiToken }: ApiEndpoint, http: HttpClient, { timeoutMs, to
   let hidden: ((text: string) => string) | null = null
 
   const exchange = async (): Promise<HeldToken> => {
-    if (apiToken === null) throw new AdminError('NOT_CONFIGURED', 'no apiToken is configured', ['set apiToken in the configuration'])
+    if (apiToken === null)
+      throw new AdminError('NOT_CONFIGURED', 'no apiToken is configured', ['set apiToken in the configuration'])
     return exchangeToken(http, apiToken, { timeoutMs })
   }
   const hide = (text: string): string => (hidden ??= hideSecrets([...seen]))(text)
-  const refusalOf: ApiSession['refusal'] = (method, path, answer) => refusal({ method, base, path: path.split('?')[0] ?? '' }, answer, hide)
+  const refusalOf: ApiSession['refusal'] = (method, path, answer) =>
+    refusal({ method, base, path: path.split('?')[0] ?? '' }, answer, hide)
 
-  const token = async (signal?: AbortSignal): Promise<HeldToken> => unlessAborted(tokens.current(exchange), signal, () => signal?.reason as Error)
+  const token = async (signal?: AbortSignal): Promise<HeldToken> =>
+    unlessAborted(tokens.current(exchange), signal, () => signal?.reason as Error)
 
   /** Once more with another token where the first is no longer accepted. */
-  const identified = async (ask: (bearer: string) => Promise<HttpAnswer>, method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<HttpAnswer> => {
+  const identified = async (
+    ask: (bearer: string) => Promise<HttpAnswer>,
+    method: 'GET' | 'POST',
+    path: string,
+    signal?: AbortSignal,
+  ): Promise<HttpAnswer> => {
     const askWith = async (held: HeldToken): Promise<HttpAnswer> => {
       const bearer = held.bearer.reveal()
       if (!seen.has(bearer)) hidden = null
@@ -122,7 +133,11 @@ function apiSession({ apiToken }: ApiEndpoint, http: HttpClient, { timeoutMs, to
     reason: (answer) => reasonOf(answer, hide),
     read: async (path) => {
       const ask = async (): Promise<HttpAnswer> =>
-        identified(async (bearer) => http.request(path, { headers: { authorization: `Bearer ${bearer}` } }), 'GET', path)
+        identified(
+          async (bearer) => http.request(path, { headers: { authorization: `Bearer ${bearer}` } }),
+          'GET',
+          path,
+        )
       return persist(ask, { statuses: [429, 502, 503, 504], afterLoss: true, withinMs: timeoutMs })
     },
     send: async (path, { signal, underway }) => {

@@ -50,7 +50,10 @@ export function apiSource(session: ApiSession): ApiSource {
       if (answer.status !== 200 || !isRecord(user)) throw session.refusal('GET', userPath, answer)
       return user
     },
-    latencies: async () => (await samples()).filter(({ answer }) => healthOf(answer) !== null).map(({ answer }) => Math.round(answer.durationMs)),
+    latencies: async () =>
+      (await samples())
+        .filter(({ answer }) => healthOf(answer) !== null)
+        .map(({ answer }) => Math.round(answer.durationMs)),
     migrationJobs: async (wish) => migrationJobs(session, wish),
     projects: async () => listProjects(session),
     trees,

@@ -4,11 +4,14 @@ type Exchange = () => Promise<HeldToken>
 
 /** One Bearer token for all who talk to a deployment. However many ask at a time, one exchange is made. */
 export interface TokenKeeper {
-  /** exchanged on first use, and anew shortly before its end; where that fails, the one that there is serves until it ends */
+  /**
+   * exchanged on first use, and anew shortly before its end; where that fails, the one that there is serves until it
+   * ends
+   */
   current(exchange: Exchange): Promise<HeldToken>
   /**
-   * In place of one that the service no longer accepts; null where that was itself the answer to a refusal, and none but refused:
-   * another exchange would not help, and thousands of calls would each make one.
+   * In place of one that the service no longer accepts; null where that was itself the answer to a refusal, and none
+   * but refused: another exchange would not help, and thousands of calls would each make one.
    */
   instead(refused: HeldToken, exchange: Exchange): Promise<HeldToken | null>
   /** the service has accepted it */

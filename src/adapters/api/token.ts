@@ -14,7 +14,10 @@ import type { Suggestion } from '../../core/shell-command.ts'
 export interface HeldToken {
   bearer: Secret
   facts: AccessToken
-  /** from when it was exchanged; 0: by what came with it, it is over; null: nothing that the service says of it makes sense */
+  /**
+   * from when it was exchanged; 0: by what came with it, it is over; null: nothing that the service says of it makes
+   * sense
+   */
   lifeSeconds: number | null
   /** on this machine's steady clock, in milliseconds */
   exchangedAt: number
@@ -27,10 +30,14 @@ export interface HeldToken {
 export const exchangePath = '/api/uaa/oauth/token'
 
 /**
- * Exchanges the API token for a Bearer token (SPEC.md 4.1). Throws UNAUTHENTICATED where it is refused.
- * SPEC.md's empty `Expect` header is how curl is told to send none; sent as it stands, it is answered 417. So none is sent.
+ * Exchanges the API token for a Bearer token (SPEC.md 4.1). Throws UNAUTHENTICATED where it is refused. SPEC.md's empty
+ * `Expect` header is how curl is told to send none; sent as it stands, it is answered 417. So none is sent.
  */
-export async function exchangeToken(http: HttpClient, apiToken: Secret, { timeoutMs }: { timeoutMs: number }): Promise<HeldToken> {
+export async function exchangeToken(
+  http: HttpClient,
+  apiToken: Secret,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<HeldToken> {
   let exchangedAt = performance.now()
   const exchange = async (): Promise<HttpAnswer> => {
     // its life begins before the answer is here
@@ -43,7 +50,8 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret, { timeou
   const answer = await persist(exchange, { statuses: [429, 503], afterLoss: false, withinMs: timeoutMs })
   const value = jsonOf(answer)
   const token = isRecord(value) ? value['access_token'] : undefined
-  if (answer.status !== 200 || !isRecord(value) || typeof token !== 'string' || token === '') throw refusal(answer, http, apiToken)
+  if (answer.status !== 200 || !isRecord(value) || typeof token !== 'string' || token === '')
+    throw refusal(answer, http, apiToken)
   if (!/^[\x21-\x7e]+$/.test(token)) throw unusable(http)
   const claims = claimsOf(token)
   const facts: AccessToken = {
@@ -69,8 +77,9 @@ export async function exchangeToken(http: HttpClient, apiToken: Secret, { timeou
 const usualLifeSeconds = 3600
 
 /**
- * What the answer says and what the token says; the shorter where both do. Where the token shows its end alone, its life begins with
- * the answer, as that is dated. Nothing is compared with this machine's clock, which may be an hour off.
+ * What the answer says and what the token says; the shorter where both do. Where the token shows its end alone, its
+ * life begins with the answer, as that is dated. Nothing is compared with this machine's clock, which may be an hour
+ * off.
  */
 function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessToken): number | null {
   const begins = issuedAt ?? answeredAt
@@ -81,7 +90,10 @@ function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessTok
 
 /** Whether it came too late, as the answer has it. */
 function isOver({ expiresAt, expiresInSeconds, answeredAt }: AccessToken): boolean {
-  return (expiresInSeconds !== null && expiresInSeconds <= 0) || (expiresAt !== null && answeredAt !== null && answeredAt >= expiresAt)
+  return (
+    (expiresInSeconds !== null && expiresInSeconds <= 0) ||
+    (expiresAt !== null && answeredAt !== null && answeredAt >= expiresAt)
+  )
 }
 
 function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminError {
@@ -100,11 +112,15 @@ function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminE
     (isProxyError(answer) ? unreached(`POST ${url}`, reason, byHand(url)) : null) ??
     redirected({ method: 'POST', base, path: exchangePath }, answer, hide) ??
     overloaded(`POST ${url}`, answer, reason) ??
-    new AdminError('UNEXPECTED_ANSWER', `POST ${url} does not answer as the service's token exchange does (${reason})`, [
-      ...withoutPath(base),
-      'correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it',
-      ...byHand(url),
-    ])
+    new AdminError(
+      'UNEXPECTED_ANSWER',
+      `POST ${url} does not answer as the service's token exchange does (${reason})`,
+      [
+        ...withoutPath(base),
+        'correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it',
+        ...byHand(url),
+      ],
+    )
   )
 }
 
@@ -112,13 +128,17 @@ function newToken(apiToken: Secret): Suggestion {
   const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
   // three parts, of which the first is JSON
   const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
-  return isJwt ? sentence`${nested(create)}: the present one looks like a Bearer token, which is what an API token is exchanged for` : create
+  return isJwt
+    ? sentence`${nested(create)}: the present one looks like a Bearer token, which is what an API token is exchanged for`
+    : create
 }
 
 /** An address that was copied from a browser leads to a page of the web interface. */
 function withoutPath(base: string): Suggestion[] {
   const { origin, pathname } = new URL(base)
-  return pathname === '/' ? [] : [command`url: ${origin}   # in the configuration, if the service has no path of its own there`]
+  return pathname === '/'
+    ? []
+    : [command`url: ${origin}   # in the configuration, if the service has no path of its own there`]
 }
 
 /** No header can carry it, so it is none. */

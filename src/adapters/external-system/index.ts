@@ -25,18 +25,29 @@ const what = 'the external system'
 /** a web page may be long */
 const maxBytes = 5_000_000
 
-/** Looks the name up, connects, and asks once without credentials. Throws CONFIGURATION for a proxy that cannot be used, and INTERRUPTED. */
+/**
+ * Looks the name up, connects, and asks once without credentials. Throws CONFIGURATION for a proxy that cannot be used,
+ * and INTERRUPTED.
+ */
 export async function examineExternalSystem(address: string, options: AskOptions): Promise<ExternalSystem> {
   const url = new URL(address)
   const host = bare(url.hostname)
   const proxy = proxyOf(url)
-  const begun: ExternalSystem = { proxy: proxy && hostPort(bare(proxy.hostname), portOf(proxy)), addresses: null, connection: null, tls: null, answer: null }
+  const begun: ExternalSystem = {
+    proxy: proxy && hostPort(bare(proxy.hostname), portOf(proxy)),
+    addresses: null,
+    connection: null,
+    tls: null,
+    answer: null,
+  }
   const addresses = isIP(host) === 0 ? await attempt(addressesOf(host, options.timeoutMs)) : null
   const named = { ...begun, addresses }
   // a proxy looks names up by itself
   if (!proxy && addresses !== null && (addresses instanceof AdminError || addresses.length === 0)) return named
   const to = proxy ?? url
-  const connection = await attempt(connected({ host: bare(to.hostname), port: portOf(to) }, proxy ? 'the proxy' : what, options.timeoutMs))
+  const connection = await attempt(
+    connected({ host: bare(to.hostname), port: portOf(to) }, proxy ? 'the proxy' : what, options.timeoutMs),
+  )
   if (connection instanceof AdminError) return { ...named, connection }
   let tls: TlsShown | null = null
   let isConnected = false
@@ -46,13 +57,14 @@ export async function examineExternalSystem(address: string, options: AskOptions
       tls = tlsShown(socket, host)
     }),
   )
-  if (answer instanceof AdminError && !isConnected && url.protocol === 'https:') return { ...named, connection, tls: answer }
+  if (answer instanceof AdminError && !isConnected && url.protocol === 'https:')
+    return { ...named, connection, tls: answer }
   return { ...named, connection, tls, answer }
 }
 
 /**
- * Asks once with credentials, to a server whose certificate is trusted alone, and follows it nowhere. Throws as any request does,
- * INTERRUPTED.
+ * Asks once with credentials, to a server whose certificate is trusted alone, and follows it nowhere. Throws as any
+ * request does, INTERRUPTED.
  */
 export async function signInOnce(address: string, login: SignIn, options: AskOptions): Promise<ShownAnswer> {
   const authorization =
@@ -60,11 +72,13 @@ export async function signInOnce(address: string, login: SignIn, options: AskOpt
       ? `Basic ${Buffer.from(`${login.user.reveal()}:${login.password.reveal()}`).toString('base64')}`
       : `Bearer ${login.token.reveal()}`
   // a server may say again what it was told, and what stands at the ends is cut off by then
-  const secrets = [authorization.replace(/^\S+ /, ''), login.scheme === 'basic' ? login.password.reveal() : ''].flatMap((secret) => [secret, secret.trim()]).filter((secret) => secret !== '')
-  const hide = (text: string): string => withoutSecrets(secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text))
+  const secrets = [authorization.replace(/^\S+ /, ''), login.scheme === 'basic' ? login.password.reveal() : '']
+    .flatMap((secret) => [secret, secret.trim()])
+    .filter((secret) => secret !== '')
+  const hide = (text: string): string =>
+    withoutSecrets(secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text))
   return ask(new URL(address), { ...options, verify: true }, { authorization }, () => undefined, hide)
 }
-
 
 async function ask(
   url: URL,
@@ -87,7 +101,14 @@ function shown(url: URL, answer: HttpAnswer, hide: (text: string) => string): Sh
   const { location = null } = headers
   const isPage = /html/i.test(headers['content-type'] ?? '') || /^\s*<(?:!doctype html|html)\b/i.test(answer.text)
   const form = isPage ? 'page' : jsonOf(answer) === undefined ? 'other' : 'json'
-  return { status, said: reasonOf(answer, hide), form, location: location?.split(/[?#]/)[0] ?? null, isLoop: location !== null && isSame(location, url), durationMs: Math.round(durationMs) }
+  return {
+    status,
+    said: reasonOf(answer, hide),
+    form,
+    location: location?.split(/[?#]/)[0] ?? null,
+    isLoop: location !== null && isSame(location, url),
+    durationMs: Math.round(durationMs),
+  }
 }
 
 /** Of what was asked for, the query was left out. */
@@ -97,7 +118,11 @@ function isSame(location: string, { origin, pathname }: URL): boolean {
   return to.origin === origin && to.pathname === pathname && to.search === ''
 }
 
-async function connected({ host, port }: HostPort, name: string, timeoutMs: number): Promise<{ to: string; durationMs: number }> {
+async function connected(
+  { host, port }: HostPort,
+  name: string,
+  timeoutMs: number,
+): Promise<{ to: string; durationMs: number }> {
   const peer: Peer = { what: name, host, port, where: hostPort(host, port), suggestions: [] }
   const since = performance.now()
   const socket = connect({ host, port })
@@ -105,7 +130,9 @@ async function connected({ host, port }: HostPort, name: string, timeoutMs: numb
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve)
       socket.once('error', reject)
-      socket.setTimeout(timeoutMs, () => reject(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })))
+      socket.setTimeout(timeoutMs, () =>
+        reject(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
+      )
     })
     return { to: hostPort(socket.remoteAddress ?? host, port), durationMs: Math.round(performance.now() - since) }
   } catch (error) {

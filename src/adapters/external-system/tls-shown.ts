@@ -20,7 +20,12 @@ export function tlsShown(socket: Socket, host: string): TlsShown | null {
 /** The one at its top is its own issuer. */
 function chainOf(own: X509Certificate): X509Certificate[] {
   const chain: X509Certificate[] = []
-  for (let next: X509Certificate | undefined = own; next && !chain.some(({ fingerprint256 }) => fingerprint256 === next?.fingerprint256); next = next.issuerCertificate) chain.push(next)
+  for (
+    let next: X509Certificate | undefined = own;
+    next && !chain.some(({ fingerprint256 }) => fingerprint256 === next?.fingerprint256);
+    next = next.issuerCertificate
+  )
+    chain.push(next)
   return chain
 }
 
@@ -39,5 +44,10 @@ function shown({ subject, issuer, subjectAltName = '', validFrom, validTo }: X50
 function nameIn(distinguished: string): string {
   const part = (key: string): string | undefined => new RegExp(`^${key}=(.+)$`, 'm').exec(distinguished)?.[1]
   const [name, organisation] = [part('CN'), part('O')]
-  return [name ?? organisation ?? distinguished.replaceAll('\n', ', '), name !== undefined && organisation !== undefined ? `(${organisation})` : ''].filter(Boolean).join(' ')
+  return [
+    name ?? organisation ?? distinguished.replaceAll('\n', ', '),
+    name !== undefined && organisation !== undefined ? `(${organisation})` : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
 }

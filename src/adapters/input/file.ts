@@ -28,7 +28,8 @@ export interface Inspected {
 export async function inspect(path: string): Promise<Inspected> {
   try {
     const found = await stat(path)
-    if (!found.isFile()) return { kind: found.isDirectory() ? 'folder' : 'other', size: 0, format: 'plain', isBinary: false }
+    if (!found.isFile())
+      return { kind: found.isDirectory() ? 'folder' : 'other', size: 0, format: 'plain', isBinary: false }
     const handle = await openUnheld(path)
     try {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
@@ -42,7 +43,10 @@ export async function inspect(path: string): Promise<Inspected> {
   }
 }
 
-/** A file, unpacked where it is packed, as UTF-8 where it is UTF-16, or what else its name leads to. Its size is that of when reading begins, and what is added meanwhile is read, too. */
+/**
+ * A file, unpacked where it is packed, as UTF-8 where it is UTF-16, or what else its name leads to. Its size is that of
+ * when reading begins, and what is added meanwhile is read, too.
+ */
 export function partOfFile(path: string): LogPart {
   return { name: path, file: path, blocks: (signal) => blocksOf(path, signal) }
 }
@@ -75,7 +79,11 @@ async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): Async
   }
 }
 
-async function* unpackedAs(format: Format, blocks: AsyncGenerator<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* unpackedAs(
+  format: Format,
+  blocks: AsyncGenerator<Uint8Array>,
+  name: string,
+): AsyncGenerator<Uint8Array> {
   if (format === 'plain') yield* blocks
   else if (format === 'utf-16le' || format === 'utf-16be') yield* asUtf8(blocks, format)
   else if (format === 'gzip' || format === 'zstd') yield* unpacked(blocks, format)
@@ -111,5 +119,9 @@ async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<U
 
 /** A file became shorter while it was read. */
 export function cutDown(path: string, read: number, size: number): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `${path} was cut down while it was read: ${grouped(read)} of its ${grouped(size)} bytes were seen`, [command`ls -l ${asPath(path)}`])
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `${path} was cut down while it was read: ${grouped(read)} of its ${grouped(size)} bytes were seen`,
+    [command`ls -l ${asPath(path)}`],
+  )
 }

@@ -21,11 +21,18 @@ export const headBytes = 32_768
 export function formatOf(head: Uint8Array): Format {
   // a frame that is skipped may stand before the others (RFC 8878, 3.1.2)
   if ((head[0]! & 0xf0) === 0x50 && head[1] === 0x2a && head[2] === 0x4d && head[3] === 0x18) return 'zstd'
-  return beginnings.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))?.[0] ?? utf16In(head) ?? 'plain'
+  return (
+    beginnings.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))?.[0] ?? utf16In(head) ?? 'plain'
+  )
 }
 
 /** What unpacks it, where we do not. */
-export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = { bzip2: 'bzcat', xz: 'xzcat', zip: 'unzip -p', lz4: 'lz4cat' }
+export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = {
+  bzip2: 'bzcat',
+  xz: 'xzcat',
+  zip: 'unzip -p',
+  lz4: 'lz4cat',
+}
 
 /** Whether it is no text, by what it begins with: grep says so of a NUL, and reads on with -a. */
 export function isBinary(head: Uint8Array): boolean {

@@ -8,7 +8,8 @@ const [fixedHeader, trailerLength] = [10, 8]
 
 /** Where a member's data begins; null: its header is not all there. Throws where it is none. */
 function headerEnd(bytes: Buffer): number | null {
-  if ([0x1f, 0x8b, 8].some((byte, index) => index < bytes.length && bytes[index] !== byte)) throw new Error('incorrect header')
+  if ([0x1f, 0x8b, 8].some((byte, index) => index < bytes.length && bytes[index] !== byte))
+    throw new Error('incorrect header')
   if (bytes.length < fixedHeader) return null
   const flags = bytes[3]!
   let at = fixedHeader
@@ -62,8 +63,9 @@ async function left({ stream }: Member, bytes: Buffer): Promise<Buffer> {
 }
 
 /**
- * Unpacks members that follow each other, perhaps with zeros behind them, as tapes have them. By itself, since Node's own reader
- * throws away what it has of a member with something else behind it, and waits for ever where that are zeros (seen with 20.20).
+ * Unpacks members that follow each other, perhaps with zeros behind them, as tapes have them. By itself, since Node's
+ * own reader throws away what it has of a member with something else behind it, and waits for ever where that are zeros
+ * (seen with 20.20).
  */
 export function gunzip(): Unpacker {
   let ready: Uint8Array[] = []
@@ -87,7 +89,8 @@ export function gunzip(): Unpacker {
       if (!member.isOver) return false
     }
     if (held.length < trailerLength) return false
-    if (held.readUInt32LE(0) !== member.sum || held.readUInt32LE(4) !== member.length) throw new Error('incorrect data check')
+    if (held.readUInt32LE(0) !== member.sum || held.readUInt32LE(4) !== member.length)
+      throw new Error('incorrect data check')
     held = held.subarray(trailerLength)
     member = null
     members += 1

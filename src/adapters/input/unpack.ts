@@ -4,25 +4,37 @@ import { gunzip } from './gunzip.ts'
 import type { Unpacker } from './unpacker.ts'
 
 /**
- * What an archive holds, in constant memory; several that were written one after the other are one. Gives what can be had of one that is
- * cut short or damaged, and then throws UNEXPECTED_ANSWER. Throws what the blocks throw.
+ * What an archive holds, in constant memory; several that were written one after the other are one. Gives what can be
+ * had of one that is cut short or damaged, and then throws UNEXPECTED_ANSWER. Throws what the blocks throw.
  */
-export async function* unpacked(blocks: AsyncIterable<Uint8Array>, format: 'gzip' | 'zstd'): AsyncGenerator<Uint8Array> {
+export async function* unpacked(
+  blocks: AsyncIterable<Uint8Array>,
+  format: 'gzip' | 'zstd',
+): AsyncGenerator<Uint8Array> {
   const unpacker = format === 'gzip' ? gunzip() : await unzstd()
   let held = 0
   const told = async function* (work: Promise<void>): AsyncGenerator<Uint8Array> {
-    const error = await work.then(() => null, (reason: unknown) => reason)
+    const error = await work.then(
+      () => null,
+      (reason: unknown) => reason,
+    )
     for (const bytes of unpacker.ready()) {
       held += bytes.length
       yield bytes
     }
     if (error === null) return
     const what = isCutShort(error) ? 'is cut short' : `is damaged (${messageOf(error)})`
-    throw new AdminError('UNEXPECTED_ANSWER', `the ${format} archive ${what}: only the first ${grouped(held)} bytes of what it holds could be read`, [], { cause: error })
+    throw new AdminError(
+      'UNEXPECTED_ANSWER',
+      `the ${format} archive ${what}: only the first ${grouped(held)} bytes of what it holds could be read`,
+      [],
+      { cause: error },
+    )
   }
   try {
     for await (const block of blocks) {
-      for (let at = 0; at < block.length; at += unpacker.piece) yield* told(unpacker.take(block.subarray(at, at + unpacker.piece)))
+      for (let at = 0; at < block.length; at += unpacker.piece)
+        yield* told(unpacker.take(block.subarray(at, at + unpacker.piece)))
     }
     yield* told(unpacker.end())
   } finally {

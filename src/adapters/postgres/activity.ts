@@ -8,7 +8,10 @@ const client = `(backend_type = 'client backend' OR backend_type IS NULL AND use
 const others = `pid <> pg_backend_pid() AND coalesce(application_name, '') NOT LIKE '${applicationName}%'`
 const hidden = '<insufficient privilege>'
 
-/** Sessions of this database without our own: all, since one that is not seen may hold the change-log lock. Throws FORBIDDEN where pg_stat_activity may not be read. */
+/**
+ * Sessions of this database without our own: all, since one that is not seen may hold the change-log lock. Throws
+ * FORBIDDEN where pg_stat_activity may not be read.
+ */
 export async function readBackends(session: DatabaseSession): Promise<DatabaseBackend[]> {
   const rows = await session.read(`
 WITH locks AS MATERIALIZED (

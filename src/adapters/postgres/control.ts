@@ -26,7 +26,10 @@ interface Change {
   rows?: number
 }
 
-/** Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN, TIMED_OUT, UNREACHABLE, REFUSED. */
+/**
+ * Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN,
+ * TIMED_OUT, UNREACHABLE, REFUSED.
+ */
 export function databaseControl(session: DatabaseSession, alsoAt: readonly string[]): DatabaseControl {
   const compare = async ({ place, sql, values = [], beforehand, rows }: Change): Promise<Compared> => {
     const change = async (): Promise<void> =>
@@ -81,7 +84,10 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
         beforehand,
       }),
     deleteLockRow: async (place, setBy) =>
-      compare({ place, sql: (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} ${setLastBy(setBy)} RETURNING ${id}` }),
+      compare({
+        place,
+        sql: (table) => `DELETE FROM ${table} ${ofRow} AND ${isFree} ${setLastBy(setBy)} RETURNING ${id}`,
+      }),
     removeOtherRows: async (place, rows, beforehand) =>
       compare({
         place,
@@ -127,13 +133,28 @@ function tableIn({ schema, table = changelogLock.table }: LockTableName): string
   return [schema, table].map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
 }
 
-function manyRows({ schema, table = changelogLock.table }: LockTableName, { peer }: DatabaseSession, rows: readonly Row[]): AdminError {
-  const which = rows.every((row) => row[id] === String(changelogLock.rowId)) ? `${rows.length} rows with id ${changelogLock.rowId}` : 'rows twice'
-  return new AdminError('REFUSED', `${schema}.${table} at ${peer.where} has ${which}, and lacks its primary key: nothing was changed`)
+function manyRows(
+  { schema, table = changelogLock.table }: LockTableName,
+  { peer }: DatabaseSession,
+  rows: readonly Row[],
+): AdminError {
+  const which = rows.every((row) => row[id] === String(changelogLock.rowId))
+    ? `${rows.length} rows with id ${changelogLock.rowId}`
+    : 'rows twice'
+  return new AdminError(
+    'REFUSED',
+    `${schema}.${table} at ${peer.where} has ${which}, and lacks its primary key: nothing was changed`,
+  )
 }
 
 /** The right to read that `databaseFailure` names does not do for one who writes. */
-function forbidden({ schema, table = changelogLock.table }: LockTableName, { peer, login }: DatabaseSession, error: AdminError): AdminError {
+function forbidden(
+  { schema, table = changelogLock.table }: LockTableName,
+  { peer, login }: DatabaseSession,
+  error: AdminError,
+): AdminError {
   const grant = sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sqlNameInQuotes(schema)}.${sqlName(table)} TO ${sqlNameInQuotes(login.user)}`
-  return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, grant)], { cause: error.cause })
+  return new AdminError('FORBIDDEN', error.message, [psql(peer, { user: 'postgres' }, login.database, grant)], {
+    cause: error.cause,
+  })
 }

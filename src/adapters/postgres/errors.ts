@@ -3,7 +3,15 @@ import { networkFailure, oneLine, peerFailure } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
-import { databaseWord, endSessionText, sessionsText, sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
+import {
+  databaseWord,
+  endSessionText,
+  sessionsText,
+  sql,
+  sqlName,
+  sqlNameInQuotes,
+  within,
+} from '../../core/sql-text.ts'
 import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 import { typed } from '../../core/typed.ts'
 
@@ -21,7 +29,9 @@ export function sqlState(thrown: unknown): string | null {
   return typeof code === 'string' ? code : null
 }
 
-/** What is asked of the server; what it refuses becomes an error that the operator can act on, a bug of ours stays one. */
+/**
+ * What is asked of the server; what it refuses becomes an error that the operator can act on, a bug of ours stays one.
+ */
 export async function asked<T>({ peer, login }: { peer: Peer; login: Login }, question: () => Promise<T>): Promise<T> {
   try {
     return await question()
@@ -36,8 +46,11 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
   if (thrown instanceof AdminError) return thrown
   const server = `PostgreSQL at ${peer.where}`
   const said = oneLine(messageOf(thrown))
-  const make = (code: AdminError['code'], message: string, suggestions: readonly Suggestion[] = peer.suggestions): AdminError =>
-    new AdminError(code, message, suggestions, { cause: thrown })
+  const make = (
+    code: AdminError['code'],
+    message: string,
+    suggestions: readonly Suggestion[] = peer.suggestions,
+  ): AdminError => new AdminError(code, message, suggestions, { cause: thrown })
   const state = sqlState(thrown)
   switch (state) {
     case '28P01':
@@ -45,11 +58,18 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
     case '28000':
       return make('UNAUTHENTICATED', `${server} does not let user ${login.user} in: ${said}`)
     case '3D000':
-      return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [psql(peer, login, 'postgres')])
+      return make('UNAVAILABLE', `${server}: database ${login.database} does not exist`, [
+        psql(peer, login, 'postgres'),
+      ])
     case '42501':
       return make('FORBIDDEN', `${server}: user ${login.user} is not allowed this: ${said}`, [
         // as a superuser; views of the system are granted in each database by itself
-        psql(peer, { user: 'postgres' }, login.database, sql`GRANT ${within(rightIn(said))} TO ${sqlNameInQuotes(login.user)}`),
+        psql(
+          peer,
+          { user: 'postgres' },
+          login.database,
+          sql`GRANT ${within(rightIn(said))} TO ${sqlNameInQuotes(login.user)}`,
+        ),
       ])
     case '53300':
       return make('EXHAUSTED', `${server} has no free connection: ${said}`, [
@@ -64,10 +84,15 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       ])
     // a new session may have to write a file before it is taken in
     case '53100':
-      return new AdminError('EXHAUSTED', `${server} has no room left on its disk: ${said}`, ['df -h   # on its machine'], {
-        cause: thrown,
-        obstacle: { kind: 'disk' },
-      })
+      return new AdminError(
+        'EXHAUSTED',
+        `${server} has no room left on its disk: ${said}`,
+        ['df -h   # on its machine'],
+        {
+          cause: thrown,
+          obstacle: { kind: 'disk' },
+        },
+      )
     case '55P03':
       return make('TIMED_OUT', `${server}: ${said}; another session holds a lock on it`, [
         psql(
@@ -93,7 +118,9 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       if (state !== null) return make('UNEXPECTED_ANSWER', `${server}: ${said} (${state})`)
   }
   if (/client password must be a string|password must be a string/i.test(said)) {
-    const why = login.hasPassword ? 'wants a password in a form that was not given' : 'wants a password, and none is configured'
+    const why = login.hasPassword
+      ? 'wants a password in a form that was not given'
+      : 'wants a password, and none is configured'
     return make('UNAUTHENTICATED', `${server} ${why} for user ${login.user}`)
   }
   if (/connection terminated|connection error|not queryable|client was closed/i.test(said)) {
@@ -120,7 +147,12 @@ function nameIn(said: string): ReturnType<typeof sqlName> {
 }
 
 /** What the operator types to ask the same server by hand; without a statement: which databases it has. */
-export function psql(peer: Pick<Peer, 'host' | 'port'>, login: Pick<Login, 'user'>, database: string, ...statements: readonly SqlText[]): ShellCommand {
+export function psql(
+  peer: Pick<Peer, 'host' | 'port'>,
+  login: Pick<Login, 'user'>,
+  database: string,
+  ...statements: readonly SqlText[]
+): ShellCommand {
   const asked = statements.length === 0 ? ['-l'] : statements.flatMap((it) => ['-c', it])
   return command`psql -h ${peer.host} -p ${peer.port} -U ${login.user} -d ${databaseWord(database)} ${nested(typed(asked))}`
 }

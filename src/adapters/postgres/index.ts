@@ -138,7 +138,8 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
   ${epoch('pg_postmaster_start_time()')} AS started, pg_is_in_recovery() AS recovery, pg_backend_pid() AS pid, inet_server_port() AS port,
   current_setting('default_transaction_read_only') AS reading`)
   const startedAt = date(row?.['started'])
-  if (!row || !startedAt) throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
+  if (!row || !startedAt)
+    throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
   return {
     version: row['version'] ?? '',
     user: row['user'] ?? '',
@@ -151,9 +152,15 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
   }
 }
 
-function databaseSource(session: DatabaseSession, identity: DatabaseIdentity, endpoint: DatabaseEndpoint): DatabaseSource {
+function databaseSource(
+  session: DatabaseSession,
+  identity: DatabaseIdentity,
+  endpoint: DatabaseEndpoint,
+): DatabaseSource {
   const searchPath =
-    endpoint.schema === null ? null : endpoint.schema.split(',').map((schema) => schema.trim().replace(/^"(.*)"$/, '$1'))
+    endpoint.schema === null
+      ? null
+      : endpoint.schema.split(',').map((schema) => schema.trim().replace(/^"(.*)"$/, '$1'))
   const ask = async <T>(question: () => Promise<T>): Promise<T> => asked(session, question)
   return {
     target: session.peer.where,

@@ -30,7 +30,8 @@ SELECT setting AS path FROM (
 
 /**
  * The change-log locks of all schemas (FIELD-NOTES.md 2). `searchPath`: schemas in which the service looks, as its
- * address names them; null: as PostgreSQL has it for `user`, or for this session. Throws UNEXPECTED_ANSWER where the service's own table is not Liquibase's.
+ * address names them; null: as PostgreSQL has it for `user`, or for this session. Throws UNEXPECTED_ANSWER where the
+ * service's own table is not Liquibase's.
  */
 export async function readChangelogLocks(
   session: DatabaseSession,
@@ -47,8 +48,12 @@ export async function readChangelogLocks(
     visible: row['visible'] === 't',
     columns: JSON.parse(row['columns'] ?? '{}') as Partial<Record<string, string>>,
   }))
-  const firstOf = (name: string): string | undefined => path?.find((schema) => found.some((table) => table.schema === schema && table.name === name))
-  const known = found.map((table) => ({ ...table, inSearchPath: path === null ? table.visible : table.schema === firstOf(table.name) }))
+  const firstOf = (name: string): string | undefined =>
+    path?.find((schema) => found.some((table) => table.schema === schema && table.name === name))
+  const known = found.map((table) => ({
+    ...table,
+    inSearchPath: path === null ? table.visible : table.schema === firstOf(table.name),
+  }))
   const strange = known.find((table) => table.inSearchPath && !isLiquibases(table.columns))
   if (strange) {
     throw new AdminError(
@@ -63,7 +68,14 @@ export async function readChangelogLocks(
   const rows = readable.length === 0 ? [] : await session.readAll(readable.map(select))
   return wanted.map(({ schema, name, inSearchPath, readable: mayRead, writable, removable }) => {
     const at = readable.findIndex((table) => table.schema === schema && table.name === name)
-    return { schema, ...(name !== changelogLock.table && { table: name }), inSearchPath, rows: mayRead ? (rows[at] ?? []).map(lockRow) : null, writable, removable }
+    return {
+      schema,
+      ...(name !== changelogLock.table && { table: name }),
+      inSearchPath,
+      rows: mayRead ? (rows[at] ?? []).map(lockRow) : null,
+      writable,
+      removable,
+    }
   })
 }
 
@@ -79,10 +91,23 @@ function missing(types: Partial<Record<string, string>>): string[] {
 async function pathOf(session: DatabaseSession, user: string): Promise<string[]> {
   const [row] = await session.read(pathOfRole(user))
   const path = row?.['path']?.slice('search_path='.length) ?? '"$user", public'
-  return path.split(',').map((one) => one.trim().replace(/^"(.*)"$/, '$1').replace('$user', user))
+  return path.split(',').map((one) =>
+    one
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .replace('$user', user),
+  )
 }
 
-function select({ schema, name, columns: types }: { schema: string; name: string; columns: Partial<Record<string, string>> }): string {
+function select({
+  schema,
+  name,
+  columns: types,
+}: {
+  schema: string
+  name: string
+  columns: Partial<Record<string, string>>
+}): string {
   // the form of the date must not depend on the role's DateStyle
   const granted = types['lockgranted']?.startsWith('timestamp')
     ? `to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US')`

@@ -10,8 +10,8 @@ const locks = `FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${k
   AND l.objsubid = 2 AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**
- * A lock that is held by a transaction which stays open on a connection of its own: session locks leak or vanish behind a pooler
- * (DESIGN.md 6.7). It ends with the connection, so nothing is left where this process is killed.
+ * A lock that is held by a transaction which stays open on a connection of its own: session locks leak or vanish behind
+ * a pooler (DESIGN.md 6.7). It ends with the connection, so nothing is left where this process is killed.
  */
 export function databaseLock(session: DatabaseSession, { who, what }: LockOwner): RepairLock {
   let holding: { end: () => void; ended: Promise<void> } | null = null
@@ -27,7 +27,8 @@ export function databaseLock(session: DatabaseSession, { who, what }: LockOwner)
           for (const setting of settings(who, what)) await run(setting)
           const [row] = await run(`SELECT pg_try_advisory_xact_lock(${key.classid}, ${key.objid}) AS taken`)
           // that another has it holds whether or not we may see who
-          if (row?.['taken'] !== 't') return taken.resolve((await holderOf(run).catch(() => null)) ?? { who: null, since: null, what: null })
+          if (row?.['taken'] !== 't')
+            return taken.resolve((await holderOf(run).catch(() => null)) ?? { who: null, since: null, what: null })
           ask = run
           taken.resolve(null)
           return end.promise
@@ -52,8 +53,8 @@ export function databaseLock(session: DatabaseSession, { who, what }: LockOwner)
 }
 
 /**
- * A transaction that does nothing for as long as a repair takes is not to be ended for that; one whose operator's machine is gone from
- * the network is, within a minute, and not after the two hours that are usual.
+ * A transaction that does nothing for as long as a repair takes is not to be ended for that; one whose operator's
+ * machine is gone from the network is, within a minute, and not after the two hours that are usual.
  */
 function settings(who: string, what: string): string[] {
   const name = `${applicationName} ${what} by ${who}`.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 63)
@@ -74,7 +75,8 @@ export async function readOperator(session: DatabaseSession): Promise<Holder | n
 }
 
 async function holderOf(run: (sql: string) => Promise<readonly Row[]>): Promise<Holder | null> {
-  const [row] = await run(`SELECT a.application_name AS name, host(a.client_addr) AS address, ${epoch('a.xact_start')} AS since
+  const [row] =
+    await run(`SELECT a.application_name AS name, host(a.client_addr) AS address, ${epoch('a.xact_start')} AS since
     FROM pg_stat_activity a WHERE a.pid = (SELECT l.pid ${locks} LIMIT 1)`)
   if (!row) return null
   const [, what, who] = /^testops-admin (.+) by (.+)$/s.exec(row['name'] ?? '') ?? []

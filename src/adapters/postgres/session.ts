@@ -59,7 +59,10 @@ export class DatabaseSession {
     }
     let socket: Socket | null = null
     const connecting = async (tls: DatabaseEndpoint['tls']): Promise<DatabaseSession> => {
-      const [{ default: pg }, stream] = await Promise.all([import('pg'), openSocket(peer, tls, (opened) => (socket = opened))])
+      const [{ default: pg }, stream] = await Promise.all([
+        import('pg'),
+        openSocket(peer, tls, (opened) => (socket = opened)),
+      ])
       socket = stream
       const client = new pg.Client({
         host: at.host,
@@ -97,7 +100,8 @@ export class DatabaseSession {
 
   /**
    * The last SELECT's rows, read in a transaction that cannot write. Everything goes in one message and nothing is set
-   * outside the transaction, so that a pooler (PgBouncer) in between neither refuses it nor hands our settings to others.
+   * outside the transaction, so that a pooler (PgBouncer) in between neither refuses it nor hands our settings to
+   * others.
    */
   async read(sql: string, options: { settings?: string } = {}): Promise<readonly Row[]> {
     const all = await this.readAll([sql], options)
@@ -105,7 +109,10 @@ export class DatabaseSession {
   }
 
   /** The same for several statements of one transaction, with one round trip. */
-  async readAll(statements: readonly string[], options: { settings?: string } = {}): Promise<readonly (readonly Row[])[]> {
+  async readAll(
+    statements: readonly string[],
+    options: { settings?: string } = {},
+  ): Promise<readonly (readonly Row[])[]> {
     const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
     const before = [
       'BEGIN READ ONLY',
@@ -118,10 +125,12 @@ export class DatabaseSession {
   }
 
   /**
-   * Statements of one transaction that writes, one after the other; each gets the rows of those before it, and gives up the
-   * transaction by throwing. Nothing is set outside of it, as in `read`.
+   * Statements of one transaction that writes, one after the other; each gets the rows of those before it, and gives up
+   * the transaction by throwing. Nothing is set outside of it, as in `read`.
    */
-  async change<T>(work: (run: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>) => Promise<T>): Promise<T> {
+  async change<T>(
+    work: (run: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>) => Promise<T>,
+  ): Promise<T> {
     return this.#after(async () => {
       const limitMs = Math.max(100, Math.floor(this.timeoutMs * 0.9))
       const begin = [

@@ -26,7 +26,8 @@ export async function readStorage(session: DatabaseSession): Promise<Storage> {
 SELECT pg_database_size(current_database()) AS bytes, host(inet_server_addr()) AS address,
   (SELECT setting FROM pg_settings WHERE name = 'data_directory') AS directory`)
   const directory = row?.['directory'] || null
-  const space = directory !== null && isHere(session.peer.host, row?.['address'] ?? null) ? await spaceOf(directory) : null
+  const space =
+    directory !== null && isHere(session.peer.host, row?.['address'] ?? null) ? await spaceOf(directory) : null
   return {
     databaseBytes: Number(row?.['bytes']),
     dataDirectory: directory,

@@ -19,7 +19,10 @@ interface BrokerIdentity {
   clusterName: string | null
 }
 
-/** A connection over which queues are worked with. Throws as `shakeHands`. Without a heartbeat, a peer that vanishes is not noticed. */
+/**
+ * A connection over which queues are worked with. Throws as `shakeHands`. Without a heartbeat, a peer that vanishes is
+ * not noticed.
+ */
 export async function openConnection(
   endpoint: BrokerEndpoint,
   peer: Peer,
@@ -99,14 +102,22 @@ export function clusterNameOf({ connection: { serverProperties } }: ChannelModel
   return typeof name === 'string' && name !== '' ? name : null
 }
 
-async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<AdminError> {
+async function handshakeFailure(
+  thrown: unknown,
+  endpoint: BrokerEndpoint,
+  peer: Peer,
+  timeoutMs: number,
+): Promise<AdminError> {
   if (thrown instanceof AdminError) return thrown
   const network = networkFailure(thrown, peer)
   if (network) return network
   const { user, vhost, host, port } = endpoint
   const said = oneLine(messageOf(thrown))
-  const make = (code: AdminError['code'], message: string, suggestions: readonly Suggestion[] = peer.suggestions): AdminError =>
-    new AdminError(code, message, suggestions, { cause: thrown })
+  const make = (
+    code: AdminError['code'],
+    message: string,
+    suggestions: readonly Suggestion[] = peer.suggestions,
+  ): AdminError => new AdminError(code, message, suggestions, { cause: thrown })
   if (/ACCESS.REFUSED|\b403\b/.test(said)) {
     return make('UNAUTHENTICATED', `RabbitMQ at ${hostPort(host, port)} refused user ${user} or the password`, [
       typedOn(host, 'rabbitmqctl list_users'),
@@ -114,11 +125,15 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
     ])
   }
   if (/Expected ConnectionOpenOk; got <ConnectionClose|NOT_ALLOWED|\b530\b/.test(said)) {
-    return make('FORBIDDEN', `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it, or a limit of connections is reached`, [
-      typedOn(host, 'rabbitmqctl list_vhosts'),
-      typedOn(host, command`rabbitmqctl list_permissions -p ${vhost}`),
-      typedOn(host, command`rabbitmqctl list_vhost_limits -p ${vhost}`),
-    ])
+    return make(
+      'FORBIDDEN',
+      `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it, or a limit of connections is reached`,
+      [
+        typedOn(host, 'rabbitmqctl list_vhosts'),
+        typedOn(host, command`rabbitmqctl list_permissions -p ${vhost}`),
+        typedOn(host, command`rabbitmqctl list_vhost_limits -p ${vhost}`),
+      ],
+    )
   }
   const header = Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1')
   const line =
@@ -131,10 +146,11 @@ async function handshakeFailure(thrown: unknown, endpoint: BrokerEndpoint, peer:
     ])
   }
   if (/Socket closed abruptly|socket ended/i.test(said)) {
-    return make('UNREACHABLE', `what listens at ${hostPort(host, port)} closed the connection before the handshake was over: RabbitMQ going down, something between that cuts it off, or no RabbitMQ`, [
-      ...peer.suggestions,
-      typedOn(host, listenersOn(port)),
-    ])
+    return make(
+      'UNREACHABLE',
+      `what listens at ${hostPort(host, port)} closed the connection before the handshake was over: RabbitMQ going down, something between that cuts it off, or no RabbitMQ`,
+      [...peer.suggestions, typedOn(host, listenersOn(port))],
+    )
   }
   if (/SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
     return make(

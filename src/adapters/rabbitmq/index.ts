@@ -10,8 +10,8 @@ import type { ListOptions } from './two-ways.ts'
 import { wholeList } from './whole-list.ts'
 
 /**
- * Proves user, password and virtual host by an AMQP handshake; the rest is asked of the management API when it is needed.
- * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN (no such virtual host), UNEXPECTED_ANSWER.
+ * Proves user, password and virtual host by an AMQP handshake; the rest is asked of the management API when it is
+ * needed. Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN (no such virtual host), UNEXPECTED_ANSWER.
  */
 export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions): Promise<Opened<BrokerSource>> {
   const peer = brokerPeer(endpoint)
@@ -36,7 +36,9 @@ export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions)
   }
 }
 
-/** The management API is asked next: the way there is opened during the handshake. A failure is told when it is asked. */
+/**
+ * The management API is asked next: the way there is opened during the handshake. A failure is told when it is asked.
+ */
 function openWayAhead({ managementUrl, reach }: BrokerEndpoint): void {
   if (managementUrl === null || !URL.canParse(managementUrl)) return
   const url = new URL(managementUrl)

@@ -1,4 +1,11 @@
-import type { BrokerConnection, BrokerConsumer, BrokerExchange, BrokerNode, BrokerPolicy, BrokerQueue } from '../../core/sources.ts'
+import type {
+  BrokerConnection,
+  BrokerConsumer,
+  BrokerExchange,
+  BrokerNode,
+  BrokerPolicy,
+  BrokerQueue,
+} from '../../core/sources.ts'
 import type { Binding } from '../../core/topology.ts'
 import { isRecord } from '../http.ts'
 import type { Item } from './management.ts'
@@ -79,7 +86,8 @@ export function consumer(item: Item, names: ReadonlyMap<string, string>): Broker
 
 export function node(item: Item, alarms: readonly Item[]): BrokerNode {
   const name = text(item, 'name')
-  const isRaised = (resource: string): boolean => alarms.some((it) => it['node'] === name && it['resource'] === resource)
+  const isRaised = (resource: string): boolean =>
+    alarms.some((it) => it['node'] === name && it['resource'] === resource)
   return {
     name,
     running: item['running'] === true,

@@ -9,7 +9,10 @@ import { openConnection } from './handshake.ts'
 import { connectionForced, replyOf } from './reply.ts'
 import type { Reply } from './reply.ts'
 
-/** AMQP lets one request at a time wait on a channel. More of them than this win nothing, and cost the broker a process each. */
+/**
+ * AMQP lets one request at a time wait on a channel. More of them than this win nothing, and cost the broker a process
+ * each.
+ */
 const channelsAtOnce = 16
 /** so that a way between that drops silent connections does not drop this one, and a dead peer is noticed */
 const heartbeatSeconds = 30
@@ -17,9 +20,10 @@ const heartbeatSeconds = 30
 /** A connection that is opened on first use, and again on the next use after it was lost. */
 export interface Link {
   /**
-   * Does the same with each, many at a time and about in their order; gives the results in that order. `settle` makes a result of
-   * a refusal of the broker, or throws. Throws as the handshake, UNREACHABLE, TIMED_OUT for any that takes longer than the
-   * deadline, UNAVAILABLE while an alarm of the broker blocks the connection. What was begun has ended when it throws.
+   * Does the same with each, many at a time and about in their order; gives the results in that order. `settle` makes a
+   * result of a refusal of the broker, or throws. Throws as the handshake, UNREACHABLE, TIMED_OUT for any that takes
+   * longer than the deadline, UNAVAILABLE while an alarm of the broker blocks the connection. What was begun has ended
+   * when it throws.
    */
   each<Item, Result>(
     items: readonly Item[],
@@ -54,7 +58,9 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
     return current
   }
 
-  /** What one request is refused for may close the connection for all: those that were not asked yet go on with another. */
+  /**
+   * What one request is refused for may close the connection for all: those that were not asked yet go on with another.
+   */
   const channelOfOne = async (): Promise<{ on: Line; channel: Channel }> => {
     const on = await line()
     try {
@@ -146,7 +152,10 @@ async function openLine(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number)
   return line
 }
 
-async function openChannel(on: Line, work: <T>(on: Line, asked: Promise<T>) => Promise<T>): Promise<{ on: Line; channel: Channel }> {
+async function openChannel(
+  on: Line,
+  work: <T>(on: Line, asked: Promise<T>) => Promise<T>,
+): Promise<{ on: Line; channel: Channel }> {
   // of a connection that is closed, `createChannel` throws at once
   const channel = await work(on, (async () => on.model.createChannel())())
   // without a listener, a channel that the broker closes ends the process
@@ -154,7 +163,9 @@ async function openChannel(on: Line, work: <T>(on: Line, asked: Promise<T>) => P
   return { on, channel }
 }
 
-/** What the broker refused. Throws where it refused nothing: the connection was lost, or there was no answer in time. */
+/**
+ * What the broker refused. Throws where it refused nothing: the connection was lost, or there was no answer in time.
+ */
 async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply> {
   const reply = replyOf(thrown)
   if (reply) return reply
@@ -180,7 +191,12 @@ export function lost(reason: unknown, peer: Peer): AdminError {
 }
 
 function blockedBy(reason: string, peer: Peer, cause: unknown): AdminError {
-  return new AdminError('UNAVAILABLE', `RabbitMQ at ${peer.where} takes nothing at the moment: its alarm says '${reason}'`, peer.suggestions, {
-    cause,
-  })
+  return new AdminError(
+    'UNAVAILABLE',
+    `RabbitMQ at ${peer.where} takes nothing at the moment: its alarm says '${reason}'`,
+    peer.suggestions,
+    {
+      cause,
+    },
+  )
 }

@@ -7,7 +7,18 @@ import type { Item, Management } from './management.ts'
 import { isOurs } from './own-connections.ts'
 
 const columns = {
-  queues: ['name', 'vhost', 'durable', 'auto_delete', 'exclusive', 'type', 'arguments', 'messages', 'consumers', 'policy'],
+  queues: [
+    'name',
+    'vhost',
+    'durable',
+    'auto_delete',
+    'exclusive',
+    'type',
+    'arguments',
+    'messages',
+    'consumers',
+    'policy',
+  ],
   exchanges: ['name', 'vhost', 'durable', 'auto_delete', 'internal', 'type', 'arguments'],
   connections: ['name', 'user', 'user_provided_name'],
 }
@@ -36,7 +47,9 @@ export function managementLists(management: Management, ofVhost: string): Broker
       return consumers.map((item) => consumer(item, names))
     },
     bindings: async () =>
-      (await management.list(`/api/bindings/${vhost}`, 'management')).map(binding).filter(({ source }) => source !== ''),
+      (await management.list(`/api/bindings/${vhost}`, 'management'))
+        .map(binding)
+        .filter(({ source }) => source !== ''),
     async policies() {
       const [users, operators] = await Promise.all([
         management.list(`/api/policies/${vhost}`, 'management'),
@@ -46,12 +59,20 @@ export function managementLists(management: Management, ofVhost: string): Broker
     },
     connections: async () => (await connections()).map(connection),
     async connectionsOf(user) {
-      const tracked = await management.listIfAny(`/api/connections/username/${encodeURIComponent(user)}`, 'management').catch(nullIfStrange)
-      if (tracked === null) return (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user)
+      const tracked = await management
+        .listIfAny(`/api/connections/username/${encodeURIComponent(user)}`, 'management')
+        .catch(nullIfStrange)
+      if (tracked === null)
+        return (await connections())
+          .map((item) => ({ ...connection(item), isListed: true }))
+          .filter((it) => it.user === user)
       const here = tracked.filter((item) => item['vhost'] === ofVhost).map((item) => text(item, 'name'))
       const unknown = here.filter((name) => !isOurs(name))
       // whoever sees no others sees these all the same
-      const listed = unknown.length === 0 ? [] : (await management.pages(pathOfConnections, columns.connections, 'management')).map(connection)
+      const listed =
+        unknown.length === 0
+          ? []
+          : (await management.pages(pathOfConnections, columns.connections, 'management')).map(connection)
       // a broker that collects no metrics lists nobody, whoever is there
       const isListing = listed.some(({ name, clientName }) => isOurs(name) || clientName === ownConnectionName)
       return here.map((name) => {
@@ -82,7 +103,10 @@ export function managementLists(management: Management, ofVhost: string): Broker
   }
 }
 
-/** Who lacks the tag `monitoring` is answered 500 by some versions (3.10.8), and shall be told of the tag by the other list. */
+/**
+ * Who lacks the tag `monitoring` is answered 500 by some versions (3.10.8), and shall be told of the tag by the other
+ * list.
+ */
 function nullIfStrange(error: unknown): null {
   if (error instanceof AdminError && error.code === 'UNEXPECTED_ANSWER') return null
   throw error

@@ -37,7 +37,10 @@ const withoutFigures = /Stats in management UI are disabled/
 const pageSize = 500
 const maxPages = 200
 
-/** Opens nothing yet. The methods throw UNAVAILABLE where the plugin is not there, FORBIDDEN where the user lacks the tag. */
+/**
+ * Opens nothing yet. The methods throw UNAVAILABLE where the plugin is not there, FORBIDDEN where the user lacks the
+ * tag.
+ */
 export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Management {
   const answers = sharedAnswers()
   let client: Promise<HttpClient> | null = null
@@ -75,13 +78,19 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       if (!(error instanceof AdminError)) throw error
       // without the path, so that all who asked for something are told one and the same
       const message = error.message.replace(`${peer.where}${path.split('?')[0]}`, peer.where)
-      // of a proxy, a certificate, a name that does not resolve or a host without a route, the reason says more than that the plugin may be off
+      // of a proxy, a certificate, a name that does not resolve or a host without a route, the reason says more than
+      // that the plugin may be off
       const isToldApart = error.obstacle !== null && error.obstacle.kind !== 'refused'
       if (error.code !== 'UNREACHABLE' || isToldApart || message.includes('cannot be reached'))
         throw new AdminError(error.code, message, error.suggestions, { cause: error })
-      throw new AdminError('UNAVAILABLE', `RabbitMQ's management API at ${peer.where} is not reachable`, howToEnable(endpoint), {
-        cause: error,
-      })
+      throw new AdminError(
+        'UNAVAILABLE',
+        `RabbitMQ's management API at ${peer.where} is not reachable`,
+        howToEnable(endpoint),
+        {
+          cause: error,
+        },
+      )
     }
   }
 
@@ -126,7 +135,8 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       const answer = await get(path)
       const value = jsonOf(answer)
       if (answer.status === 200) return []
-      if (answer.status === 503 && isRecord(value) && Array.isArray(value['alarms'])) return value['alarms'].filter(isRecord)
+      if (answer.status === 503 && isRecord(value) && Array.isArray(value['alarms']))
+        return value['alarms'].filter(isRecord)
       throw refusal(answer, endpoint, 'management')
     },
     tags: tagsFor,
@@ -152,12 +162,17 @@ function howToEnable({ host }: BrokerEndpoint): Suggestion[] {
 
 function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminError {
   const where = `RabbitMQ's management API at ${endpoint.managementUrl}`
-  if (answer.status === 401 || answer.status === 403) return isOfBroker(answer) ? refused(answer, endpoint, tag) : refusedBefore(answer, endpoint)
+  if (answer.status === 401 || answer.status === 403)
+    return isOfBroker(answer) ? refused(answer, endpoint, tag) : refusedBefore(answer, endpoint)
   if (withoutFigures.test(answer.text)) {
-    return new AdminError('UNAVAILABLE', `${where} lists nothing: the broker's metrics collector is off (management_agent.disable_metrics_collector)`, [
-      'set broker.rabbitmqctl in the configuration, which is asked instead',
-      typedOn(endpoint.host, 'rabbitmqctl environment | grep disable_metrics_collector'),
-    ])
+    return new AdminError(
+      'UNAVAILABLE',
+      `${where} lists nothing: the broker's metrics collector is off (management_agent.disable_metrics_collector)`,
+      [
+        'set broker.rabbitmqctl in the configuration, which is asked instead',
+        typedOn(endpoint.host, 'rabbitmqctl environment | grep disable_metrics_collector'),
+      ],
+    )
   }
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
     command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the password`,
@@ -174,10 +189,14 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   const { managementUrl, user, host } = endpoint
   const { reason } = jsonOf(answer) as { reason?: unknown }
   if (typeof reason === 'string' && /only log in via localhost/i.test(reason)) {
-    return new AdminError('FORBIDDEN', `RabbitMQ's management API at ${managementUrl} admits user ${user} from its own host alone (HTTP ${answer.status})`, [
-      'set broker.user in the configuration to another user, one with the tag monitoring',
-      typedOn(host, 'rabbitmqctl environment | grep loopback_users'),
-    ])
+    return new AdminError(
+      'FORBIDDEN',
+      `RabbitMQ's management API at ${managementUrl} admits user ${user} from its own host alone (HTTP ${answer.status})`,
+      [
+        'set broker.user in the configuration to another user, one with the tag monitoring',
+        typedOn(host, 'rabbitmqctl environment | grep loopback_users'),
+      ],
+    )
   }
   // the same user and password were accepted by the broker itself, so what is missing is the tag
   return lacking(endpoint, tag, ` (HTTP ${answer.status})`)
@@ -185,17 +204,23 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
 
 /** The broker itself has accepted this user and password, and refuses in other words. */
 function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoint): AdminError {
-  return new AdminError('FORBIDDEN', `something before RabbitMQ's management API at ${managementUrl} refuses it: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`, [
-    'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let it through',
-    command`curl -i -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`,
-  ])
+  return new AdminError(
+    'FORBIDDEN',
+    `something before RabbitMQ's management API at ${managementUrl} refuses it: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`,
+    [
+      'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let it through',
+      command`curl -i -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`,
+    ],
+  )
 }
 
 function lacking({ managementUrl, user, host }: BrokerEndpoint, tag: Tag, answered: string): AdminError {
   return new AdminError(
     'FORBIDDEN',
     `RabbitMQ's management API at ${managementUrl} does not admit user ${user}: it lacks the tag '${tag}'${answered}`,
-    [command`rabbitmqctl list_users`, command`rabbitmqctl set_user_tags ${user} monitoring`].map((it) => typedOn(host, it)),
+    [command`rabbitmqctl list_users`, command`rabbitmqctl set_user_tags ${user} monitoring`].map((it) =>
+      typedOn(host, it),
+    ),
   )
 }
 

@@ -12,6 +12,9 @@ export function brokerPeer({ host, port, vhost, reach }: BrokerEndpoint): Peer {
     port,
     reach,
     where: `${hostPort(host, port)}, vhost ${vhost}`,
-    suggestions: [command`curl -sv --max-time 3 ${`telnet://${hostPort(host, port)}`} </dev/null`, typedOn(host, 'rabbitmq-diagnostics listeners')],
+    suggestions: [
+      command`curl -sv --max-time 3 ${`telnet://${hostPort(host, port)}`} </dev/null`,
+      typedOn(host, 'rabbitmq-diagnostics listeners'),
+    ],
   }
 }

@@ -8,7 +8,9 @@ import type { Reply } from './reply.ts'
 import { sentence } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
-/** What the broker's refusal means to the operator, where it is not an answer in itself (SERVERS.md: what it answers). */
+/**
+ * What the broker's refusal means to the operator, where it is not an answer in itself (SERVERS.md: what it answers).
+ */
 export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): AdminError {
   const { host, port, vhost, user } = endpoint
   const broker = `RabbitMQ at ${hostPort(host, port)}`
@@ -18,10 +20,11 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
   const denied = /^(?:(configure|write|read) )?access to (\w+ '.*?') in vhost /.exec(text)
   if (code === 403 && denied) {
     const [, right = 'sufficient', object = ''] = denied
-    return new AdminError('FORBIDDEN', `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker}: ${what}`, [
-      on('list_permissions', '-p', vhost),
-      on('set_permissions', '-p', vhost, user, '.*', '.*', '.*'),
-    ])
+    return new AdminError(
+      'FORBIDDEN',
+      `user ${user} has no ${right} permission on ${object} in vhost ${vhost} of ${broker}: ${what}`,
+      [on('list_permissions', '-p', vhost), on('set_permissions', '-p', vhost, user, '.*', '.*', '.*')],
+    )
   }
   if (code === transientQueues.replyCode && text.includes(transientQueues.feature)) {
     return new AdminError(
@@ -30,5 +33,7 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
       ['declare it durable', sentence`or set ${transientQueues.permitSetting} = true on every node`],
     )
   }
-  return new AdminError('REFUSED', `${broker} refuses this in vhost ${vhost}: ${what}: ${text}`, [on('list_queues', '-p', vhost)])
+  return new AdminError('REFUSED', `${broker} refuses this in vhost ${vhost}: ${what}: ${text}`, [
+    on('list_queues', '-p', vhost),
+  ])
 }

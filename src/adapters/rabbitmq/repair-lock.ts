@@ -32,12 +32,17 @@ export interface BrokerLockOptions extends ListOptions {
 }
 
 /**
- * A lock among all operators who reach the virtual host: an exclusive queue on a connection of its own, which ends with its process.
- * Opens nothing yet. Where the broker cannot be reached, `take` leaves it out: a repair on queues takes it before its first step that
- * finds the broker again. One that was held and is lost stays lost for such a repair; another tries to take it again, and goes on
- * without it. `take` throws FORBIDDEN, REFUSED where a repair on queues may not hold it and no other lock is shared; else that is told.
+ * A lock among all operators who reach the virtual host: an exclusive queue on a connection of its own, which ends with
+ * its process. Opens nothing yet. Where the broker cannot be reached, `take` leaves it out: a repair on queues takes it
+ * before its first step that finds the broker again. One that was held and is lost stays lost for such a repair;
+ * another tries to take it again, and goes on without it. `take` throws FORBIDDEN, REFUSED where a repair on queues may
+ * not hold it and no other lock is shared; else that is told.
  */
-export function openBrokerLock(endpoint: BrokerEndpoint, own: LockOwner, options: BrokerLockOptions): Opened<RepairLock> {
+export function openBrokerLock(
+  endpoint: BrokerEndpoint,
+  own: LockOwner,
+  options: BrokerLockOptions,
+): Opened<RepairLock> {
   const peer = brokerPeer(endpoint)
   const { timeoutMs, isOnlyShared } = options
   const { isOnQueues = false } = own
@@ -56,7 +61,9 @@ export function openBrokerLock(endpoint: BrokerEndpoint, own: LockOwner, options
   }
   const leftOut = (error: AdminError): null => {
     state = 'left-out'
-    own.tell?.(`other operators are not kept out by RabbitMQ at ${hostPort(endpoint.host, endpoint.port)}: ${error.message}`)
+    own.tell?.(
+      `other operators are not kept out by RabbitMQ at ${hostPort(endpoint.host, endpoint.port)}: ${error.message}`,
+    )
     return null
   }
   const attempt = async (): Promise<Holder | null> => {
@@ -73,7 +80,10 @@ export function openBrokerLock(endpoint: BrokerEndpoint, own: LockOwner, options
         state = state === 'free' ? 'free' : 'lost'
         return await holder(connection)
       }
-      const error = answer.code === locked ? notALock(endpoint) : refusal(answer, endpoint, `declaring queue ${operatorLock.queue}, which keeps other operators out`)
+      const error =
+        answer.code === locked
+          ? notALock(endpoint)
+          : refusal(answer, endpoint, `declaring queue ${operatorLock.queue}, which keeps other operators out`)
       if (isOnQueues && (isOnlyShared || error.code !== 'FORBIDDEN')) throw error
       return leftOut(error)
     } catch (error) {
@@ -120,7 +130,10 @@ export function openBrokerLock(endpoint: BrokerEndpoint, own: LockOwner, options
   }
 }
 
-/** `unreached`: it is taken once the broker is in reach; `left-out`: it is not, and the run goes on without it; `lost`: for good. */
+/**
+ * `unreached`: it is taken once the broker is in reach; `left-out`: it is not, and the run goes on without it; `lost`:
+ * for good.
+ */
 type State = 'free' | 'held' | 'unreached' | 'left-out' | 'lost'
 
 interface Held {
@@ -147,7 +160,10 @@ async function declared(connection: ChannelModel, { who, what }: LockOwner): Pro
 /** Whether a queue of that name is there that locks nobody out. */
 async function isOpenToAll(connection: ChannelModel): Promise<boolean> {
   const channel = await channelOf(connection)
-  return channel.checkQueue(operatorLock.queue).then(() => true, () => false)
+  return channel.checkQueue(operatorLock.queue).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function channelOf(connection: ChannelModel): Promise<Channel> {
@@ -165,8 +181,15 @@ function notReached(error: unknown): null {
 
 function notALock({ host, port, vhost }: BrokerEndpoint): AdminError {
   const { queue } = operatorLock
-  return new AdminError('REFUSED', `a queue ${queue} is there already in vhost ${vhost} of RabbitMQ at ${hostPort(host, port)}, and it is not the lock of another operator`, [
-    typedOn(host, command`rabbitmqctl list_queues -p ${vhost} name durable exclusive messages consumers | grep ${queue}`),
-    typedOn(host, command`rabbitmqctl delete_queue -p ${vhost} ${queue}`),
-  ])
+  return new AdminError(
+    'REFUSED',
+    `a queue ${queue} is there already in vhost ${vhost} of RabbitMQ at ${hostPort(host, port)}, and it is not the lock of another operator`,
+    [
+      typedOn(
+        host,
+        command`rabbitmqctl list_queues -p ${vhost} name durable exclusive messages consumers | grep ${queue}`,
+      ),
+      typedOn(host, command`rabbitmqctl delete_queue -p ${vhost} ${queue}`),
+    ],
+  )
 }

@@ -28,8 +28,9 @@ const savedAtOnce = 100
 const turnMs = 100
 
 /**
- * Journals in the deployment itself, where they outlive the operator's machine: a durable queue for each run that is not finished,
- * whose first message is the record and each further one an event (DESIGN.md 6.6). A connection that was cut is made again.
+ * Journals in the deployment itself, where they outlive the operator's machine: a durable queue for each run that is
+ * not finished, whose first message is the record and each further one an event (DESIGN.md 6.6). A connection that was
+ * cut is made again.
  */
 export async function openRunStore(endpoint: BrokerEndpoint, options: ListOptions): Promise<Opened<RunStore>> {
   const { timeoutMs } = options
@@ -101,9 +102,16 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
   }
   const read = async (run: string, most = mostBytes): Promise<RunHistory> => {
     assertRunName(run)
-    const messages = await whileOthersRead(timeoutMs, async () => onChannel(async (channel) => all(channel, queueOf(run), most))).catch((error: unknown) => {
+    const messages = await whileOthersRead(timeoutMs, async () =>
+      onChannel(async (channel) => all(channel, queueOf(run), most)),
+    ).catch((error: unknown) => {
       if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
-      throw new AdminError('USAGE', `there is no run \`${run}\` in RabbitMQ at ${peer.where}`, ['testops-admin history -d {deployment}'], { cause: error })
+      throw new AdminError(
+        'USAGE',
+        `there is no run \`${run}\` in RabbitMQ at ${peer.where}`,
+        ['testops-admin history -d {deployment}'],
+        { cause: error },
+      )
     })
     return historyOf(run, messages, endpoint, peer)
   }
@@ -115,7 +123,10 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       return { run, unreadable: messageOf(error), ...(error instanceof EmptyJournal && { isEmpty: true as const }) }
     })
   }
-  const logTo = async (run: string, held: number): Promise<RunLog & { publish: (value: RunRecord | RunEvent) => Promise<void> }> => {
+  const logTo = async (
+    run: string,
+    held: number,
+  ): Promise<RunLog & { publish: (value: RunRecord | RunEvent) => Promise<void> }> => {
     const channel = await within(line.connection().then(async (model) => quiet(model.createConfirmChannel())))
     let isReturned = false
     let place = held
@@ -153,7 +164,8 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       // anyone with write access can add huge journals: each gets an equal share, so the others can still be read
       const share = Math.floor(mostBytes / runs.length)
       const found: (RunHistory | UnreadableRun | null)[] = []
-      for (let at = 0; at < runs.length; at += readAtOnce) found.push(...(await Promise.all(runs.slice(at, at + readAtOnce).map(async (run) => listed(run, share)))))
+      for (let at = 0; at < runs.length; at += readAtOnce)
+        found.push(...(await Promise.all(runs.slice(at, at + readAtOnce).map(async (run) => listed(run, share)))))
       return found.filter((it) => it !== null)
     },
     async discard(run, save) {
@@ -198,9 +210,10 @@ async function published(channel: ConfirmChannel, queue: string, value: object, 
 }
 
 /**
- * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be missing here.
- * Of no message the count tells once the broker has handed all to the channel, whose own answer may overtake the last of them; it
- * takes what is asked after that answer in the order of its arrival, behind them. Throws where they have more than `most` bytes.
+ * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be
+ * missing here. Of no message the count tells once the broker has handed all to the channel, whose own answer may
+ * overtake the last of them; it takes what is asked after that answer in the order of its arrival, behind them. Throws
+ * where they have more than `most` bytes.
  */
 async function all(channel: Channel, queue: string, most: number): Promise<ConsumeMessage[]> {
   const messages: ConsumeMessage[] = []
@@ -222,14 +235,21 @@ async function all(channel: Channel, queue: string, most: number): Promise<Consu
 }
 
 /**
- * Every message, oldest first, each acknowledged once it was saved: what is not saved stays. As the only consumer; what comes
- * meanwhile is saved too.
+ * Every message, oldest first, each acknowledged once it was saved: what is not saved stays. As the only consumer; what
+ * comes meanwhile is saved too.
  */
-async function drained(channel: Channel, queue: string, save: (line: string) => Promise<void>, within: <T>(work: Promise<T>) => Promise<T>): Promise<void> {
+async function drained(
+  channel: Channel,
+  queue: string,
+  save: (line: string) => Promise<void>,
+  within: <T>(work: Promise<T>) => Promise<T>,
+): Promise<void> {
   await within(Promise.resolve(channel.checkQueue(queue)))
   await within(Promise.resolve(channel.prefetch(savedAtOnce)))
   const waiting: ConsumeMessage[] = []
-  await within(Promise.resolve(channel.consume(queue, (message) => void (message && waiting.push(message)), { exclusive: true })))
+  await within(
+    Promise.resolve(channel.consume(queue, (message) => void (message && waiting.push(message)), { exclusive: true })),
+  )
   for (;;) {
     const batch = waiting.splice(0)
     for (const message of batch) await save(message.content.toString('utf8'))
@@ -262,11 +282,16 @@ class EmptyJournal extends AdminError {}
 function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: BrokerEndpoint, peer: Peer): RunHistory {
   const queue = queueOf(run)
   if (messages.length === 0) {
-    throw new EmptyJournal('REFUSED', `queue ${queue} at ${peer.where} is empty: run ${run} stopped before it changed anything`, [
-      command`testops-admin discard ${run} -d {deployment}`,
-    ])
+    throw new EmptyJournal(
+      'REFUSED',
+      `queue ${queue} at ${peer.where} is empty: run ${run} stopped before it changed anything`,
+      [command`testops-admin discard ${run} -d {deployment}`],
+    )
   }
-  const place = { where: `queue ${queue} at ${peer.where}`, look: [rabbitmqctlOn(endpoint, 'list_queues', 'name', 'messages')] }
+  const place = {
+    where: `queue ${queue} at ${peer.where}`,
+    look: [rabbitmqctlOn(endpoint, 'list_queues', 'name', 'messages')],
+  }
   const [first, ...others] = inPlace(messages).map(({ content }) => parse(content.toString('utf8')))
   const record = parseRecord(first, run, place)
   return { record, events: parseEvents(others, record, place, (index) => `message ${index + 2}`) }
@@ -277,12 +302,15 @@ function tooLong(queue: string, size: string): AdminError {
 }
 
 function notRead(queue: string): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds more than its share of the ${mostBytes / 1024 / 1024} MiB that are read of all journals together`)
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `queue ${queue} holds more than its share of the ${mostBytes / 1024 / 1024} MiB that are read of all journals together`,
+  )
 }
 
 /**
- * Each once, in the order in which they were written. A broker that took nothing for a while takes what was sent to it then once it
- * can, though its sender has given up and written it again since.
+ * Each once, in the order in which they were written. A broker that took nothing for a while takes what was sent to it
+ * then once it can, though its sender has given up and written it again since.
  */
 function inPlace(messages: readonly ConsumeMessage[]): ConsumeMessage[] {
   const numbered = messages.map((message, index) => {
@@ -314,6 +342,12 @@ function parse(text: string): unknown {
 
 function failure(thrown: unknown, peer: Peer): AdminError {
   const said = messageOf(thrown)
-  const code = /ACCESS.REFUSED|\b403\b/.test(said) ? 'FORBIDDEN' : /NOT.FOUND|\b404\b/.test(said) ? 'USAGE' : 'UNREACHABLE'
-  return new AdminError(code, `RabbitMQ at ${peer.where} does not take the journal: ${said}`, peer.suggestions, { cause: thrown })
+  const code = /ACCESS.REFUSED|\b403\b/.test(said)
+    ? 'FORBIDDEN'
+    : /NOT.FOUND|\b404\b/.test(said)
+      ? 'USAGE'
+      : 'UNREACHABLE'
+  return new AdminError(code, `RabbitMQ at ${peer.where} does not take the journal: ${said}`, peer.suggestions, {
+    cause: thrown,
+  })
 }

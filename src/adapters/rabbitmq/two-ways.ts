@@ -14,8 +14,8 @@ export interface ListOptions {
 }
 
 /**
- * What is asked of the management API, and of `rabbitmqctl` on the broker's machine where that is not there, or cannot be reached
- * from here. Throws UNAVAILABLE where neither can be had, with both reasons.
+ * What is asked of the management API, and of `rabbitmqctl` on the broker's machine where that is not there, or cannot
+ * be reached from here. Throws UNAVAILABLE where neither can be had, with both reasons.
  */
 export function brokerLists(
   given: BrokerEndpoint,

@@ -7,14 +7,16 @@ import type { Link } from './link.ts'
 import type { BrokerLists } from './lists.ts'
 import { isOurs } from './own-connections.ts'
 
-/** how long lists lag at most, unless a broker is told to count more seldom than every five seconds (FIELD-NOTES.md 3) */
+/**
+ * how long lists lag at most, unless a broker is told to count more seldom than every five seconds (FIELD-NOTES.md 3)
+ */
 const lagMs = 7000
 const pollMs = 500
 
 /**
- * Asks for the list of connections until whoever came before this program is in it: lists lag, and have them once they have ours, which
- * came later; nodes of a cluster count each for itself, so that there the time has to pass. Throws UNAVAILABLE where ours is never
- * listed: the broker counts more seldom, or collects nothing.
+ * Asks for the list of connections until whoever came before this program is in it: lists lag, and have them once they
+ * have ours, which came later; nodes of a cluster count each for itself, so that there the time has to pass. Throws
+ * UNAVAILABLE where ours is never listed: the broker counts more seldom, or collects nothing.
  */
 export function wholeList(
   link: Link,
@@ -22,9 +24,14 @@ export function wholeList(
   { peer, user }: { peer: Peer; user: string },
 ): () => Promise<readonly BrokerConnection[]> {
   let since: number | null = null
-  const isOwn = (it: BrokerConnection): boolean => isOurs(it.name) || (it.clientName === ownConnectionName && it.user === user)
+  const isOwn = (it: BrokerConnection): boolean =>
+    isOurs(it.name) || (it.clientName === ownConnectionName && it.user === user)
   return async () => {
-    await link.each([null], async () => undefined, () => undefined)
+    await link.each(
+      [null],
+      async () => undefined,
+      () => undefined,
+    )
     since ??= performance.now()
     const begun = performance.now()
     for (;;) {
@@ -44,7 +51,9 @@ async function isAlone(lists: Pick<BrokerLists, 'nodes'>): Promise<boolean> {
 }
 
 function unlisted({ where }: Peer): AdminError {
-  return new AdminError('UNAVAILABLE', `RabbitMQ at ${where} lists connections late or not at all: this program's own is missing after ${lagMs / 1000} s`, [
-    'rabbitmqctl environment | grep -e collect_statistics -e metrics   # on the broker',
-  ])
+  return new AdminError(
+    'UNAVAILABLE',
+    `RabbitMQ at ${where} lists connections late or not at all: this program's own is missing after ${lagMs / 1000} s`,
+    ['rabbitmqctl environment | grep -e collect_statistics -e metrics   # on the broker'],
+  )
 }

@@ -57,7 +57,12 @@ export type RedisSocket = HostPort & Pick<RedisOptions, 'tls'>
 export function tlsOf({ tls: { mode, ca } }: SessionsEndpoint, host?: string): Pick<RedisOptions, 'tls'> {
   if (mode !== 'require' && mode !== 'verify') return {}
   const verify = mode === 'verify'
-  return { tls: host === undefined ? { rejectUnauthorized: verify, ...(ca === null ? {} : { ca }) } : tlsOptions(host, { verify, ca }) }
+  return {
+    tls:
+      host === undefined
+        ? { rejectUnauthorized: verify, ...(ca === null ? {} : { ca }) }
+        : tlsOptions(host, { verify, ca }),
+  }
 }
 
 /** Connects and asks. Whatever goes wrong is thrown as the operator's error. */

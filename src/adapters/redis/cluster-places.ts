@@ -14,12 +14,20 @@ interface Places {
 }
 
 /**
- * Where the sockets to the nodes of a cluster lead. Those that have to be reached in a way of their own are asked for the names of
- * all others, whose ways are opened with theirs. Throws, of the first of `nodes`, what opening it throws, where none answers.
+ * Where the sockets to the nodes of a cluster lead. Those that have to be reached in a way of their own are asked for
+ * the names of all others, whose ways are opened with theirs. Throws, of the first of `nodes`, what opening it throws,
+ * where none answers.
  */
-export async function clusterPlaces(endpoint: SessionsEndpoint, nodes: readonly HostPort[], timeoutMs: number): Promise<Places> {
-  const sockets = endpoint.reach ? await Promise.all(nodes.map(async (node) => socketTo(endpoint, node).catch(() => null))) : []
-  if (sockets.every((socket, at) => socket?.host === nodes[at]?.host && socket?.port === nodes[at]?.port)) return { seeds: nodes, natMap: null }
+export async function clusterPlaces(
+  endpoint: SessionsEndpoint,
+  nodes: readonly HostPort[],
+  timeoutMs: number,
+): Promise<Places> {
+  const sockets = endpoint.reach
+    ? await Promise.all(nodes.map(async (node) => socketTo(endpoint, node).catch(() => null)))
+    : []
+  if (sockets.every((socket, at) => socket?.host === nodes[at]?.host && socket?.port === nodes[at]?.port))
+    return { seeds: nodes, natMap: null }
   const { default: ioredis } = await import('ioredis')
   const opened: Redis[] = []
   const asked = nodes.map(async (node) => {
@@ -27,12 +35,18 @@ export async function clusterPlaces(endpoint: SessionsEndpoint, nodes: readonly 
     const client = new ioredis.Redis({ ...shared(timeoutMs), ...alone, ...socket })
     opened.push(client)
     const peer = peerOf(endpoint, node)
-    const names = await withDeadline(talk(client, { peer, timeoutMs }, async () => namesBy(client, endpoint)), timeoutMs, peer)
+    const names = await withDeadline(
+      talk(client, { peer, timeoutMs }, async () => namesBy(client, endpoint)),
+      timeoutMs,
+      peer,
+    )
     return { socket, names }
   })
   try {
     const { socket, names } = await Promise.any(asked)
-    const named = await Promise.allSettled(names.map(async (name) => [keyOf(name), await socketTo(endpoint, name)] as const))
+    const named = await Promise.allSettled(
+      names.map(async (name) => [keyOf(name), await socketTo(endpoint, name)] as const),
+    )
     // a replica that cannot be reached is no loss: it is never asked; a master is missed when it is
     const reached = named.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
     return { seeds: [socket], natMap: Object.fromEntries(reached) }
@@ -59,5 +73,12 @@ function keyOf({ host, port }: HostPort): string {
 
 function peerOf(endpoint: SessionsEndpoint, node: HostPort): Peer {
   const { host, port } = node
-  return { what: 'Redis', host, port, reach: endpoint.reach, where: `${keyOf(node)} (cluster)`, suggestions: [command`${nested(redisCli(endpoint, node))} CLUSTER INFO`] }
+  return {
+    what: 'Redis',
+    host,
+    port,
+    reach: endpoint.reach,
+    where: `${keyOf(node)} (cluster)`,
+    suggestions: [command`${nested(redisCli(endpoint, node))} CLUSTER INFO`],
+  }
 }

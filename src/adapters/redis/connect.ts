@@ -62,7 +62,8 @@ async function connectCluster(
   const cluster = new ioredis.Cluster([...places.seeds], {
     lazyConnect: true,
     clusterRetryStrategy: () => null,
-    // each node has its share of the time; a little more, so that the deadline is what is told where all of them are silent
+    // each node has its share of the time; a little more, so that the deadline is what is told where all of them are
+    // silent
     slotsRefreshTimeout: timeoutMs / places.seeds.length + 50,
     redisOptions: { ...shared(timeoutMs), ...credentials, ...tlsOf(endpoint) },
     ...(places.natMap && { natMap: places.natMap }),
@@ -71,12 +72,20 @@ async function connectCluster(
   const connecting = talk(cluster, { peer, timeoutMs }, async () => {
     const servers = cluster.nodes('master')
     const [first] = servers
-    if (!first) throw new AdminError('UNAVAILABLE', `Redis at ${peer.where} names no master of the cluster`, peer.suggestions)
+    if (!first)
+      throw new AdminError('UNAVAILABLE', `Redis at ${peer.where} names no master of the cluster`, peer.suggestions)
     for (const server of servers) server.on('error', () => undefined)
     return { servers, info: await infoOf(first, peer) }
   })
   const { servers, info } = await withDeadline(connecting.catch(untilLate), timeoutMs, peer, { abandon: close })
-  return { peer, client: command`${nested(redisCli(endpoint, nodes[0] ?? endpoint))} -c`, servers, isCluster: true, info, close }
+  return {
+    peer,
+    client: command`${nested(redisCli(endpoint, nodes[0] ?? endpoint))} -c`,
+    servers,
+    isCluster: true,
+    info,
+    close,
+  }
 }
 
 /** On a busy machine ioredis may give up on the last node just before the deadline, which tells more. */
@@ -86,7 +95,11 @@ async function untilLate(error: unknown): Promise<never> {
 }
 
 /** AUTH, SELECT and INFO in one round trip; the first that is refused is the reason. */
-async function signIn(server: Redis, { user, password, database }: SessionsEndpoint, peer: Peer): Promise<string | AdminError> {
+async function signIn(
+  server: Redis,
+  { user, password, database }: SessionsEndpoint,
+  peer: Peer,
+): Promise<string | AdminError> {
   const auth = authenticate(server, user, password)
   const select = database === 0 ? Promise.resolve('OK') : server.select(database)
   const info = infoOf(server, peer)

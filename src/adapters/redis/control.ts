@@ -49,7 +49,8 @@ export async function openSessionsControl(
       // where all is emptied at once, whoever has signed in since the plan is meant too
       const known = flush ? null : last.find(selection)
       const isSame = known?.nodes.every(({ name }, at) => nodes[at]?.name === name) ?? false
-      const counted = known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
+      const counted =
+        known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
       last.forget()
       const { census } = counted
       // whoever is the master by now is asked whether all are gone: a former one may not know yet that it is none
@@ -65,7 +66,10 @@ export async function openSessionsControl(
           return { counted: census.sessions, removed: null, notFlushed }
         }
       }
-      return { ...(await removeCounted(nodes, counted, await verbOf(census.namespace), { ...options, anew })), notFlushed }
+      return {
+        ...(await removeCounted(nodes, counted, await verbOf(census.namespace), { ...options, anew })),
+        notFlushed,
+      }
     },
   }
   return {
@@ -85,18 +89,29 @@ function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly No
 }
 
 function replaced({ peer: { where, suggestions } }: Node): AdminError {
-  return new AdminError('UNAVAILABLE', `Redis at ${where} has other masters than when this began: what was removed may be there still`, suggestions)
+  return new AdminError(
+    'UNAVAILABLE',
+    `Redis at ${where} has other masters than when this began: what was removed may be there still`,
+    suggestions,
+  )
 }
 
 /** Null where the database was emptied; else why not. */
-async function flushed(nodes: readonly Node[], { namespace, foreign }: { namespace: string; foreign: number }): Promise<string | null> {
+async function flushed(
+  nodes: readonly Node[],
+  { namespace, foreign }: { namespace: string; foreign: number },
+): Promise<string | null> {
   const [only, ...others] = nodes
   if (only!.isInCluster || others.length > 0) return 'in a cluster there is no database of the sessions alone'
-  if (foreign > 0) return foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
+  if (foreign > 0)
+    return foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
   return flushIfOnly(only!, namespace)
 }
 
-/** UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN where neither is, and what else keeps the store from writing. */
+/**
+ * UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN where neither is, and what else keeps
+ * the store from writing.
+ */
 async function removalVerb(nodes: readonly Node[], namespace: string, client: ShellCommand): Promise<RemovalVerb> {
   try {
     await tryOn(nodes, 'UNLINK', namespace)
@@ -113,18 +128,30 @@ async function removalVerb(nodes: readonly Node[], namespace: string, client: Sh
   }
 }
 
-function missing(right: string, nodes: readonly Node[], namespace: string, client: ShellCommand, cause: unknown): AdminError {
+function missing(
+  right: string,
+  nodes: readonly Node[],
+  namespace: string,
+  client: ShellCommand,
+  cause: unknown,
+): AdminError {
   const rights = command`${`~${literally(namespace)}:*`} +unlink +exists +smembers +srem +zrange +zrem`
   return new AdminError(
     'FORBIDDEN',
     `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: it needs ${right} on keys ${namespace}:*`,
-    [command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator; USER: the one of the configuration`],
+    [
+      command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator; USER: the one of the configuration`,
+    ],
     { cause },
   )
 }
 
 /** In a cluster a node that has not the slot says so, once it has seen that the command is allowed. */
-async function tryOn(nodes: readonly Node[], verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number], namespace: string): Promise<void> {
+async function tryOn(
+  nodes: readonly Node[],
+  verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number],
+  namespace: string,
+): Promise<void> {
   const more = verb === 'SREM' || verb === 'ZREM' ? [nobody] : verb === 'ZRANGE' ? ['0', '0'] : []
   const question = commandOf(verb, sessionKeys.session(namespace, nobody), ...more)
   await Promise.all(
@@ -137,5 +164,8 @@ async function tryOn(nodes: readonly Node[], verb: RemovalVerb | 'EXISTS' | (typ
 }
 
 function isDenied(error: unknown): boolean {
-  return error instanceof AdminError && (error.code === 'FORBIDDEN' || (error.code === 'UNAVAILABLE' && /renamed or disabled$/.test(error.message)))
+  return (
+    error instanceof AdminError &&
+    (error.code === 'FORBIDDEN' || (error.code === 'UNAVAILABLE' && /renamed or disabled$/.test(error.message)))
+  )
 }

@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { SessionSelection } from '../../core/sources.ts'
 import type { Counted } from './bulk/count.ts'
 
-/** The last count of this process, so that what was counted for a plan is what its step removes, without another look at all keys. */
+/**
+ * The last count of this process, so that what was counted for a plan is what its step removes, without another look at
+ * all keys.
+ */
 export interface LastCount {
   keep(counted: Counted): void
   /** what answers that question still: the same, of a moment ago; or the one that was made at `asOf` */
@@ -24,7 +27,8 @@ export function lastCount(): LastCount {
       const { selection: of, census } = last.counted
       if (!isDeepStrictEqual(of.which, selection.which) || of.asOf !== null) return null
       const isSameSpace = of.namespace === selection.namespace || census.namespace === selection.namespace
-      const isSameTime = selection.asOf === null ? performance.now() - last.at < freshMs : selection.asOf === census.asOf
+      const isSameTime =
+        selection.asOf === null ? performance.now() - last.at < freshMs : selection.asOf === census.asOf
       return isSameSpace && isSameTime ? last.counted : null
     },
     forget() {

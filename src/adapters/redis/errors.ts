@@ -12,10 +12,14 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (lastNodeError instanceof Error) return redisFailure(lastNodeError, peer)
   const server = `Redis at ${peer.where}`
   const said = oneLine(messageOf(thrown))
-  const make = (code: AdminError['code'], message: string, suggestions: readonly Suggestion[] = peer.suggestions): AdminError =>
-    new AdminError(code, message, suggestions, { cause: thrown })
+  const make = (
+    code: AdminError['code'],
+    message: string,
+    suggestions: readonly Suggestion[] = peer.suggestions,
+  ): AdminError => new AdminError(code, message, suggestions, { cause: thrown })
   if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} wants a password, and none is configured`)
-  if (/^WRONGPASS|^ERR invalid password/.test(said)) return make('UNAUTHENTICATED', `${server} refused the user or the password`)
+  if (/^WRONGPASS|^ERR invalid password/.test(said))
+    return make('UNAUTHENTICATED', `${server} refused the user or the password`)
   if (/^NOPERM/.test(said))
     return make('FORBIDDEN', `${server} does not allow this user what is needed: ${said}`, [
       command`redis-cli -h ${peer.host} -p ${peer.port} --askpass ACL LIST`,
@@ -23,8 +27,12 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
   if (/^MASTERDOWN|^CLUSTERDOWN/.test(said)) return make('UNREACHABLE', `${server} cannot serve: ${said}`)
   if (/^READONLY/.test(said) && peer.where.includes('(sentinel, '))
-    return make('UNAVAILABLE', `${server} is a replica by now, and takes no writes: the sentinels have another master, or will have`)
-  if (/^READONLY/.test(said)) return make('REFUSED', `${server} is a replica and takes no writes: its master has to be named`)
+    return make(
+      'UNAVAILABLE',
+      `${server} is a replica by now, and takes no writes: the sentinels have another master, or will have`,
+    )
+  if (/^READONLY/.test(said))
+    return make('REFUSED', `${server} is a replica and takes no writes: its master has to be named`)
   if (/^MISCONF/.test(said))
     return make('UNAVAILABLE', `${server} takes no writes while it cannot save its data to its disk`, [
       command`redis-cli -h ${peer.host} -p ${peer.port} --askpass INFO persistence   # rdb_last_bgsave_status; its log says why`,
@@ -32,18 +40,22 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (/^NOREPLICAS/.test(said)) return make('UNAVAILABLE', `${server} takes no writes while it has too few replicas`)
   if (/^(MOVED|ASK|TRYAGAIN) /.test(said)) return make('UNAVAILABLE', `${server} is moving its slots to other nodes`)
   if (/max number of clients reached/.test(said)) return make('EXHAUSTED', `${server} has no free connection: ${said}`)
-  if (/^DENIED/.test(said)) return make('FORBIDDEN', `${server} runs in protected mode and lets in its own machine alone`)
+  if (/^DENIED/.test(said))
+    return make('FORBIDDEN', `${server} runs in protected mode and lets in its own machine alone`)
   if (/^ERR DB index is out of range|^ERR invalid DB index/.test(said))
     return make('UNAVAILABLE', `${server}: it has no database of that number`)
   const unknown = /^ERR unknown command [`']?([\w-]+)/i.exec(said)?.[1]
   if (unknown) return make('UNAVAILABLE', `${server} has the command ${unknown} renamed or disabled`)
   const network = networkFailure(thrown, peer)
   if (network) return network
-  if (/connection is closed|isn't writeable|connection due to close/i.test(said)) return make('UNREACHABLE', `${server} closed the connection`)
+  if (/connection is closed|isn't writeable|connection due to close/i.test(said))
+    return make('UNREACHABLE', `${server} closed the connection`)
   return peerFailure(thrown, peer)
 }
 
 /** Whether something else than Redis answered. */
 export function isForeign(thrown: unknown): boolean {
-  return thrown instanceof Error && (thrown.name === 'ParserError' || /protocol error|unknown RESP/i.test(thrown.message))
+  return (
+    thrown instanceof Error && (thrown.name === 'ParserError' || /protocol error|unknown RESP/i.test(thrown.message))
+  )
 }

@@ -19,8 +19,8 @@ export { lastCount } from './counted.ts'
 type Memory = Awaited<ReturnType<SessionsSource['memory']>>
 
 /**
- * One connection that only reads; one to each master of a cluster.
- * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN, EXHAUSTED, UNAVAILABLE (no such database), UNEXPECTED_ANSWER.
+ * One connection that only reads; one to each master of a cluster. Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED,
+ * FORBIDDEN, EXHAUSTED, UNAVAILABLE (no such database), UNEXPECTED_ANSWER.
  */
 export async function openSessions(
   endpoint: SessionsEndpoint,
@@ -50,7 +50,11 @@ export async function openSessions(
   }
 }
 
-function sessionsSource(connection: Connection, namespace: string | null, timeoutMs: number): Omit<SessionsSource, 'census'> {
+function sessionsSource(
+  connection: Connection,
+  namespace: string | null,
+  timeoutMs: number,
+): Omit<SessionsSource, 'census'> {
   const { peer, client, servers, info, close } = connection
   const [first] = servers as readonly [Redis, ...Redis[]]
   const ask = async <T>(question: () => Promise<T>): Promise<T> => {
@@ -86,7 +90,8 @@ function sessionsSource(connection: Connection, namespace: string | null, timeou
         const all = await Promise.all(servers.map(memoryOf))
         return all.reduce((fullest, next) => (share(next) > share(fullest) ? next : fullest))
       }),
-    sampleSessions: async (limit) => ask(async () => sampleSessions(servers, { namespace, limit, budgetMs: timeoutMs / 2 })),
+    sampleSessions: async (limit) =>
+      ask(async () => sampleSessions(servers, { namespace, limit, budgetMs: timeoutMs / 2 })),
   }
 }
 

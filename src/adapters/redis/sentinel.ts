@@ -10,12 +10,16 @@ type Sentinels = NonNullable<SessionsEndpoint['sentinel']>
 type Address = Sentinels['nodes'][number]
 
 /**
- * Where the master is, as that sentinel says which answers first. All are asked at once, so that a silent one keeps nobody
- * waiting, and all are let go, which ioredis does not do with those that it asks by itself.
- * Throws where none knows what one of them says: UNAUTHENTICATED, UNAVAILABLE (no such master), UNEXPECTED_ANSWER, else why the
- * first in the list says nothing: UNREACHABLE, TIMED_OUT.
+ * Where the master is, as that sentinel says which answers first. All are asked at once, so that a silent one keeps
+ * nobody waiting, and all are let go, which ioredis does not do with those that it asks by itself. Throws where none
+ * knows what one of them says: UNAUTHENTICATED, UNAVAILABLE (no such master), UNEXPECTED_ANSWER, else why the first in
+ * the list says nothing: UNREACHABLE, TIMED_OUT.
  */
-export async function findMaster(endpoint: SessionsEndpoint, sentinels: Sentinels, timeoutMs: number): Promise<Address> {
+export async function findMaster(
+  endpoint: SessionsEndpoint,
+  sentinels: Sentinels,
+  timeoutMs: number,
+): Promise<Address> {
   const { default: ioredis } = await import('ioredis')
   const over = new AbortController()
   const opened: Redis[] = []

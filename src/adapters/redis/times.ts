@@ -32,6 +32,8 @@ export function decodeNumber(bytes: Buffer): number | null {
 
 function decodeText(bytes: Buffer): number | null {
   if (bytes.length > 64) return null
-  const digits = /^(?:\["java\.lang\.(?:Long|Integer)",)?"?(-?\d{1,18})"?\]?$/.exec(bytes.toString('latin1').trim())?.[1]
+  const digits = /^(?:\["java\.lang\.(?:Long|Integer)",)?"?(-?\d{1,18})"?\]?$/.exec(
+    bytes.toString('latin1').trim(),
+  )?.[1]
   return digits === undefined ? null : Number(digits)
 }

@@ -1,6 +1,6 @@
 /**
- * The lines that differ, by - and +, with nothing around them. Of several values on one line only the part that changes is shown,
- * since its neighbours may be secrets.
+ * The lines that differ, by - and +, with nothing around them. Of several values on one line only the part that changes
+ * is shown, since its neighbours may be secrets.
  */
 export async function differenceOf(before: string, after: string): Promise<string> {
   const { diffLines } = await import('diff')
@@ -10,10 +10,15 @@ export async function differenceOf(before: string, after: string): Promise<strin
   for (let index = 0; index < changes.length; index += 1) {
     const change = changes[index]!
     const next = changes[index + 1]
-    const [old, now] = change.removed ? [linesOf(change.value), next?.added ? linesOf(next.value) : []] : [[], linesOf(change.value)]
+    const [old, now] = change.removed
+      ? [linesOf(change.value), next?.added ? linesOf(next.value) : []]
+      : [[], linesOf(change.value)]
     if (change.removed && next?.added) index += 1
     const pairs = old.map((line, at) => narrowed(line, now[at] ?? ''))
-    lines.push(...pairs.map(([was]) => `- ${was}`), ...now.map((line, at) => `+ ${pairs[at]?.[1] ?? narrowed('', line)[1]}`))
+    lines.push(
+      ...pairs.map(([was]) => `- ${was}`),
+      ...now.map((line, at) => `+ ${pairs[at]?.[1] ?? narrowed('', line)[1]}`),
+    )
   }
   return lines.map((line) => `${line}\n`).join('')
 }
@@ -26,7 +31,9 @@ function linesOf(text: string): string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/)
 }
 
-/** Both without what both have on either side, up to the next comma or bracket, where a map or a list on one line shows. */
+/**
+ * Both without what both have on either side, up to the next comma or bracket, where a map or a list on one line shows.
+ */
 function narrowed(was: string, is: string): [string, string] {
   if (!/[[{]/.test((was + is).replaceAll(/\$\{[^}]*(\}|$)/g, (_, end) => (end === '' ? '{' : '')))) return [was, is]
   let from = 0
@@ -39,7 +46,10 @@ function narrowed(was: string, is: string): [string, string] {
   const isWhole = [was, is].some((line) => /,\s*$/.test(middle(line)))
   const tail = isWhole ? 0 : (/^[^,\]}]*/.exec(was.slice(was.length - end))?.[0].length ?? 0)
   const part = (line: string): string => {
-    const shown = line.slice(start, line.length - end + tail).replace(/,\s*$/, '').trim()
+    const shown = line
+      .slice(start, line.length - end + tail)
+      .replace(/,\s*$/, '')
+      .trim()
     return shown === '' ? '…' : `${start > 0 ? '…' : ''}${shown}${end > tail ? '…' : ''}`
   }
   return [part(was), part(is)]

@@ -6,12 +6,17 @@ import type { ParsedYaml } from '../yaml/look.ts'
 import { refused } from './read.ts'
 
 /** The text with these edits made, each with what it comes to. Throws REFUSED. */
-export function planEdits(file: string, text: string, wanted: readonly Pick<ValueEdit, 'path' | 'to'>[]): { text: string; edits: ValueEdit[] } {
+export function planEdits(
+  file: string,
+  text: string,
+  wanted: readonly Pick<ValueEdit, 'path' | 'to'>[],
+): { text: string; edits: ValueEdit[] } {
   const edits: ValueEdit[] = []
   let now = text
   for (const { path, to } of wanted) {
     const { text: from, line } = lookedAt(file, parsedYaml(now), path)
-    if (from?.includes('{{')) throw refused(file, line, `${path.join('.')} is a template: what it comes to is not known here`)
+    if (from?.includes('{{'))
+      throw refused(file, line, `${path.join('.')} is a template: what it comes to is not known here`)
     const next = edited(file, now, path, to)
     edits.push({ path, from, to, ...spliceOf(now, next) })
     now = next
@@ -20,11 +25,17 @@ export function planEdits(file: string, text: string, wanted: readonly Pick<Valu
 }
 
 /**
- * The text as it was before these edits, byte for byte where nothing else has changed since, and nearly everywhere else: whichever
- * way back leads forward again to just this text. Throws REFUSED.
+ * The text as it was before these edits, byte for byte where nothing else has changed since, and nearly everywhere
+ * else: whichever way back leads forward again to just this text. Throws REFUSED.
  */
 export function revertEdits(file: string, text: string, edits: readonly ValueEdit[]): string {
-  return edits.reduceRight((now, edit) => (lookedAt(file, parsedYaml(now), edit.path).text === edit.from && edit.from !== edit.to ? now : reverted(file, now, edit)), text)
+  return edits.reduceRight(
+    (now, edit) =>
+      lookedAt(file, parsedYaml(now), edit.path).text === edit.from && edit.from !== edit.to
+        ? now
+        : reverted(file, now, edit),
+    text,
+  )
 }
 
 /** What stands at a path. Throws REFUSED where a text within the file is not YAML. */
@@ -37,7 +48,8 @@ export function orRefused<T>(file: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof YamlEditError || error instanceof YamlError) throw refused(file, error.line, error.message, error)
+    if (error instanceof YamlEditError || error instanceof YamlError)
+      throw refused(file, error.line, error.message, error)
     throw error
   }
 }
@@ -55,7 +67,12 @@ function reverted(file: string, text: string, edit: ValueEdit): string {
 
 function placesOf(text: string, { at, is }: ValueEdit): number[] {
   const places = text.startsWith(is, at) ? [at] : []
-  for (let next = text.indexOf(is); is !== '' && next >= 0 && places.length < mostTries; next = text.indexOf(is, next + 1)) places.push(next)
+  for (
+    let next = text.indexOf(is);
+    is !== '' && next >= 0 && places.length < mostTries;
+    next = text.indexOf(is, next + 1)
+  )
+    places.push(next)
   return places
 }
 

@@ -19,11 +19,17 @@ import type { HelmOptions } from './render.ts'
 const usualMs = 10_000
 
 interface FilesOptions {
-  /** so long at most is a file's text taken apart and put together, or helm waited for; by default, as long as `--timeout` is */
+  /**
+   * so long at most is a file's text taken apart and put together, or helm waited for; by default, as long as
+   * `--timeout` is
+   */
   timeoutMs?: number
 }
 
-export function filesSource({ timeoutMs = usualMs, ...program }: FilesOptions & Omit<HelmOptions, 'timeoutMs'> = {}): FilesSource {
+export function filesSource({
+  timeoutMs = usualMs,
+  ...program
+}: FilesOptions & Omit<HelmOptions, 'timeoutMs'> = {}): FilesSource {
   const watch = watchFiles(timeoutMs)
   const read = settingsFiles(watch)
   return {
@@ -43,7 +49,10 @@ export function filesSource({ timeoutMs = usualMs, ...program }: FilesOptions & 
     async difference(file, edits) {
       const { text } = await read(file)
       const { differenceOf } = await import('./difference.ts')
-      return differenceOf(text, watch(file, () => planEdits(file, text, edits).text))
+      return differenceOf(
+        text,
+        watch(file, () => planEdits(file, text, edits).text),
+      )
     },
     async included(file) {
       const { files, others } = await composeFilesIn([file], dirname(file), async (path) => (await read(path)).value)
@@ -52,7 +61,13 @@ export function filesSource({ timeoutMs = usualMs, ...program }: FilesOptions & 
     async extended(file, service) {
       // of a file that another includes with a folder of its own, that is taken to be where it lies
       const extended = extendedBy(serviceIn((await read(file)).value, service), dirname(file))
-      return extended && { service: extended.service, file: extended.named === null ? file : extended.file, named: extended.named ?? file }
+      return (
+        extended && {
+          service: extended.service,
+          file: extended.named === null ? file : extended.file,
+          named: extended.named ?? file,
+        }
+      )
     },
     secret: async (file) => secretIn((await bytesOf(file)).toString('utf8')),
     async variable(file, name) {
@@ -64,9 +79,18 @@ export function filesSource({ timeoutMs = usualMs, ...program }: FilesOptions & 
       const values: string[] = []
       for (const { file, below, edits } of files) {
         const { text } = await read(file)
-        values.push(watch(file, () => orRefused(file, () => valuesText(edits.length === 0 ? text : planEdits(file, text, edits).text, below))))
+        values.push(
+          watch(file, () =>
+            orRefused(file, () => valuesText(edits.length === 0 ? text : planEdits(file, text, edits).text, below)),
+          ),
+        )
       }
-      return renderChart(chart, values, files.map(({ file }) => file), { timeoutMs, ...program })
+      return renderChart(
+        chart,
+        values,
+        files.map(({ file }) => file),
+        { timeoutMs, ...program },
+      )
     },
   }
 }
@@ -83,7 +107,11 @@ function serviceIn(value: unknown, service: string): unknown {
 export function filesControl({ timeoutMs = usualMs }: FilesOptions = {}): FilesControl {
   const watch = watchFiles(timeoutMs)
   const read = settingsFiles(watch)
-  const tried = async (file: string, edits: readonly ValueEdit[], make: (file: string, text: string, edits: readonly ValueEdit[]) => unknown): Promise<Compared> => {
+  const tried = async (
+    file: string,
+    edits: readonly ValueEdit[],
+    make: (file: string, text: string, edits: readonly ValueEdit[]) => unknown,
+  ): Promise<Compared> => {
     const is = await read(file)
     if (!isAsSeen(file, is, edits)) return 'changed'
     watch(file, () => make(file, is.text, edits))
@@ -94,12 +122,20 @@ export function filesControl({ timeoutMs = usualMs }: FilesOptions = {}): FilesC
     async apply(file, edits) {
       const { bytes, ...is } = await read(file)
       if (!isAsSeen(file, is, edits)) return 'changed'
-      return replaced(file, bytes, watch(file, () => planEdits(file, is.text, edits).text))
+      return replaced(
+        file,
+        bytes,
+        watch(file, () => planEdits(file, is.text, edits).text),
+      )
     },
     async takeBack(file, edits) {
       const { bytes, ...is } = await read(file)
       if (!isAsSeen(file, is, edits)) return 'changed'
-      return replaced(file, bytes, watch(file, () => revertEdits(file, is.text, edits)))
+      return replaced(
+        file,
+        bytes,
+        watch(file, () => revertEdits(file, is.text, edits)),
+      )
     },
     try: async (file, edits) => tried(file, edits, planEdits),
     tryBack: async (file, edits) => tried(file, edits, revertEdits),

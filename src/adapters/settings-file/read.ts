@@ -8,7 +8,10 @@ import { parsedYaml } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** a release with all its values fits into a Secret of 1 MB (helm's own storage), so that what is larger is something else */
+/**
+ * a release with all its values fits into a Secret of 1 MB (helm's own storage), so that what is larger is something
+ * else
+ */
 export const mostBytes = 1_000_000
 
 /** A file of settings as it is now, and what it says. */
@@ -24,11 +27,18 @@ export function watchFiles(timeoutMs: number): WatchFile {
   return (file, work) =>
     watched(work, {
       timeoutMs,
-      late: () => new AdminError('TIMED_OUT', `reading ${file} did not end within ${timeoutMs / 1000} s`, [typed(['head', '-n', '5', file]), '--timeout 60   # where this machine is very busy']),
+      late: () =>
+        new AdminError('TIMED_OUT', `reading ${file} did not end within ${timeoutMs / 1000} s`, [
+          typed(['head', '-n', '5', file]),
+          '--timeout 60   # where this machine is very busy',
+        ]),
     })
 }
 
-/** Reads files of settings, each anew, and takes one apart only where it is another than the last. Throws as `FilesSource`. */
+/**
+ * Reads files of settings, each anew, and takes one apart only where it is another than the last. Throws as
+ * `FilesSource`.
+ */
 export function settingsFiles(watch: WatchFile): (file: string) => Promise<SettingsFile> {
   let last: SettingsFile | null = null
   return async (file) => {
@@ -48,7 +58,9 @@ function parsedIn(file: string, bytes: Buffer): ParsedYaml {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     const [line = ''] = text.split('\n').slice(error.line - 1)
-    const reason = line.includes('{{') ? 'it is a template, not values: what stands there is not known before it is filled in' : error.message
+    const reason = line.includes('{{')
+      ? 'it is a template, not values: what stands there is not known before it is filled in'
+      : error.message
     throw refused(file, error.line, reason, error)
   }
 }
@@ -56,9 +68,14 @@ function parsedIn(file: string, bytes: Buffer): ParsedYaml {
 /** Throws REFUSED: what was to be changed was not. */
 export function refused(file: string, line: number | null, reason: string, cause?: unknown): AdminError {
   const at = line === null ? file : `${file} line ${line}`
-  return new AdminError('REFUSED', `${at} cannot be edited safely: ${reason}`, line === null ? [typed(['head', '-n', '5', file])] : [typed(['sed', '-n', `${line}p`, file])], {
-    cause,
-  })
+  return new AdminError(
+    'REFUSED',
+    `${at} cannot be edited safely: ${reason}`,
+    line === null ? [typed(['head', '-n', '5', file])] : [typed(['sed', '-n', `${line}p`, file])],
+    {
+      cause,
+    },
+  )
 }
 
 /** Throws as `FilesSource`. */
@@ -67,8 +84,12 @@ export async function bytesOf(file: string): Promise<Buffer> {
     const handle = await openUnheld(file)
     try {
       const about = await handle.stat()
-      if (!about.isFile()) throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'no plain file'}`, [typed(['ls', '-l', asPath(asPath(file))])])
-      if (about.size > mostBytes) throw refused(file, null, `it is larger than ${mostBytes / 1_000_000} MB: is it the right one?`)
+      if (!about.isFile())
+        throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'no plain file'}`, [
+          typed(['ls', '-l', asPath(asPath(file))]),
+        ])
+      if (about.size > mostBytes)
+        throw refused(file, null, `it is larger than ${mostBytes / 1_000_000} MB: is it the right one?`)
       return await handle.readFile()
     } finally {
       await handle.close()
@@ -78,12 +99,17 @@ export async function bytesOf(file: string): Promise<Buffer> {
     const look = [typed(['ls', '-l', asPath(asPath(file))])]
     const code = codeOf(error)
     if (code === 'ENOENT') throw new AdminError('USAGE', `there is no file ${file}`, look, { cause: error })
-    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [...look, 'run this with sudo'], { cause: error })
+    if (code === 'EACCES')
+      throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [...look, 'run this with sudo'], {
+        cause: error,
+      })
     throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${messageOf(error)}`, look, { cause: error })
   }
 }
 
-/** SOPS signs the whole file: whatever else changes it makes it unreadable (getsops.io, "Message Authentication Code"). */
+/**
+ * SOPS signs the whole file: whatever else changes it makes it unreadable (getsops.io, "Message Authentication Code").
+ */
 function refuseEncrypted(file: string, text: string): void {
   const lines = text.split('\n')
   const index = lines.findIndex((line) => /^["']?sops["']?\s*:/.test(line) || /\bENC\[[A-Z0-9_]+,/.test(line))

@@ -19,15 +19,27 @@ export interface HelmOptions {
 const mostBytes = 50_000_000
 
 /**
- * Has helm fill in a chart's templates, without a cluster. `values`: texts, the later wins; `files`: as people know them. The texts
- * lie in files of this user's alone as long as it takes. Throws as `FilesSource.rendered`.
+ * Has helm fill in a chart's templates, without a cluster. `values`: texts, the later wins; `files`: as people know
+ * them. The texts lie in files of this user's alone as long as it takes. Throws as `FilesSource.rendered`.
  */
-export async function renderChart({ chart, chartVersion }: ChartPlace, values: readonly string[], files: readonly string[], options: HelmOptions): Promise<Rendered> {
+export async function renderChart(
+  { chart, chartVersion }: ChartPlace,
+  values: readonly string[],
+  files: readonly string[],
+  options: HelmOptions,
+): Promise<Rendered> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-helm-'))
   try {
     const paths = values.map((_, index) => join(folder, `${index}.yaml`))
     await Promise.all(paths.map(async (path, index) => writeFile(path, values[index]!, { mode: 0o600 })))
-    const words = (named: readonly string[]): [string, ...string[]] => ['helm', 'template', 'testops', chart, ...(chartVersion === null ? [] : ['--version', chartVersion]), ...named.flatMap((file) => ['-f', file])]
+    const words = (named: readonly string[]): [string, ...string[]] => [
+      'helm',
+      'template',
+      'testops',
+      chart,
+      ...(chartVersion === null ? [] : ['--version', chartVersion]),
+      ...named.flatMap((file) => ['-f', file]),
+    ]
     const { timeoutMs, environment = {}, signal } = options
     const { exitCode, stdout } = await runProgram(words(paths), {
       timeoutMs,
@@ -39,7 +51,10 @@ export async function renderChart({ chart, chartVersion }: ChartPlace, values: r
       directory: '/',
     })
     // what helm says then may quote values, and so secrets
-    if (exitCode !== 0) throw new AdminError('REFUSED', `helm makes nothing of chart ${chart} with these values: nothing was changed`, [typed(words(files))])
+    if (exitCode !== 0)
+      throw new AdminError('REFUSED', `helm makes nothing of chart ${chart} with these values: nothing was changed`, [
+        typed(words(files)),
+      ])
     return objectsIn(stdout, chart, typed(words(files)))
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -49,9 +64,20 @@ export async function renderChart({ chart, chartVersion }: ChartPlace, values: r
 function objectsIn(text: string, chart: string, shown: ReturnType<typeof typed>): Rendered {
   try {
     const all = yamlDocuments(text).flatMap((it) => (isObject(it) ? [it] : []))
-    return byName(all.map((it) => ({ it, name: `${String(it['kind'])}/${isObject(it['metadata']) ? String(it['metadata']['name']) : ''}` })))
+    return byName(
+      all.map((it) => ({
+        it,
+        name: `${String(it['kind'])}/${isObject(it['metadata']) ? String(it['metadata']['name']) : ''}`,
+      })),
+    )
   } catch (error) {
-    if (error instanceof YamlError) throw new AdminError('REFUSED', `chart ${chart} comes out as no YAML with these values: nothing was changed`, [shown], { cause: error })
+    if (error instanceof YamlError)
+      throw new AdminError(
+        'REFUSED',
+        `chart ${chart} comes out as no YAML with these values: nothing was changed`,
+        [shown],
+        { cause: error },
+      )
     throw error
   }
 }
@@ -69,7 +95,9 @@ function byName(all: readonly { it: unknown; name: string }[]): Record<string, u
 
 function withNames(value: unknown): unknown {
   if (Array.isArray(value)) {
-    const named = value.flatMap((it: unknown) => (isObject(it) && typeof it['name'] === 'string' ? [{ it, name: it['name'] }] : []))
+    const named = value.flatMap((it: unknown) =>
+      isObject(it) && typeof it['name'] === 'string' ? [{ it, name: it['name'] }] : [],
+    )
     return named.length === value.length && value.length > 0 ? byName(named) : value.map(withNames)
   }
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, it]) => [key, withNames(it)])) : value

@@ -12,7 +12,11 @@ export interface Entry {
 
 /** Why an entry is not trusted. */
 export type Flaw = Pick<Entry, 'path' | 'role' | 'isFolder'> &
-  ({ why: 'owner'; uid: number } | { why: 'everybody' | 'group' | 'list'; uid: number; gid: number; mode: number } | { why: 'replaced' })
+  (
+    | { why: 'owner'; uid: number }
+    | { why: 'everybody' | 'group' | 'list'; uid: number; gid: number; mode: number }
+    | { why: 'replaced' }
+  )
 
 /** Whom this user trusts. */
 export interface Circle {
@@ -20,7 +24,10 @@ export interface Circle {
   owners: ReadonlySet<number>
   /** whether one of the owners is the only member of the group */
   isPrivate: (gid: number) => boolean
-  /** whether a list of access rights stands beside the mode; asked where the group may write, since the group's bits are its mask then */
+  /**
+   * whether a list of access rights stands beside the mode; asked where the group may write, since the group's bits are
+   * its mask then
+   */
   hasList: (path: string) => boolean
   /** whether nobody may write there, whatever the mode says */
   isReadOnly: (path: string) => boolean
@@ -29,8 +36,9 @@ export interface Circle {
 const sticky = 0o1000
 
 /**
- * Why others could have written a file or folder, or could put another in the place of what lies in it; null: only the circle could.
- * In a sticky folder, such as /tmp, nobody moves what is another's: it is the entry in it that counts, and each is judged by its owner.
+ * Why others could have written a file or folder, or could put another in the place of what lies in it; null: only the
+ * circle could. In a sticky folder, such as /tmp, nobody moves what is another's: it is the entry in it that counts,
+ * and each is judged by its owner.
  */
 export function flawOf(entry: Entry, { owners, isPrivate, hasList, isReadOnly }: Circle): Flaw | null {
   const { path, role, isFolder, uid, gid, mode } = entry

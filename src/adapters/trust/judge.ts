@@ -14,14 +14,18 @@ export interface Judgement {
 }
 
 /**
- * Judges a file that is open, by its descriptor, and the way by which its name led there: each folder from the root on, and each
- * symbolic link. What is read from the descriptor afterwards is what was judged. Throws what the system throws.
+ * Judges a file that is open, by its descriptor, and the way by which its name led there: each folder from the root on,
+ * and each symbolic link. What is read from the descriptor afterwards is what was judged. Throws what the system
+ * throws.
  */
 export function judgeOpened(path: string, descriptor: number, circle = ownCircle()): Judgement {
   return judge(path, fstatSync(descriptor), circle)
 }
 
-/** Judges a folder, or what another program is going to open, in the same way; where it is not there, what there is of the way to it. */
+/**
+ * Judges a folder, or what another program is going to open, in the same way; where it is not there, what there is of
+ * the way to it.
+ */
 export function judgePath(path: string, circle = ownCircle()): Judgement {
   return judge(path, null, circle)
 }
@@ -34,7 +38,10 @@ function judge(path: string, opened: Stats | null, circle: Circle | null): Judge
   if (circle === null) return { place: path, flaws: [] }
   const flaws = new Map<string, Flaw>()
   const look = (at: string, role: Entry['role'], stats: Stats): void => {
-    const flaw = flawOf({ path: at, role, isFolder: stats.isDirectory(), uid: stats.uid, gid: stats.gid, mode: stats.mode }, circle)
+    const flaw = flawOf(
+      { path: at, role, isFolder: stats.isDirectory(), uid: stats.uid, gid: stats.gid, mode: stats.mode },
+      circle,
+    )
     if (flaw) flaws.set(at, flaw)
   }
   let place = '/'
@@ -63,7 +70,8 @@ function judge(path: string, opened: Stats | null, circle: Circle | null): Judge
       continue
     }
     look(next, 'link', stats)
-    if ((links += 1) > mostLinks) throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' })
+    if ((links += 1) > mostLinks)
+      throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' })
     const to = readlinkSync(next)
     if (to.startsWith('/')) {
       place = '/'
@@ -72,7 +80,8 @@ function judge(path: string, opened: Stats | null, circle: Circle | null): Judge
     rest.unshift(...to.split('/'))
   }
   look(place, 'target', opened ?? found)
-  if (opened && (opened.dev !== found.dev || opened.ino !== found.ino)) flaws.set(path, { path, role: 'target', isFolder: false, why: 'replaced' })
+  if (opened && (opened.dev !== found.dev || opened.ino !== found.ino))
+    flaws.set(path, { path, role: 'target', isFolder: false, why: 'replaced' })
   return { place, flaws: [...flaws.values()] }
 }
 

@@ -7,14 +7,18 @@ interface Mount {
 }
 
 /**
- * Whether nobody who sees these mounts can write at a path without symbolic links: its own mount is read-only, and no writable one
- * shows the same place. `mountinfo`: /proc/self/mountinfo (proc(5)). Volumes of a pod that hold a ConfigMap or a Secret are such mounts.
+ * Whether nobody who sees these mounts can write at a path without symbolic links: its own mount is read-only, and no
+ * writable one shows the same place. `mountinfo`: /proc/self/mountinfo (proc(5)). Volumes of a pod that hold a
+ * ConfigMap or a Secret are such mounts.
  */
 export function isReadOnlyAt(path: string, mountinfo: string): boolean {
   const mounts = mountinfo.split('\n').flatMap(mountIn)
   const around = mounts.filter(({ at }) => isWithin(path, at))
   // of two at one place, the later one hides the other
-  const own = around.reduce<Mount | null>((best, mount) => (best === null || mount.at.length >= best.at.length ? mount : best), null)
+  const own = around.reduce<Mount | null>(
+    (best, mount) => (best === null || mount.at.length >= best.at.length ? mount : best),
+    null,
+  )
   if (!own?.isReadOnly) return false
   const place = joined(own.root, path.slice(own.at === '/' ? 0 : own.at.length))
   return mounts.every((it) => it.isReadOnly || it.device !== own.device || !isWithin(place, it.root))

@@ -31,15 +31,25 @@ function named(name: string | null, kind: 'user' | 'group', id: number): string 
   return name === null ? `${kind} ${id}` : `${kind} \`${name}\``
 }
 
-/** The commands that mend it; none where a folder on the way is another user's, who can put another file there whatever this one's mode. */
+/**
+ * The commands that mend it; none where a folder on the way is another user's, who can put another file there whatever
+ * this one's mode.
+ */
 export function mendsOf(flaws: readonly Flaw[], self = process.geteuid?.() ?? 0): ShellCommand[] {
   if (flaws.some((it) => it.why === 'replaced' || (it.why === 'owner' && it.role === 'folder'))) return []
   const taken = flaws.filter((it) => it.why === 'owner')
   const shut = flaws.flatMap((it) => (it.why === 'owner' || it.why === 'replaced' ? [] : [it]))
   // others need a folder that is for all: what lies in it is protected, and they may still write there
-  const shared = shut.filter((it) => it.role === 'folder' && it.uid === 0 && it.why === 'everybody' && (self !== 0 || /^\/(?:tmp|var\/tmp|dev\/shm)$/.test(it.path)))
+  const shared = shut.filter(
+    (it) =>
+      it.role === 'folder' &&
+      it.uid === 0 &&
+      it.why === 'everybody' &&
+      (self !== 0 || /^\/(?:tmp|var\/tmp|dev\/shm)$/.test(it.path)),
+  )
   const own = shut.filter((it) => !shared.includes(it))
-  const sudo = (all: readonly Flaw[]): string[] => (self === 0 || all.every((it) => it.why !== 'owner' && 'uid' in it && it.uid === self) ? [] : ['sudo'])
+  const sudo = (all: readonly Flaw[]): string[] =>
+    self === 0 || all.every((it) => it.why !== 'owner' && 'uid' in it && it.uid === self) ? [] : ['sudo']
   return [
     ...(taken.length > 0 ? [typed([...sudo(taken), 'chown', '-h', String(self), ...taken.map(pathOf)])] : []),
     ...(own.length > 0 ? [typed([...sudo(own), 'chmod', 'go-w', ...own.map(pathOf)])] : []),

@@ -1,7 +1,10 @@
 import { EVENT_ID, YAMLException } from 'js-yaml'
 import type { Event } from 'js-yaml'
 
-/** A file that somebody wrote says some things twice; one in which each of a few lines doubles the one above fills the memory. */
+/**
+ * A file that somebody wrote says some things twice; one in which each of a few lines doubles the one above fills the
+ * memory.
+ */
 const mostRepeated = 100_000
 /** as deep as js-yaml reads a text, which does not count what aliases stand for */
 const mostLevels = 100
@@ -13,8 +16,8 @@ interface Extent {
 }
 
 /**
- * Refuses a text whose aliases stand for so much, so deep, or for themselves, that no walk through its values comes to an end in
- * reasonable time. Throws js-yaml's `YAMLException` with the place of the alias.
+ * Refuses a text whose aliases stand for so much, so deep, or for themselves, that no walk through its values comes to
+ * an end in reasonable time. Throws js-yaml's `YAMLException` with the place of the alias.
  */
 export function refuseSwelling(text: string, events: readonly Event[]): void {
   let anchors = new Map<string, Extent | null>()
@@ -27,7 +30,8 @@ export function refuseSwelling(text: string, events: readonly Event[]): void {
     above.own.values += done.values
     above.own.levels = Math.max(above.own.levels, done.levels + 1)
   }
-  const named = ({ anchorStart, anchorEnd }: { anchorStart: number; anchorEnd: number }): string | null => (anchorStart < 0 ? null : text.slice(anchorStart, anchorEnd))
+  const named = ({ anchorStart, anchorEnd }: { anchorStart: number; anchorEnd: number }): string | null =>
+    anchorStart < 0 ? null : text.slice(anchorStart, anchorEnd)
 
   for (const event of events) {
     if (event.type === EVENT_ID.DOCUMENT) {
@@ -43,12 +47,23 @@ export function refuseSwelling(text: string, events: readonly Event[]): void {
     } else if (event.type === EVENT_ID.ALIAS) {
       const name = text.slice(event.anchorStart, event.anchorEnd)
       const meant = anchors.get(name)
-      if (meant === null) YAMLException.throwAt(text, event.anchorStart, `the alias *${name} stands inside of what it names`)
+      if (meant === null)
+        YAMLException.throwAt(text, event.anchorStart, `the alias *${name} stands inside of what it names`)
       // of one that names nothing, js-yaml itself tells
       if (!meant) continue
       repeated += meant.values
-      if (repeated > mostRepeated) YAMLException.throwAt(text, event.anchorStart, `with its aliases written out, the file holds more than ${mostRepeated} values`)
-      if (open.length + meant.levels > mostLevels) YAMLException.throwAt(text, event.anchorStart, `with its aliases written out, the file is more than ${mostLevels} levels deep`)
+      if (repeated > mostRepeated)
+        YAMLException.throwAt(
+          text,
+          event.anchorStart,
+          `with its aliases written out, the file holds more than ${mostRepeated} values`,
+        )
+      if (open.length + meant.levels > mostLevels)
+        YAMLException.throwAt(
+          text,
+          event.anchorStart,
+          `with its aliases written out, the file is more than ${mostLevels} levels deep`,
+        )
       close(meant, null)
     } else {
       const done = open.pop()

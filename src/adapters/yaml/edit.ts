@@ -27,10 +27,10 @@ export class YamlEditError extends Error {
 }
 
 /**
- * The text with the edits made, and all else as it was, byte for byte: comments, blank lines, quotes, anchors, line ends and
- * the order of keys. Each way to write an edit is read back, and taken only where the value is what it was but for the path,
- * in YAML 1.1 (as Helm reads it) and in YAML 1.2. Throws `YamlError` where the text is not one YAML document, and
- * `YamlEditError` where no way is found.
+ * The text with the edits made, and all else as it was, byte for byte: comments, blank lines, quotes, anchors, line
+ * ends and the order of keys. Each way to write an edit is read back, and taken only where the value is what it was but
+ * for the path, in YAML 1.1 (as Helm reads it) and in YAML 1.2. Throws `YamlError` where the text is not one YAML
+ * document, and `YamlEditError` where no way is found.
  */
 export function editYaml(text: string, edits: readonly YamlEdit[]): string {
   return edits.reduce(edited, text)
@@ -56,7 +56,8 @@ function editedWithin(text: string, inner: InnerYaml, to: string | null): string
   const { at, rest, line } = inner
   const made = attempted(() => editYaml(inner.text, [{ path: rest, to }]), line)
   const next = withInner(text, inner, made)
-  if (schemas.every((schema) => isDeepStrictEqual(tried(next, schema), changed(valueOf(text, schema), at, made)))) return next
+  if (schemas.every((schema) => isDeepStrictEqual(tried(next, schema), changed(valueOf(text, schema), at, made))))
+    return next
   throw new YamlEditError(`${[...at, ...rest].join('.')} cannot be changed without changing something else`, line)
 }
 
@@ -64,7 +65,8 @@ function attempted<T>(work: () => T, line: number): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof YamlEditError || error instanceof YamlError) throw new YamlEditError(error.message, line + error.line - 1)
+    if (error instanceof YamlEditError || error instanceof YamlError)
+      throw new YamlEditError(error.message, line + error.line - 1)
     throw error
   }
 }
@@ -84,7 +86,10 @@ function valueOf(text: string, schema: Schema): unknown {
 
 /** Whether it holds nothing but comments. */
 export function isEmptyYaml(text: string): boolean {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/).filter((line) => !/^[ \t]*(?:#.*)?$/.test(line))
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((line) => !/^[ \t]*(?:#.*)?$/.test(line))
   return lines.length === 0 || (lines.length === 1 && /^---[ \t]*(?:#.*)?$/.test(lines[0]!))
 }
 

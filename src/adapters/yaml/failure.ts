@@ -33,14 +33,24 @@ function yamlError(error: unknown, text: string): YamlError {
   const odd = oddKey(text)
   if (odd !== null) {
     const { line, column } = positionAt(text, odd)
-    return new YamlError('a map or a list stands where the name of a key is expected (a template that is not filled in?)', line, column, options)
+    return new YamlError(
+      'a map or a list stands where the name of a key is expected (a template that is not filled in?)',
+      line,
+      column,
+      options,
+    )
   }
   if (error.mark) {
     const reason = reasonOf(error.reason, text, error.mark.position)
     // what is never closed shows at the end of the text, behind the last line that there is to look at
     const last = text.trimEnd().split('\n')
     const line = Math.min(error.mark.line + 1, last.length)
-    return new YamlError(reason, line, line === error.mark.line + 1 ? error.mark.column + 1 : last[line - 1]!.length + 1, options)
+    return new YamlError(
+      reason,
+      line,
+      line === error.mark.line + 1 ? error.mark.column + 1 : last[line - 1]!.length + 1,
+      options,
+    )
   }
   // a second document is the one other fault without a mark that text with content can have
   const lines = text.split('\n')
@@ -53,7 +63,8 @@ function yamlError(error: unknown, text: string): YamlError {
 function reasonOf(reason: string, text: string, offset: number): string {
   if (reason === 'duplicated mapping key') return twice(text, offset)
   if (reason.startsWith('cannot merge mappings')) return '`<<` merges something that is not a map'
-  if (reason === 'object-based map does not support complex keys') return 'YAML 1.1 reads this key as a date: put it in quotes'
+  if (reason === 'object-based map does not support complex keys')
+    return 'YAML 1.1 reads this key as a date: put it in quotes'
   const tag = /!<([^<>]{1,200})>/.exec(reason)?.[1]?.replace('tag:yaml.org,2002:', '!!')
   if (tag === undefined) return reason
   return reason.startsWith('unknown') ? `the tag \`${tag}\` is unknown` : `the value does not fit its tag \`${tag}\``
@@ -65,10 +76,19 @@ function twice(text: string, offset: number): string {
     if (node?.kind === 'sequence') return first(node.items.map((it) => () => lines(it)))
     if (node?.kind !== 'mapping') return null
     const at = node.entries.findIndex(({ keySpan }) => keySpan.start <= offset && offset <= keySpan.end)
-    if (at < 0) return first(node.entries.map(({ value }) => () => lines(value)))
+    if (at < 0)
+      return first(
+        node.entries.map(
+          ({ value }) =>
+            () =>
+              lines(value),
+        ),
+      )
     const { key } = node.entries[at]!
     const isThere = node.entries.slice(0, at).some((it) => it.key === key)
-    return isThere ? `the key \`${key}\` stands twice` : `in YAML 1.1, the key \`${key}\` is the same as one above: put it in quotes`
+    return isThere
+      ? `the key \`${key}\` stands twice`
+      : `in YAML 1.1, the key \`${key}\` is the same as one above: put it in quotes`
   }
   return first(yamlTrees(text).map((it) => () => lines(it))) ?? 'a key stands twice'
 }
@@ -78,7 +98,13 @@ function oddKey(text: string): number | null {
   const within = (node: YamlNode): number | null => {
     if (node.kind === 'sequence') return first(node.items.map((it) => () => within(it)))
     if (node.kind !== 'mapping') return null
-    return first(node.entries.map(({ key, keySpan, value }) => () => (key === null ? keySpan.start : within(value))))
+    return first(
+      node.entries.map(
+        ({ key, keySpan, value }) =>
+          () =>
+            key === null ? keySpan.start : within(value),
+      ),
+    )
   }
   try {
     return first(yamlTrees(text).map((it) => () => it && within(it)))

@@ -17,8 +17,8 @@ export interface YamlDocument {
 }
 
 /**
- * One YAML document as plain data, in YAML 1.2, with positions. Throws `YamlError`, for duplicate keys, for a second document, and for
- * what YAML 1.1 refuses: `on:` beside `true:` is one key to it, and `<<:` takes maps alone.
+ * One YAML document as plain data, in YAML 1.2, with positions. Throws `YamlError`, for duplicate keys, for a second
+ * document, and for what YAML 1.1 refuses: `on:` beside `true:` is one key to it, and `<<:` takes maps alone.
  */
 export function parseYaml(text: string): YamlDocument {
   const { document, value } = reading(text, () => {

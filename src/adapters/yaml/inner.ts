@@ -18,20 +18,39 @@ export interface InnerYaml {
 /** Where such texts stand: the values of an Application of Argo CD (argo-cd.readthedocs.io, "Helm", `values`). */
 const places: readonly (readonly string[])[] = [['spec', 'source', 'helm', 'values']]
 
-/** The inner text that a path leads into; null: into none, or into one that is not written as a block of lines that stay as they are (`|`). */
+/**
+ * The inner text that a path leads into; null: into none, or into one that is not written as a block of lines that stay
+ * as they are (`|`).
+ */
 export function innerAt(text: string, tree: YamlNode | null, path: readonly string[]): InnerYaml | null {
   const at = places.find((it) => path.length > it.length && it.every((key, index) => path[index] === key))
-  if (!at || topText(tree, 'kind') !== 'Application' || !topText(tree, 'apiVersion')?.startsWith('argoproj.io/')) return null
-  const node = at.reduce<YamlNode | null>((from, key) => (from?.kind === 'mapping' ? (from.entries.findLast((it) => it.key === key)?.value ?? null) : null), tree)
+  if (!at || topText(tree, 'kind') !== 'Application' || !topText(tree, 'apiVersion')?.startsWith('argoproj.io/'))
+    return null
+  const node = at.reduce<YamlNode | null>(
+    (from, key) => (from?.kind === 'mapping' ? (from.entries.findLast((it) => it.key === key)?.value ?? null) : null),
+    tree,
+  )
   if (node?.kind !== 'scalar' || node.style !== 'block') return null
   const header = text.lastIndexOf('|', node.start - 1)
   const start = text.indexOf('\n', header) + 1
   const [, indent = ''] = /^(?:[ \t]*\r?\n)*( +)\S/.exec(text.slice(start, node.end)) ?? []
-  if (header < 0 || start === 0 || !/^\|[-+]?[ \t]*(?:#.*)?\r?\n/.test(text.slice(header, start)) || indent === '') return null
-  return { at, rest: path.slice(at.length), text: node.value, line: text.slice(0, start).split('\n').length, start, end: node.end, indent }
+  if (header < 0 || start === 0 || !/^\|[-+]?[ \t]*(?:#.*)?\r?\n/.test(text.slice(header, start)) || indent === '')
+    return null
+  return {
+    at,
+    rest: path.slice(at.length),
+    text: node.value,
+    line: text.slice(0, start).split('\n').length,
+    start,
+    end: node.end,
+    indent,
+  }
 }
 
-/** The outer text with another inner one. Lines that both have stay byte for byte. What comes out is for the caller to read back. */
+/**
+ * The outer text with another inner one. Lines that both have stay byte for byte. What comes out is for the caller to
+ * read back.
+ */
 export function withInner(text: string, { text: was, start, end, indent }: InnerYaml, next: string): string {
   const outer = text.slice(start, end).split('\n')
   const [from, to] = [was.split('\n'), next.split('\n')]
@@ -41,7 +60,11 @@ export function withInner(text: string, { text: was, start, end, indent }: Inner
   while (behind < Math.min(from.length, to.length) - before && from.at(-1 - behind) === to.at(-1 - behind)) behind += 1
   const ending = outer[0]?.endsWith('\r') === true ? '\r' : ''
   const made = to.slice(before, to.length - behind).map((line) => (line === '' ? ending : `${indent}${line}${ending}`))
-  return text.slice(0, start) + [...outer.slice(0, before), ...made, ...outer.slice(from.length - behind)].join('\n') + text.slice(end)
+  return (
+    text.slice(0, start) +
+    [...outer.slice(0, before), ...made, ...outer.slice(from.length - behind)].join('\n') +
+    text.slice(end)
+  )
 }
 
 function topText(tree: YamlNode | null, key: string): string | null {

@@ -12,9 +12,9 @@ interface ItemEdit {
 }
 
 /**
- * The text with one text item of the list at a path of keys set, or without it; one that is not there yet is added behind the last.
- * All else stays byte for byte. Throws `YamlEditError` where the path leads to no list of texts. What comes out is for the caller to
- * read back.
+ * The text with one text item of the list at a path of keys set, or without it; one that is not there yet is added
+ * behind the last. All else stays byte for byte. Throws `YamlEditError` where the path leads to no list of texts. What
+ * comes out is for the caller to read back.
  */
 export function editListItem(text: string, path: readonly string[], { prefix, bare, to }: ItemEdit): string {
   const list = listAt(text, path)
@@ -23,13 +23,19 @@ export function editListItem(text: string, path: readonly string[], { prefix, ba
     return to === null ? withoutItem(text, list, item) : spliced(text, item.start, item.end, scalarText(to, item.style))
   }
   const last = list.items.at(-1)
-  if (item || !last) throw new YamlEditError(`${path.join('.')} is a list in which that cannot be written`, lineAt(text, list.start))
+  if (item || !last)
+    throw new YamlEditError(`${path.join('.')} is a list in which that cannot be written`, lineAt(text, list.start))
   if (to === null) return text
   if (list.isFlow) return spliced(text, last.end, last.end, `, ${scalarText(to)}`)
   const end = endOfLine(text, last.end)
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const [dash] = /(?<![ \t])[ \t]*-[ \t]+$/.exec(text.slice(0, last.start)) ?? ['- ']
-  return spliced(text, end, end, text[end - 1] === '\n' ? `${dash}${scalarText(to)}${newline}` : `${newline}${dash}${scalarText(to)}`)
+  return spliced(
+    text,
+    end,
+    end,
+    text[end - 1] === '\n' ? `${dash}${scalarText(to)}${newline}` : `${newline}${dash}${scalarText(to)}`,
+  )
 }
 
 type List = Extract<YamlNode, { kind: 'sequence' }>
@@ -39,7 +45,11 @@ function listAt(text: string, path: readonly string[]): List {
   for (const key of path) {
     const from: YamlNode | null = node
     node = (from?.kind === 'mapping' ? from.entries.findLast((it) => it.key === key)?.value : null) ?? null
-    if (node?.kind === 'alias') throw new YamlEditError(`${path.join('.')} stands behind the alias *${node.name}, which is used elsewhere too`, lineAt(text, node.start))
+    if (node?.kind === 'alias')
+      throw new YamlEditError(
+        `${path.join('.')} stands behind the alias *${node.name}, which is used elsewhere too`,
+        lineAt(text, node.start),
+      )
   }
   if (node?.kind === 'sequence') return node
   throw new YamlEditError(`${path.join('.')} is no list that stands here`, 1)
@@ -47,7 +57,8 @@ function listAt(text: string, path: readonly string[]): List {
 
 function withoutItem(text: string, list: List, item: YamlNode): string {
   const index = list.items.indexOf(item)
-  if (!list.isFlow && list.items.length > 1) return spliced(text, text.lastIndexOf('\n', item.start) + 1, endOfLine(text, item.end), '')
+  if (!list.isFlow && list.items.length > 1)
+    return spliced(text, text.lastIndexOf('\n', item.start) + 1, endOfLine(text, item.end), '')
   const [before, after] = [list.items[index - 1], list.items[index + 1]]
   if (list.isFlow && after) return spliced(text, item.start, after.start, '')
   if (list.isFlow && before) return spliced(text, before.end, item.end, '')

@@ -64,7 +64,11 @@ export function valueAt({ text, value: all, tree }: ParsedYaml, path: readonly s
 }
 
 /** The maps that hold one of these paths of keys, by their own paths, the outermost first; below `at`. */
-export function placesIn(parsed: ParsedYaml, at: readonly string[], signs: readonly (readonly string[])[]): (readonly string[])[] {
+export function placesIn(
+  parsed: ParsedYaml,
+  at: readonly string[],
+  signs: readonly (readonly string[])[],
+): (readonly string[])[] {
   const found: (readonly string[])[] = []
   const level = [at]
   for (let next = level.shift(); next !== undefined && found.length < mostPlaces; next = level.shift()) {
@@ -84,7 +88,8 @@ function parsedInner({ text, line }: InnerYaml): ParsedYaml {
   try {
     return parsedYaml(text)
   } catch (error) {
-    if (error instanceof YamlError) throw new YamlError(error.message, line + error.line - 1, error.column, { cause: error })
+    if (error instanceof YamlError)
+      throw new YamlError(error.message, line + error.line - 1, error.column, { cause: error })
     throw error
   }
 }

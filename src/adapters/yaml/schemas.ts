@@ -1,7 +1,10 @@
 import { CORE_SCHEMA, YAML11_SCHEMA, defineScalarTag, mapTag, seqTag } from 'js-yaml'
 import type { Schema } from 'js-yaml'
 
-/** Of compose files: what stands so is taken away, or stands in place of what it would be laid over (compose-spec, 13-merge.md). */
+/**
+ * Of compose files: what stands so is taken away, or stands in place of what it would be laid over (compose-spec,
+ * 13-merge.md).
+ */
 const composeTags = ['!reset', '!override'].flatMap((tagName) => [
   defineScalarTag(tagName, { resolve: (text) => (tagName === '!reset' ? null : text), identify: () => false }),
   { ...seqTag, tagName, identify: () => false },

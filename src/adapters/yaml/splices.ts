@@ -19,7 +19,10 @@ export interface Candidates {
   obstacle: Obstacle
 }
 
-/** How far a path leads into the tree: the last node, the entry that holds it, the maps on the way, and the keys still to go. */
+/**
+ * How far a path leads into the tree: the last node, the entry that holds it, the maps on the way, and the keys still
+ * to go.
+ */
 interface Place {
   node: YamlNode
   entry: Entry | null
@@ -28,12 +31,22 @@ interface Place {
   rest: readonly string[]
 }
 
-export function candidatesFor(text: string, document: YamlNode | null, path: readonly string[], to: string | null): Candidates {
+export function candidatesFor(
+  text: string,
+  document: YamlNode | null,
+  path: readonly string[],
+  to: string | null,
+): Candidates {
   const shown = path.join('.')
-  if (document === null) return { splices: [atEnd(text, path, to ?? '')], obstacle: { reason: `${shown} cannot be added`, offset: 0 } }
+  if (document === null)
+    return { splices: [atEnd(text, path, to ?? '')], obstacle: { reason: `${shown} cannot be added`, offset: 0 } }
   const place = placeOf(document, path)
   const obstacle = obstacleAt(text, document, place, shown)
-  if (to === null) return { splices: place.rest.length === 0 && place.entry && place.parent ? removals(text, place.entry, place.parent) : [], obstacle }
+  if (to === null)
+    return {
+      splices: place.rest.length === 0 && place.entry && place.parent ? removals(text, place.entry, place.parent) : [],
+      obstacle,
+    }
   return { splices: settings(text, place, to), obstacle }
 }
 
@@ -51,20 +64,26 @@ function placeOf(document: YamlNode, path: readonly string[]): Place {
 function obstacleAt(text: string, document: YamlNode, { node, trail, rest }: Place, shown: string): Obstacle {
   const offset = node.start
   const at = trail.join('.') || 'the file'
-  if (node.kind === 'alias') return { reason: `${at} is the alias *${node.name}, and what it stands for is used elsewhere too`, offset }
+  if (node.kind === 'alias')
+    return { reason: `${at} is the alias *${node.name}, and what it stands for is used elsewhere too`, offset }
   if (node.kind === 'sequence') return { reason: `${at} is a list`, offset }
   if (node.kind === 'mapping' && rest.length === 0) return { reason: `${at} is a map`, offset }
-  if (node.kind === 'scalar' && rest.length > 0 && !isNull(node)) return { reason: `${at} is a single value, not a map`, offset }
+  if (node.kind === 'scalar' && rest.length > 0 && !isNull(node))
+    return { reason: `${at} is a single value, not a map`, offset }
   const used = aliasesIn(document)
   if (used.length > 0) {
-    return { reason: `${shown} is in a part of the file that is used elsewhere through ${used.map((it) => `*${it}`).join(', ')}`, offset }
+    return {
+      reason: `${shown} is in a part of the file that is used elsewhere through ${used.map((it) => `*${it}`).join(', ')}`,
+      offset,
+    }
   }
   return { reason: `${shown} cannot be changed without changing something else`, offset }
 }
 
 function aliasesIn(node: YamlNode): string[] {
   if (node.kind === 'alias') return [node.name]
-  const inner = node.kind === 'mapping' ? node.entries.map(({ value }) => value) : node.kind === 'sequence' ? node.items : []
+  const inner =
+    node.kind === 'mapping' ? node.entries.map(({ value }) => value) : node.kind === 'sequence' ? node.items : []
   return [...new Set(inner.flatMap(aliasesIn))]
 }
 
@@ -73,7 +92,8 @@ function isNull({ style, value }: ScalarNode): boolean {
 }
 
 function settings(text: string, { node, entry, rest }: Place, to: string): Splice[] {
-  if (node.kind === 'alias') return rest.length === 0 ? [{ start: node.start, end: node.end, insert: scalarText(to) }] : []
+  if (node.kind === 'alias')
+    return rest.length === 0 ? [{ start: node.start, end: node.end, insert: scalarText(to) }] : []
   if (node.kind === 'mapping') return rest.length > 0 ? additions(text, node, rest, to) : []
   if (node.kind === 'sequence') return []
   if (rest.length === 0) return replacements(text, node, to)
@@ -82,10 +102,22 @@ function settings(text: string, { node, entry, rest }: Place, to: string): Splic
 
 function replacements(text: string, node: ScalarNode, to: string): Splice[] {
   const { start, end, style } = node
-  if (style === 'empty') return [{ start, end, insert: ` ${scalarText(to)}` }, { start, end, insert: `: ${scalarText(to)}` }]
+  if (style === 'empty')
+    return [
+      { start, end, insert: ` ${scalarText(to)}` },
+      { start, end, insert: `: ${scalarText(to)}` },
+    ]
   // an image needs no quotes for its slashes and variables: reading it back tells
-  if (style === 'plain' && to.indexOf('/') > 0 && /^[\w$][\w${}.:/@+-]*$/.test(to)) return [{ start, end, insert: to }, { start, end, insert: scalarText(to, 'double') }]
-  if (style !== 'block') return [{ start, end, insert: scalarText(to, style) }, { start, end, insert: scalarText(to, 'double') }]
+  if (style === 'plain' && to.indexOf('/') > 0 && /^[\w$][\w${}.:/@+-]*$/.test(to))
+    return [
+      { start, end, insert: to },
+      { start, end, insert: scalarText(to, 'double') },
+    ]
+  if (style !== 'block')
+    return [
+      { start, end, insert: scalarText(to, style) },
+      { start, end, insert: scalarText(to, 'double') },
+    ]
   // the comment behind the sign and the blank lines below stay
   const header = Math.max(text.lastIndexOf('|', start), text.lastIndexOf('>', start))
   const [, sign = ''] = /^([|>][-+0-9]*)/.exec(text.slice(header)) ?? []
@@ -97,13 +129,20 @@ function replacements(text: string, node: ScalarNode, to: string): Splice[] {
 
 /** A key of a map that does not have it: behind the last of the others, else before the first. */
 function additions(text: string, node: MappingNode, path: readonly string[], to: string): Splice[] {
-  if (node.isFlow) return [{ start: node.start + 1, end: node.start + 1, insert: flow(path, to) + (node.entries.length > 0 ? ', ' : '') }]
+  if (node.isFlow)
+    return [
+      { start: node.start + 1, end: node.start + 1, insert: flow(path, to) + (node.entries.length > 0 ? ', ' : '') },
+    ]
   const newline = newlineOf(text)
   const lines = block(path, to, columnOf(text, node.start), indentStep(text)).join(newline)
   const end = lineEnd(text, node.end)
   const indent = ' '.repeat(columnOf(text, node.start))
   return [
-    { start: end, end, insert: (isLineStart(text, end) ? '' : newline) + lines + (isLineStart(text, end) ? newline : '') },
+    {
+      start: end,
+      end,
+      insert: (isLineStart(text, end) ? '' : newline) + lines + (isLineStart(text, end) ? newline : ''),
+    },
     { start: node.start, end: node.start, insert: lines.trimStart() + newline + indent },
   ]
 }
@@ -116,7 +155,10 @@ function fillings(text: string, node: ScalarNode, entry: Entry, path: readonly s
   const lines = block(path, to, column + indentStep(text), indentStep(text)).join(newline)
   const end = lineEnd(text, node.end)
   // what stood for null goes, with the blank before it
-  const start = node.style === 'empty' ? node.start : node.start - (/(?<![ \t])[ \t]*$/.exec(text.slice(0, node.start))?.[0].length ?? 0)
+  const start =
+    node.style === 'empty'
+      ? node.start
+      : node.start - (/(?<![ \t])[ \t]*$/.exec(text.slice(0, node.start))?.[0].length ?? 0)
   const behind = text.slice(node.end, end)
   const below = isLineStart(text, end) ? behind + lines + newline : behind + newline + lines
   return [
@@ -133,7 +175,10 @@ function removals(text: string, entry: Entry, parent: MappingNode): Splice[] {
   if (!next && !previous) {
     if (parent.isFlow) return [{ start: parent.start + 1, end: parent.end - 1, insert: '' }]
     const before = parent.start - text.slice(0, parent.start).trimEnd().length
-    return [{ start: parent.start - before, end: parent.end, insert: ' {}' }, { start: parent.start, end: parent.end, insert: '{}' }]
+    return [
+      { start: parent.start - before, end: parent.end, insert: ' {}' },
+      { start: parent.start, end: parent.end, insert: '{}' },
+    ]
   }
   const line = text.lastIndexOf('\n', entry.keySpan.start - 1) + 1
   const end = lineEnd(text, entry.value.end)
@@ -164,7 +209,9 @@ function isLineStart(text: string, at: number): boolean {
 }
 
 function columnOf(text: string, at: number): number {
-  return at - (text.lastIndexOf('\n', at - 1) + 1) - (text.startsWith('\uFEFF') && !text.slice(0, at).includes('\n') ? 1 : 0)
+  return (
+    at - (text.lastIndexOf('\n', at - 1) + 1) - (text.startsWith('\uFEFF') && !text.slice(0, at).includes('\n') ? 1 : 0)
+  )
 }
 
 function newlineOf(text: string): string {

@@ -1,4 +1,10 @@
-import { EVENT_ID, SCALAR_STYLE_DOUBLE_QUOTED, SCALAR_STYLE_FOLDED_BLOCK, SCALAR_STYLE_LITERAL_BLOCK, SCALAR_STYLE_SINGLE_QUOTED } from 'js-yaml'
+import {
+  EVENT_ID,
+  SCALAR_STYLE_DOUBLE_QUOTED,
+  SCALAR_STYLE_FOLDED_BLOCK,
+  SCALAR_STYLE_LITERAL_BLOCK,
+  SCALAR_STYLE_SINGLE_QUOTED,
+} from 'js-yaml'
 import { COLLECTION_STYLE_FLOW, getScalarValue, parseEvents } from 'js-yaml'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { refuseSwelling } from './aliases.ts'
@@ -60,7 +66,12 @@ export function yamlTrees(text: string): (YamlNode | null)[] {
     if (event.type === EVENT_ID.SEQUENCE) return sequence(event)
     if (event.type === EVENT_ID.SCALAR) return scalar(text, event, from)
     if (event.type === EVENT_ID.ALIAS)
-      return { kind: 'alias', name: text.slice(event.anchorStart, event.anchorEnd), start: event.anchorStart - 1, end: event.anchorEnd }
+      return {
+        kind: 'alias',
+        name: text.slice(event.anchorStart, event.anchorEnd),
+        start: event.anchorStart - 1,
+        end: event.anchorEnd,
+      }
     throw new Error(`an event of type ${String(event.type)} where a value starts`)
   }
 
@@ -71,12 +82,22 @@ export function yamlTrees(text: string): (YamlNode | null)[] {
       const key = node(end)
       const colon = behindColon(text, key.end)
       const value = node(colon)
-      entries.push({ key: key.kind === 'scalar' ? key.value : null, keySpan: { start: key.start, end: key.end }, value })
+      entries.push({
+        key: key.kind === 'scalar' ? key.value : null,
+        keySpan: { start: key.start, end: key.end },
+        value,
+      })
       end = Math.max(value.end, key.end)
     }
     next += 1
     const isFlow = event.style === COLLECTION_STYLE_FLOW
-    return { kind: 'mapping', isFlow, entries, start: event.start, end: isFlow ? behindBracket(text, Math.max(end, event.start + 1)) : end }
+    return {
+      kind: 'mapping',
+      isFlow,
+      entries,
+      start: event.start,
+      end: isFlow ? behindBracket(text, Math.max(end, event.start + 1)) : end,
+    }
   }
 
   const sequence = (event: SequenceEvent): SequenceNode => {
@@ -89,7 +110,13 @@ export function yamlTrees(text: string): (YamlNode | null)[] {
     }
     next += 1
     const isFlow = event.style === COLLECTION_STYLE_FLOW
-    return { kind: 'sequence', isFlow, items, start: event.start, end: isFlow ? behindBracket(text, Math.max(end, event.start + 1)) : end }
+    return {
+      kind: 'sequence',
+      isFlow,
+      items,
+      start: event.start,
+      end: isFlow ? behindBracket(text, Math.max(end, event.start + 1)) : end,
+    }
   }
 
   while (next < events.length) {
@@ -121,7 +148,13 @@ function scalar(text: string, event: ScalarEvent, from: number): ScalarNode {
   }
   const style = styles.get(event.style) ?? 'plain'
   const quote = style === 'single' || style === 'double' ? 1 : 0
-  return { kind: 'scalar', value: getScalarValue(text, event), style, start: event.valueStart - quote, end: event.valueEnd + quote }
+  return {
+    kind: 'scalar',
+    value: getScalarValue(text, event),
+    style,
+    start: event.valueStart - quote,
+    end: event.valueEnd + quote,
+  }
 }
 
 /** Where a key's value may start; the key's own end where it has no colon, as in `{a, b}`. */

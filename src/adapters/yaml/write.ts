@@ -1,8 +1,8 @@
 import { CORE_SCHEMA, YAML11_SCHEMA, load } from 'js-yaml'
 
 /**
- * A text as a scalar that every reader takes as that text: bare only where neither YAML 1.1 nor 1.2 makes something else of
- * it (a number, a date, yes and no), else in the quotes that are asked for.
+ * A text as a scalar that every reader takes as that text: bare only where neither YAML 1.1 nor 1.2 makes something
+ * else of it (a number, a date, yes and no), else in the quotes that are asked for.
  */
 export function scalarText(value: string, style: 'plain' | 'single' | 'double' = 'plain'): string {
   if (style === 'single' && !/[^\x20-\x7e\u00a0-\ud7ff]/.test(value)) return `'${value.replaceAll("'", "''")}'`
@@ -13,7 +13,10 @@ export function scalarText(value: string, style: 'plain' | 'single' | 'double' =
 function isTextBare(value: string): boolean {
   // digits with one letter among them (527u01) are a text; 52e7, 0x1f, 1_000 and 1:30 are not, to some reader
   if (/^[0-9]/.test(value) && !/[A-Za-df-z]/.test(value.replace(/^0[xob]/, ''))) return false
-  return [CORE_SCHEMA, YAML11_SCHEMA].every((schema) => load(value, { schema }) === value) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(value)
+  return (
+    [CORE_SCHEMA, YAML11_SCHEMA].every((schema) => load(value, { schema }) === value) &&
+    !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(value)
+  )
 }
 
 /** Keys below each other, each level further in, with the value behind the last. */
@@ -37,7 +40,8 @@ export function indentStep(text: string): number {
   for (const line of text.split('\n')) {
     const [, blanks = '', sign] = /^( *)([^\s#-])?/.exec(line)!
     if (sign !== undefined && above !== null && blanks.length > above) return blanks.length - above
-    if (!/^[ \t]*(?:#.*)?\r?$/.test(line)) above = sign !== undefined && line.trimEnd().endsWith(':') ? blanks.length : null
+    if (!/^[ \t]*(?:#.*)?\r?$/.test(line))
+      above = sign !== undefined && line.trimEnd().endsWith(':') ? blanks.length : null
   }
   return 2
 }

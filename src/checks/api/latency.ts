@@ -4,7 +4,9 @@ import { curl, psql } from '../support/evidence.ts'
 import { span } from '../support/format.ts'
 import { had, tolerant } from '../support/wanted.ts'
 
-/** A page of the web interface makes dozens of calls, so people wait for many seconds where a small one takes this long. */
+/**
+ * A page of the web interface makes dozens of calls, so people wait for many seconds where a small one takes this long.
+ */
 const warningMs = 1000
 
 export const apiLatency = defineCheck({
@@ -15,7 +17,11 @@ export const apiLatency = defineCheck({
   async run({ api, database }): Promise<Outcome> {
     const times = [...(await api.latencies())].sort((a, b) => a - b)
     const median = times[Math.floor(times.length / 2)]
-    if (median === undefined) return { status: 'skipped', reason: `no call was timed: what answers GET ${api.target}/api/management/health does not answer as the service does` }
+    if (median === undefined)
+      return {
+        status: 'skipped',
+        reason: `no call was timed: what answers GET ${api.target}/api/management/health does not answer as the service does`,
+      }
     const figures = `a small call takes ${span(median)} in the middle of ${times.length} (${span(times[0]!)} to ${span(times.at(-1)!)})`
     if (median <= warningMs) return { status: 'ok', detail: figures }
     const evidence = [

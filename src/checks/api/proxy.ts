@@ -54,7 +54,10 @@ export const apiProxy = defineCheck({
       return isOpen ? { status: 'skipped', reason: `${detail}; ${seen.reason}` } : { status: 'ok', detail }
     }
     const settings = cutAway.map(({ cut }) => cut.setting).join('|')
-    const raise = limits.length > 0 ? ['Let larger and slower requests through, there and in the values that it is made from.'] : cutAway.map(({ cut }) => cut.remedy)
+    const raise =
+      limits.length > 0
+        ? ['Let larger and slower requests through, there and in the values that it is made from.']
+        : cutAway.map(({ cut }) => cut.remedy)
     return {
       status: 'problem',
       severity: 'warning',
@@ -71,7 +74,9 @@ export const apiProxy = defineCheck({
 })
 
 /** What the proxy's log shows that it cut; else why nothing can be said. */
-async function cutsIn(log: Wanted<AccessLogSource>): Promise<{ found: { cut: (typeof cuts)[number]; finding: Finding }[]; detail: string } | { reason: string }> {
+async function cutsIn(
+  log: Wanted<AccessLogSource>,
+): Promise<{ found: { cut: (typeof cuts)[number]; finding: Finding }[]; detail: string } | { reason: string }> {
   if (log instanceof AdminError) return { reason: log.message }
   const day = await lastDay(log)
   if ('reason' in day) return day
@@ -98,8 +103,8 @@ function findingFor(
 }
 
 /**
- * Leaves out what a proxy answers while the service is stopped, starts or hangs: then nothing comes through for a while. A request
- * that takes too long fails between others that do not, or again and again by itself.
+ * Leaves out what a proxy answers while the service is stopped, starts or hangs: then nothing comes through for a
+ * while. A request that takes too long fails between others that do not, or again and again by itself.
  */
 function withoutOutages(requests: readonly LoggedRequest[]): readonly LoggedRequest[] {
   const left = new Set<LoggedRequest>()

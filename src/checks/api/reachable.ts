@@ -34,7 +34,11 @@ export const apiReachable = defineCheck({
     const isOther = status === null && httpStatus < 500
     // a proxy may guard that path alone
     const found = isOther ? await api.recognized() : null
-    if (found?.isService) return { status: 'ok', detail: `${api.target} answers: ${found.shown}; its health is not shown to this machine (${said})` }
+    if (found?.isService)
+      return {
+        status: 'ok',
+        detail: `${api.target} answers: ${found.shown}; its health is not shown to this machine (${said})`,
+      }
     const message = isOther
       ? `${api.target} answers, but not as the service does: ${said}; is this its address?`
       : `${api.target} answers, and is not well: ${said}`
@@ -42,9 +46,14 @@ export const apiReachable = defineCheck({
     return {
       status: 'problem',
       severity: 'error',
-      findings: [{ message, evidence: [curl(api.target, '/api/management/health'), said, ...(found ? [found.shown] : [])] }],
+      findings: [
+        { message, evidence: [curl(api.target, '/api/management/health'), said, ...(found ? [found.shown] : [])] },
+      ],
       remedy: isOther
-        ? { text: `Correct its address (${kept}), or look at the proxy that answers there.${pathHint(api.target)}`, commands: [curl(api.target, '/api/management/health'), editConfiguration(deployment), again] }
+        ? {
+            text: `Correct its address (${kept}), or look at the proxy that answers there.${pathHint(api.target)}`,
+            commands: [curl(api.target, '/api/management/health'), editConfiguration(deployment), again],
+          }
         : {
             text: "Look at the other problems first; where there are none, the service's log says more.",
             commands: ['{logs}', '{status}', again],

@@ -31,7 +31,10 @@ export const apiRoles = defineCheck({
     const only = `${shown}, which is not the global role \`${roles.administrator}\``
     if (!build || !migratesTrees(build)) {
       const versions = `versions ${treeMigration.first} to ${treeMigration.last} do`
-      return { status: 'skipped', reason: `${only}; ${build ? `build ${build.label} moves no trees: ${versions}` : `whether trees are to be migrated is not known: ${versions}`}` }
+      return {
+        status: 'skipped',
+        reason: `${only}; ${build ? `build ${build.label} moves no trees: ${versions}` : `whether trees are to be migrated is not known: ${versions}`}`,
+      }
     }
     return {
       status: 'problem',
@@ -44,7 +47,11 @@ export const apiRoles = defineCheck({
       ],
       remedy: {
         text: `Have the API token made by a user who has ${needed}, and put it where the configuration's \`apiToken\` points to; or migrate only the trees of projects that this user owns.`,
-        commands: [enterSecret('apiToken', deployment), byHand('api/roles'), 'testops-admin doctor -d {deployment} --only api/roles'],
+        commands: [
+          enterSecret('apiToken', deployment),
+          byHand('api/roles'),
+          'testops-admin doctor -d {deployment} --only api/roles',
+        ],
       },
     }
   },

@@ -13,8 +13,8 @@ import { had, notConfigured } from '../support/wanted.ts'
 const { loginPage, signIn } = webSession
 
 /**
- * Which way of signing in is the main one does not show from outside, and asking for the page would leave a session in the store
- * on each run: so what the proxy answered to browsers is judged.
+ * Which way of signing in is the main one does not show from outside, and asking for the page would leave a session in
+ * the store on each run: so what the proxy answered to browsers is judged.
  */
 export const apiSystemLogin = defineCheck({
   id: 'api/system-login',
@@ -25,7 +25,10 @@ export const apiSystemLogin = defineCheck({
     const base = had(api)?.target ?? null
     const page = base === null ? `${loginPage} of the web interface` : `${base}${loginPage}`
     const rule = `where an identity provider (LDAP, SAML 2.0, OpenID Connect) is the main way to sign in, the built-in administrator signs in at ${page}`
-    const skipped = (why: string): Outcome => ({ status: 'skipped', reason: `${rule}; whether that page is let through is not seen: ${why}` })
+    const skipped = (why: string): Outcome => ({
+      status: 'skipped',
+      reason: `${rule}; whether that page is let through is not seen: ${why}`,
+    })
     if (accessLog instanceof AdminError) {
       if (notConfigured(accessLog)) return skipped(accessLog.message)
       throw accessLog
@@ -34,7 +37,11 @@ export const apiSystemLogin = defineCheck({
     if ('reason' in day) return skipped(day.reason)
     const views = day.requests.filter(isView)
     const reached = views.filter(({ status }) => (status >= 200 && status < 300) || status === 304)
-    if (reached.length > 0) return { status: 'ok', detail: `${page} is let through: ${over(reached, 'request')}; ${rule.replace(` at ${page}`, ' there')}` }
+    if (reached.length > 0)
+      return {
+        status: 'ok',
+        detail: `${page} is let through: ${over(reached, 'request')}; ${rule.replace(` at ${page}`, ' there')}`,
+      }
     const refused = views.filter(isRefused)
     const last = refused.at(-1)
     if (!last) return skipped(`nobody has asked for it in ${day.where}`)
@@ -49,7 +56,12 @@ export const apiSystemLogin = defineCheck({
       ],
       remedy: {
         text: `Let the proxy pass ${loginPage} and ${signIn} to the service, and not to the identity provider: the built-in administrator is a local account, which signs in there alone.`,
-        commands: [command`sudo nginx -T | grep -nE -A5 ${`location.*${loginPage.split('/')[1]!}`}   # where the proxy runs`, ...(base === null ? [] : [curl(base, loginPage, '-sI')]), byHand('api/system-login'), 'testops-admin doctor -d {deployment} --only api/system-login'],
+        commands: [
+          command`sudo nginx -T | grep -nE -A5 ${`location.*${loginPage.split('/')[1]!}`}   # where the proxy runs`,
+          ...(base === null ? [] : [curl(base, loginPage, '-sI')]),
+          byHand('api/system-login'),
+          'testops-admin doctor -d {deployment} --only api/system-login',
+        ],
       },
     }
   },

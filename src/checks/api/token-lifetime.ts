@@ -23,7 +23,8 @@ export const apiTokenLifetime = defineCheck({
     const life = lifeOf(token)
     if (life === null) return { status: 'skipped', reason: 'the Bearer token does not say how long it lives' }
     const written = settings.value(name)
-    const wanted = written === null ? settingDefaults.tokenValiditySeconds : Number(written.trim() === '' ? NaN : written)
+    const wanted =
+      written === null ? settingDefaults.tokenValiditySeconds : Number(written.trim() === '' ? NaN : written)
     const shown = written === null ? `${name} is not set, so ${wanted} s` : `${name}=${written}`
     const evidence = [
       tokenExchange(api.target),
@@ -46,7 +47,8 @@ export const apiTokenLifetime = defineCheck({
         },
       }
     }
-    if (Math.abs(life.seconds - wanted) <= life.toleranceSeconds) return { status: 'ok', detail: `${life.seconds} s, as set` }
+    if (Math.abs(life.seconds - wanted) <= life.toleranceSeconds)
+      return { status: 'ok', detail: `${life.seconds} s, as set` }
     const message = `Bearer tokens live for ${life.seconds} s, the settings say ${wanted} s: the service runs with other settings than it would start with`
     return {
       status: 'problem',
@@ -54,7 +56,11 @@ export const apiTokenLifetime = defineCheck({
       findings: [{ message, evidence }],
       remedy: {
         text: `Where ${wanted} s are meant, restart the service: it reads its settings at its start. Else set ${name} to what is meant, which restarts it, too.`,
-        commands: ['testops-admin service restart -d {deployment}', 'testops-admin set-env -d {deployment} --token-lifetime SECONDS', 'testops-admin doctor -d {deployment} --only api/token-lifetime'],
+        commands: [
+          'testops-admin service restart -d {deployment}',
+          'testops-admin set-env -d {deployment} --token-lifetime SECONDS',
+          'testops-admin doctor -d {deployment} --only api/token-lifetime',
+        ],
         risk: 'The service restarts.',
       },
     }
@@ -70,8 +76,13 @@ interface Life {
 
 /** Seconds between issue and expiry: from the token itself, else from the answer that brought it (SPEC.md 5). */
 function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessToken): Life | null {
-  if (issuedAt !== null && expiresAt !== null) return { seconds: expiresAt - issuedAt, toleranceSeconds, shown: 'exp - iat in its second part' }
+  if (issuedAt !== null && expiresAt !== null)
+    return { seconds: expiresAt - issuedAt, toleranceSeconds, shown: 'exp - iat in its second part' }
   if (expiresInSeconds !== null) return { seconds: expiresInSeconds, toleranceSeconds, shown: 'expires_in' }
   if (answeredAt === null || expiresAt === null) return null
-  return { seconds: expiresAt - answeredAt, toleranceSeconds: datedToleranceSeconds, shown: 'exp in its second part - Date of the answer' }
+  return {
+    seconds: expiresAt - answeredAt,
+    toleranceSeconds: datedToleranceSeconds,
+    shown: 'exp in its second part - Date of the answer',
+  }
 }

@@ -28,9 +28,14 @@ export const apiTokenUse = defineCheck({
     const day = await lastDay(accessLog)
     if ('reason' in day) return { status: 'skipped', reason: day.reason }
     const { requests } = day
-    const direct = sameSender(requests.filter(({ scheme }) => scheme === apiUse.apiToken)).filter((calls) => calls.length >= manyCalls)
+    const direct = sameSender(requests.filter(({ scheme }) => scheme === apiUse.apiToken)).filter(
+      (calls) => calls.length >= manyCalls,
+    )
     const storms = sameSender(requests.filter(isExchange)).filter((exchanges) => isStorm(exchanges, requests))
-    const [first, ...others] = [...direct.map((calls) => sendsItself(calls, day, accessLog)), ...storms.map((exchanges) => exchangesAgain(exchanges, day, accessLog))]
+    const [first, ...others] = [
+      ...direct.map((calls) => sendsItself(calls, day, accessLog)),
+      ...storms.map((exchanges) => exchangesAgain(exchanges, day, accessLog)),
+    ]
     if (first) {
       const service = had(api)
       return {
@@ -51,7 +56,10 @@ export const apiTokenUse = defineCheck({
     const bearer = requests.filter(({ scheme }) => scheme === apiUse.bearer).length
     const self = requests.filter(({ scheme }) => scheme === apiUse.apiToken).length
     if (bearer + self === 0) return { status: 'skipped', reason: unrecorded(requests, accessLog) }
-    return { status: 'ok', detail: `${counted(bearer, 'call')} with a Bearer token, ${self} with the API token itself, in ${day.where}` }
+    return {
+      status: 'ok',
+      detail: `${counted(bearer, 'call')} with a Bearer token, ${self} with the API token itself, in ${day.where}`,
+    }
   },
 })
 
@@ -76,7 +84,10 @@ function exchangesAgain(exchanges: readonly LoggedRequest[], day: Day, log: Acce
   }
 }
 
-/** More than so many in some hour, and hardly two calls for each: jobs that exchange once have several to make, be it under another name. */
+/**
+ * More than so many in some hour, and hardly two calls for each: jobs that exchange once have several to make, be it
+ * under another name.
+ */
 function isStorm(exchanges: readonly LoggedRequest[], requests: readonly LoggedRequest[]): boolean {
   if (callsFrom(exchanges[0]!.client, requests).length > 2 * exchanges.length) return false
   const times = exchanges.flatMap(({ at }) => at?.getTime() ?? []).sort((a, b) => a - b)
@@ -84,7 +95,9 @@ function isStorm(exchanges: readonly LoggedRequest[], requests: readonly LoggedR
 }
 
 function callsFrom(address: string, requests: readonly LoggedRequest[]): LoggedRequest[] {
-  return requests.filter((request) => request.client === address && request.path.includes('/api/') && !isExchange(request))
+  return requests.filter(
+    (request) => request.client === address && request.path.includes('/api/') && !isExchange(request),
+  )
 }
 
 function isExchange({ method, path, status }: LoggedRequest): boolean {
@@ -92,8 +105,8 @@ function isExchange({ method, path, status }: LoggedRequest): boolean {
 }
 
 /**
- * That no exchange is seen proves nothing: it may have gone another way, and a browser's session needs none. So programs whose
- * calls are accepted for longer than a Bearer token lives are only named.
+ * That no exchange is seen proves nothing: it may have gone another way, and a browser's session needs none. So
+ * programs whose calls are accepted for longer than a Bearer token lives are only named.
  */
 function unrecorded(requests: readonly LoggedRequest[], { target }: AccessLogSource): string {
   const exchanging = new Set(requests.filter(isExchange).map(({ client }) => client))
@@ -101,8 +114,12 @@ function unrecorded(requests: readonly LoggedRequest[], { target }: AccessLogSou
     const isCall = /\/api\//.test(path) && !/\/api\/(management|login|logout|uaa\/oauth)\b/.test(path)
     return isCall && status < 300 && !exchanging.has(client) && !/^(Mozilla|Opera)\b/.test(agent ?? '')
   })
-  const without = sameSender(calls).filter((same) => same.length >= manyCalls && lasted(same) > settingDefaults.tokenValiditySeconds * 1000)
-  const named = without.map((same) => `${senderOf(same[0]!)} (${counted(same.length, 'call')} in ${span(lasted(same))})`)
+  const without = sameSender(calls).filter(
+    (same) => same.length >= manyCalls && lasted(same) > settingDefaults.tokenValiditySeconds * 1000,
+  )
+  const named = without.map(
+    (same) => `${senderOf(same[0]!)} (${counted(same.length, 'call')} in ${span(lasted(same))})`,
+  )
   const hint = named.length === 0 ? '' : `; without an exchange that shows there: ${listed(named, 3)}`
   return `${target} does not record the scheme of the Authorization header, which alone tells (testops-admin explain api/token-use says how it does)${hint}`
 }

@@ -15,7 +15,8 @@ export const brokerAlarms = defineCheck({
   async run({ broker }): Promise<Outcome> {
     const nodes = await broker.nodes()
     const [first, ...others] = nodes.flatMap((node) => alarmsOf(node, broker))
-    if (first) return { status: 'problem', severity: 'error', findings: [first, ...others], remedy: relief(nodes, broker) }
+    if (first)
+      return { status: 'problem', severity: 'error', findings: [first, ...others], remedy: relief(nodes, broker) }
     const down = nodes.filter(({ running }) => !running).map(({ name }) => name)
     if (down.length > 0) {
       const finding: Finding = {

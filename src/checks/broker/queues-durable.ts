@@ -77,9 +77,13 @@ function mismatches(view: View): Finding[] {
     const count = wrong.length + wrongExchanges.length
     if (count === 0) return []
     const what = [
-      ...(wrong.length > 0 ? [`${counted(wrong.length, 'queue')} (${listed(wrong.map(({ queue }) => queue.name))})`] : []),
+      ...(wrong.length > 0
+        ? [`${counted(wrong.length, 'queue')} (${listed(wrong.map(({ queue }) => queue.name))})`]
+        : []),
       ...(wrongExchanges.length > 0
-        ? [`${counted(wrongExchanges.length, 'exchange')} (${listed(wrongExchanges.map(({ exchange }) => exchange.name))})`]
+        ? [
+            `${counted(wrongExchanges.length, 'exchange')} (${listed(wrongExchanges.map(({ exchange }) => exchange.name))})`,
+          ]
         : []),
     ].join(' and ')
     const refuses = works ? "will refuse this at the service's next start" : 'refuses this'

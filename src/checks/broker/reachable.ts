@@ -12,7 +12,11 @@ export const brokerReachable = defineCheck({
   guards: 'broker',
   explains: serviceFails,
   unopened: unopened('broker/reachable', {
-    ...server('RabbitMQ', { unit: 'rabbitmq-server', service: 'rabbitmq-server', unbootable: 'testops-admin explain broker/reachable' }, kept),
+    ...server(
+      'RabbitMQ',
+      { unit: 'rabbitmq-server', service: 'rabbitmq-server', unbootable: 'testops-admin explain broker/reachable' },
+      kept,
+    ),
     secret: 'broker',
     tls: { scheme: 'its address (amqp:// is plain, amqps:// encrypted)', key: 'broker: {ca: FILE}' },
     said: {

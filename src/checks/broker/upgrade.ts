@@ -42,13 +42,18 @@ export const brokerUpgrade = defineCheck({
       onBroker(broker, 'rabbitmqctl version'),
       version,
     ]
-    return { status: 'problem', severity: 'warning', findings: [{ message: `${what}: ${outlook(situation)}`, evidence }] }
+    return {
+      status: 'problem',
+      severity: 'warning',
+      findings: [{ message: `${what}: ${outlook(situation)}`, evidence }],
+    }
   },
 })
 
 /** What becomes of transient queues. */
 function outlook({ refusal, version }: QueueSituation): string {
-  if (refusal.denied) return `RabbitMQ ${version} refuses such queues, and a single node that still has one does not boot`
+  if (refusal.denied)
+    return `RabbitMQ ${version} refuses such queues, and a single node that still has one does not boot`
   if (deniesTransientQueues(version) === true)
     return `RabbitMQ ${version} permits them only by configuration, and a later major version refuses them`
   return `RabbitMQ ${transientQueues.firstDenied} and later refuse them, and a single node that still has one does not boot after the upgrade`

@@ -20,7 +20,10 @@ import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { sql, within } from '../../core/sql-text.ts'
 
-const commands: readonly Suggestion[] = ['testops-admin unlock-changelog -d {deployment}', byHand('database/changelog-lock')]
+const commands: readonly Suggestion[] = [
+  'testops-admin unlock-changelog -d {deployment}',
+  byHand('database/changelog-lock'),
+]
 const release: Remedy = {
   text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
   commands,
@@ -36,12 +39,18 @@ function settingsToCompare(service: ServiceSource | null): Suggestion {
 }
 const restoreText = 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.'
 
-function restore({ target }: DatabaseSource, { own, row, found }: LockTables, { user, service }: { user: string | null; service: ServiceSource | null }): Remedy {
+function restore(
+  { target }: DatabaseSource,
+  { own, row, found }: LockTables,
+  { user, service }: { user: string | null; service: ServiceSource | null },
+): Remedy {
   if (countingRows(own).length > 1) return keepOne(target, user, own)
   const others = own.rows?.some(({ id }) => id !== changelogLock.rowId) ?? false
   const byRepair = row === null || others ? commands.slice(0, 1) : []
   return {
-    text: found ? restoreText : 'See where the service looks for its lock: the schemas in SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA, and currentSchema in SPRING_DATASOURCE_URL. The table stays where it is: another program may use it.',
+    text: found
+      ? restoreText
+      : 'See where the service looks for its lock: the schemas in SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA, and currentSchema in SPRING_DATASOURCE_URL. The table stays where it is: another program may use it.',
     commands: [...byRepair, ...(found ? [] : [settingsToCompare(service)]), byHand('database/changelog-lock')],
   }
 }
@@ -57,7 +66,10 @@ function keepOne(target: string, user: string | null, own: LockTableName): Remed
 function stray({ schema }: LockTableName): Remedy {
   return {
     text: 'The service never looks at that lock: free it where no other program uses that table.',
-    commands: [command`testops-admin unlock-changelog -d {deployment} --schema ${schema}`, byHand('database/changelog-lock')],
+    commands: [
+      command`testops-admin unlock-changelog -d {deployment} --schema ${schema}`,
+      byHand('database/changelog-lock'),
+    ],
   }
 }
 
@@ -70,17 +82,25 @@ export const changelogLockCheck = defineCheck({
   async run({ database: databases, service, logs, api }, deployment) {
     const around = await surroundings({ service, logs, api }, deployment)
     const all = await lockDatabases(databases, around)
-    return eachDatabase(all, async (database) => judge(database, around, { service: had(service), isMain: database === all[0] }))
+    return eachDatabase(all, async (database) =>
+      judge(database, around, { service: had(service), isMain: database === all[0] }),
+    )
   },
 })
 
 /** `isMain`: the one into which the service's Liquibase looks. */
-async function judge(database: DatabaseSource, around: Surroundings, { service, isMain }: { service: ServiceSource | null; isMain: boolean }): Promise<Outcome> {
+async function judge(
+  database: DatabaseSource,
+  around: Surroundings,
+  { service, isMain }: { service: ServiceSource | null; isMain: boolean },
+): Promise<Outcome> {
   const looked: LookedFor = { user: around.user, liquibase: isMain ? around.liquibase : null }
   const tables = sortOut(await database.changelogLocks(askedFor(looked)), looked)
   if (tables === null) {
     const reason = `${database.target} has no table ${looked.liquibase?.table ?? changelogLock.table}`
-    const elsewhere = isMain ? waitsElsewhere(database, around, { looked: reason, evidence: [], service, user: await userOf(database) }) : null
+    const elsewhere = isMain
+      ? waitsElsewhere(database, around, { looked: reason, evidence: [], service, user: await userOf(database) })
+      : null
     return elsewhere ? problem('error', elsewhere.finding, elsewhere.remedy) : { status: 'skipped', reason }
   }
   if (tables.own.rows === null) throw mayNotBeRead(database.target, await userOf(database), tables.own)
@@ -88,14 +108,29 @@ async function judge(database: DatabaseSource, around: Surroundings, { service, 
   const severity: Severity = around.up ? 'warning' : 'error'
   if (row?.locked !== true) {
     const free = `${nameOf(tables.own)} at ${database.target} is ${row === null ? 'without its row' : 'free'}`
-    const waits = isMain ? waitsElsewhere(database, around, { looked: free, evidence: await evidenceOf(database, tables), service, user: await userOf(database) }) : null
+    const waits = isMain
+      ? waitsElsewhere(database, around, {
+          looked: free,
+          evidence: await evidenceOf(database, tables),
+          service,
+          user: await userOf(database),
+        })
+      : null
     const elsewhere = await heldElsewhere(database, tables, around)
     if (waits && row !== null && elsewhere === null) return problem('error', waits.finding, waits.remedy)
     if (flaws.length === 0 && elsewhere === null) return { status: 'ok', detail: free }
     const grave = flaws.some(({ harmless }) => !harmless)
-    const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere.message])].join('; ')
+    const message = [...flaws.map((flaw) => flaw.message), ...(elsewhere === null ? [] : [elsewhere.message])].join(
+      '; ',
+    )
     const finding = { message, evidence: await evidenceOf(database, tables) }
-    return problem(grave ? severity : 'warning', finding, elsewhere === null || flaws.length > 0 ? restore(database, tables, { user: await userOf(database), service }) : stray(elsewhere))
+    return problem(
+      grave ? severity : 'warning',
+      finding,
+      elsewhere === null || flaws.length > 0
+        ? restore(database, tables, { user: await userOf(database), service })
+        : stray(elsewhere),
+    )
   }
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
@@ -107,7 +142,11 @@ async function judge(database: DatabaseSource, around: Surroundings, { service, 
     // a dead service is a fault of its own, whoever else migrates
     if (around.status !== null && around.status.state !== 'running') return { status: 'ok', detail: shown }
     const underway = 'a migration of the database is under way'
-    return { status: 'ok', detail: `${underway}: ${shown}`, underway: `${underway}: ${holder} holds the change-log lock` }
+    return {
+      status: 'ok',
+      detail: `${underway}: ${shown}`,
+      underway: `${underway}: ${holder} holds the change-log lock`,
+    }
   }
   const verdict =
     holding.holder === 'live'
@@ -126,7 +165,15 @@ async function judge(database: DatabaseSource, around: Surroundings, { service, 
     ...zoneEvidence(row, situation, around, service),
     ...lockEvidence(database, situation, around, service, user),
   ]
-  return problem(severity, { message, evidence }, countingRows(tables.own).length > 1 ? keepOne(database.target, user, tables.own) : holding.holder === 'dead' ? release : makeSure)
+  return problem(
+    severity,
+    { message, evidence },
+    countingRows(tables.own).length > 1
+      ? keepOne(database.target, user, tables.own)
+      : holding.holder === 'dead'
+        ? release
+        : makeSure,
+  )
 }
 
 function problem(severity: Severity, finding: Finding, remedy: Remedy): Outcome {
@@ -147,7 +194,11 @@ async function heldElsewhere(
   const [first] = dead
   if (!first) return null
   const shown = dead.map(({ row, ...table }) => `${nameOf(table)} (held by ${holderText(row.lockedBy)})`)
-  return { message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`, schema: first.schema, ...(first.table !== undefined && { table: first.table }) }
+  return {
+    message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`,
+    schema: first.schema,
+    ...(first.table !== undefined && { table: first.table }),
+  }
 }
 
 async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTables): Promise<string[]> {

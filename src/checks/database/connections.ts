@@ -17,7 +17,10 @@ export const databaseConnections = defineCheck({
   explains: serviceFails,
   async run({ database }) {
     return eachDatabase(database, async (one) => {
-      const [{ used, max, reserved, byUser }, identity] = await Promise.all([one.connections(), tolerant(one.identity())])
+      const [{ used, max, reserved, byUser }, identity] = await Promise.all([
+        one.connections(),
+        tolerant(one.identity()),
+      ])
       const slots = Math.max(1, max - reserved)
       const figures = `${used} of ${slots} connections of PostgreSQL at ${one.target} are in use (${percent(used, slots)}; max_connections ${max}, ${reserved} reserved)`
       if (used < slots * warningShare) return { status: 'ok', detail: figures }
@@ -27,7 +30,9 @@ export const databaseConnections = defineCheck({
           identity?.user ?? null,
           "SELECT usename, application_name, count(*), count(*) FILTER (WHERE state LIKE 'idle%') AS idle FROM pg_stat_activity WHERE usename IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC",
         ),
-        ...byUser.slice(0, 5).map(({ user, application, count, idle }) => `${user} | ${application} | ${count} | ${idle}`),
+        ...byUser
+          .slice(0, 5)
+          .map(({ user, application, count, idle }) => `${user} | ${application} | ${count} | ${idle}`),
       ]
       return {
         status: 'problem',

@@ -26,7 +26,11 @@ export const databaseDisk = defineCheck({
   explains: serviceFails,
   async run({ database }) {
     return eachDatabase(database, async (one): Promise<Outcome> => {
-      const [space, storage, identity] = await Promise.all([one.temporarySpace(), one.storage(), tolerant(one.identity())])
+      const [space, storage, identity] = await Promise.all([
+        one.temporarySpace(),
+        one.storage(),
+        tolerant(one.identity()),
+      ])
       const { databaseBytes, dataDirectory, freeBytes, totalBytes } = storage
       const findings: Finding[] = []
       const room =
@@ -34,7 +38,9 @@ export const databaseDisk = defineCheck({
           ? null
           : `${bytes(freeBytes)} of ${bytes(totalBytes)} are free (${percent(freeBytes, totalBytes)})`
       const df =
-        dataDirectory === null || room === null ? [] : [typedOn(hostOf(one.target), command`df -H ${dataDirectory}`), room]
+        dataDirectory === null || room === null
+          ? []
+          : [typedOn(hostOf(one.target), command`df -H ${dataDirectory}`), room]
       const size = [
         psql(one.target, identity?.user ?? null, 'SELECT pg_database_size(current_database())'),
         `${databaseBytes} (${bytes(databaseBytes)})`,
@@ -44,14 +50,19 @@ export const databaseDisk = defineCheck({
         const isElsewhere = freeBytes !== null && !isScarce(freeBytes, totalBytes)
         const figure = room === null ? '' : isElsewhere ? `, although ${room}: ${otherLimits}` : `; ${room}`
         const message = `PostgreSQL at ${one.target} has no room left to write: ${space.message}${figure}`
-        const sql = 'SET work_mem = 64; SELECT count(*) FROM (SELECT n FROM generate_series(1, 60000) n ORDER BY n DESC) t'
-        findings.push({ message, evidence: [psql(one.target, identity?.user ?? null, sql), space.message, ...df, ...size] })
+        const sql =
+          'SET work_mem = 64; SELECT count(*) FROM (SELECT n FROM generate_series(1, 60000) n ORDER BY n DESC) t'
+        findings.push({
+          message,
+          evidence: [psql(one.target, identity?.user ?? null, sql), space.message, ...df, ...size],
+        })
       } else if (freeBytes !== null && room !== null && isScarce(freeBytes, totalBytes)) {
         const message = `the disk of PostgreSQL at ${one.target} is nearly full: ${room}`
         findings.push({ message, evidence: [...df, ...size] })
       }
       const [finding] = findings
-      if (!finding) return { status: 'ok', detail: `PostgreSQL at ${one.target} can write${room === null ? '' : `; ${room}`}` }
+      if (!finding)
+        return { status: 'ok', detail: `PostgreSQL at ${one.target} can write${room === null ? '' : `; ${room}`}` }
       const isError = !space.writable || (freeBytes !== null && freeBytes < leastBytes)
       const remedy = moreRoom(one.target, dataDirectory)
       return { status: 'problem', severity: isError ? 'error' : 'warning', findings: [finding], remedy }
@@ -60,7 +71,9 @@ export const databaseDisk = defineCheck({
 })
 
 function isScarce(freeBytes: number, totalBytes: number | null): boolean {
-  return freeBytes < leastBytes || (freeBytes < scarceBytes && totalBytes !== null && freeBytes < totalBytes * scarceShare)
+  return (
+    freeBytes < leastBytes || (freeBytes < scarceBytes && totalBytes !== null && freeBytes < totalBytes * scarceShare)
+  )
 }
 
 function moreRoom(target: string, dataDirectory: string | null): Remedy {

@@ -30,7 +30,9 @@ export const integrationsAnswers = defineCheck({
           'See whether the external system is reached, and whether its API is still the one that the integration calls: an update of ' +
           'either can change that. Debug output of integrations tells which call it is.',
         commands: [
-          ...((await isTold(had(service), deployment)) ? [] : ['testops-admin set-env -d {deployment} --integration-debug on   # restarts the service']),
+          ...((await isTold(had(service), deployment))
+            ? []
+            : ['testops-admin set-env -d {deployment} --integration-debug on   # restarts the service']),
           ...urls.slice(0, 5).map((url) => command`curl -i ${url}   # where the service runs`),
           ...urls.slice(0, 5).map((url) => command`testops-admin check-integration -d {deployment} --url ${url}`),
           'testops-admin doctor -d {deployment} --only integrations/answers',
@@ -52,6 +54,8 @@ function saidOf({ host, last }: Trouble, shown: Calls['shown']): string {
 
 /** Whether debug output of integrations is on, or that cannot be told. */
 async function isTold(service: ServiceSource | null, deployment: Deployment): Promise<boolean> {
-  const told = service && (await tolerant(readSettings(service, deployment).then((it) => isDebug(it.value(it.names.integrationLogLevel)))))
+  const told =
+    service &&
+    (await tolerant(readSettings(service, deployment).then((it) => isDebug(it.value(it.names.integrationLogLevel)))))
   return told ?? true
 }

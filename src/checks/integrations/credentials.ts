@@ -28,7 +28,12 @@ export const integrationsCredentials = defineCheck({
           "Enter user and password (or token) anew in the integration's settings: a blank at either end counts as a character, and whether " +
           'the user is a name or an e-mail address depends on the integration.',
         commands: [
-          ...urls.slice(0, 5).map((url) => command`read -r NAME && read -rs PASSWORD && printf %s "$PASSWORD" | testops-admin check-integration -d {deployment} --url ${url} --user "$NAME" --password-from @-   # asks for both; with --sign-in it signs in, once`),
+          ...urls
+            .slice(0, 5)
+            .map(
+              (url) =>
+                command`read -r NAME && read -rs PASSWORD && printf %s "$PASSWORD" | testops-admin check-integration -d {deployment} --url ${url} --user "$NAME" --password-from @-   # asks for both; with --sign-in it signs in, once`,
+            ),
           'testops-admin doctor -d {deployment} --only integrations/credentials',
         ],
       },

@@ -38,7 +38,10 @@ export const integrationsReachable = defineCheck({
     const parts = platform ? await ownParts(platform) : new Set()
     const names = [...new Set(records.flatMap(({ text }) => unknownHosts(text)))].filter((name) => !parts.has(name))
     if (names.length === 0)
-      return asFarAsRead({ status: 'ok', detail: `no unknown host in ${grouped(records.length)} records of ${logs.target}` }, log)
+      return asFarAsRead(
+        { status: 'ok', detail: `no unknown host in ${grouped(records.length)} records of ${logs.target}` },
+        log,
+      )
     const now = Date.now()
     const hosts = await Promise.all(names.slice(0, 50).map(async (name) => lookUp(name, records, network, platform)))
     const judged = hosts.flatMap((host) => {
@@ -48,19 +51,22 @@ export const integrationsReachable = defineCheck({
     const [first, ...others] = judged
     if (!first) return asFarAsRead({ status: 'ok', detail: `${names.join(', ')} resolved again` }, log)
     const severity = judged.some((it) => it.severity === 'error') ? 'error' : 'warning'
-    return asFarAsRead({
-      status: 'problem',
-      severity,
-      findings: [first.finding, ...others.map(({ finding }) => finding)],
-      remedy: {
-        text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
-        commands: [
-          ...judged.slice(0, 5).map(({ name }) => command`getent hosts ${name}   # where the service runs`),
-          'testops-admin check-integration -d {deployment}   # name, connection and certificate of all that the log tells of',
-          'testops-admin doctor -d {deployment} --only integrations/reachable',
-        ],
+    return asFarAsRead(
+      {
+        status: 'problem',
+        severity,
+        findings: [first.finding, ...others.map(({ finding }) => finding)],
+        remedy: {
+          text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
+          commands: [
+            ...judged.slice(0, 5).map(({ name }) => command`getent hosts ${name}   # where the service runs`),
+            'testops-admin check-integration -d {deployment}   # name, connection and certificate of all that the log tells of',
+            'testops-admin doctor -d {deployment} --only integrations/reachable',
+          ],
+        },
       },
-    }, log)
+      log,
+    )
   },
 })
 
@@ -78,7 +84,10 @@ async function lookUp(
   service: ServiceSource | null,
 ): Promise<Host> {
   const telling = records.filter(({ text }) => unknownHosts(text).includes(name))
-  const [here, asked] = await Promise.all([network.resolve(name), service ? wanted(async () => service.resolve(name)) : null])
+  const [here, asked] = await Promise.all([
+    network.resolve(name),
+    service ? wanted(async () => service.resolve(name)) : null,
+  ])
   return {
     name,
     times: timesOf(telling),

@@ -50,16 +50,26 @@ export const serviceCpuLevel = defineCheck({
         return { status: 'ok', detail: known.map((it) => `${it.name}: ${it.level}`).join('; ') }
       const other = verdicts.find(({ hasV3, level }) => hasV3 === null && level !== 'unknown')
       if (other)
-        return { status: 'skipped', reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply` }
+        return {
+          status: 'skipped',
+          reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply`,
+        }
       if (said && status !== null && status.state !== 'running') {
         const message = `the processor on which the service was started lacks what x86-64-v3 needs: its image says so; which flags is not known${likely(verdicts)}`
-        return { status: 'problem', severity: 'error', findings: [{ message, evidence: log }], remedy: remedyFor(deployment, image, { isVirtual: false, tooOld }) }
+        return {
+          status: 'problem',
+          severity: 'error',
+          findings: [{ message, evidence: log }],
+          remedy: remedyFor(deployment, image, { isVirtual: false, tooOld }),
+        }
       }
       throw new AdminError(
         'UNAVAILABLE',
         `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known${likely(verdicts)}`,
         [
-          ...(deployment.platform === 'kubernetes' ? ['testops-admin check-cpu -d {deployment} --prove   # reads it in a pod on each node'] : []),
+          ...(deployment.platform === 'kubernetes'
+            ? ['testops-admin check-cpu -d {deployment} --prove   # reads it in a pod on each node']
+            : []),
           ...verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),
         ],
       )
@@ -81,12 +91,20 @@ export const serviceCpuLevel = defineCheck({
 /** Labels that lack nothing prove nothing (FIELD-NOTES.md 5). */
 function likely(verdicts: readonly MachineVerdict[]): string {
   const shown = verdicts.filter(({ by }) => by !== null)
-  return shown.length === 0 ? '' : `; by the ${shown[0]?.by}, x86-64-v3 is likely on ${listed(shown.map(({ name }) => name))}`
+  return shown.length === 0
+    ? ''
+    : `; by the ${shown[0]?.by}, x86-64-v3 is likely on ${listed(shown.map(({ name }) => name))}`
 }
 
-function findingFor({ name, level, missing, isVirtual, hypervisor, by }: MachineVerdict, build: string | null, log: readonly string[]): Finding {
+function findingFor(
+  { name, level, missing, isVirtual, hypervisor, by }: MachineVerdict,
+  build: string | null,
+  log: readonly string[],
+): Finding {
   const which = build === null ? `image ${images.standard}` : `image ${images.standard} of build ${build}`
-  const virtual = isVirtual ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, whose processor type is a setting of its hypervisor` : ''
+  const virtual = isVirtual
+    ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, whose processor type is a setting of its hypervisor`
+    : ''
   return {
     message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
     evidence: [
@@ -107,20 +125,28 @@ async function saidInLog(logs: Wanted<LogsSource>): Promise<readonly Suggestion[
 /** Under a name of one's own, an image's needs are known only where it has said that they are not met. */
 async function judgePrivate(name: string, service: ServiceSource, logs: Wanted<LogsSource>): Promise<Outcome> {
   const [log, status] = await Promise.all([saidInLog(logs), tolerant(service.status())])
-  if (log.length === 0 || status === null || status.state === 'running') return { status: 'skipped', reason: `what image ${name} needs is not known` }
+  if (log.length === 0 || status === null || status.state === 'running')
+    return { status: 'skipped', reason: `what image ${name} needs is not known` }
   const message = `the processor on which the service was started lacks what x86-64-v3 needs: image ${name} says so`
   const text = `Move the service to a machine with x86-64-v3, or run your copy of image ${images.legacy}, which is there from build ${firstLegacyBuild.label} on.`
-  return { status: 'problem', severity: 'error', findings: [{ message, evidence: log }], remedy: { text, commands: ['{edit}', '{start}', byHand('service/cpu-level')], risk: 'The service restarts.' } }
+  return {
+    status: 'problem',
+    severity: 'error',
+    findings: [{ message, evidence: log }],
+    remedy: { text, commands: ['{edit}', '{start}', byHand('service/cpu-level')], risk: 'The service restarts.' },
+  }
 }
 
 function lineOf(text: string): string {
   return firstLine(text.split('\n').find((line) => logSignatures.cpuLevel.test(line)) ?? text)
 }
 
-function remedyFor(deployment: Deployment, image: ServiceImage, { isVirtual, tooOld }: { isVirtual: boolean; tooOld: boolean }): Remedy {
-  const machine = isVirtual
-    ? `${hypervisorAdvice} Else use`
-    : 'Move the service to a machine with x86-64-v3, or use'
+function remedyFor(
+  deployment: Deployment,
+  image: ServiceImage,
+  { isVirtual, tooOld }: { isVirtual: boolean; tooOld: boolean },
+): Remedy {
+  const machine = isVirtual ? `${hypervisorAdvice} Else use` : 'Move the service to a machine with x86-64-v3, or use'
   const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
   return {
     text: machine + legacy + runningIt(deployment, image, { tooOld }),

@@ -1,7 +1,14 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import type { InstanceHealth, LastWords, LogsSource, ServiceHealth, ServiceSource, ServiceStatus } from '../../core/sources.ts'
+import type {
+  InstanceHealth,
+  LastWords,
+  LogsSource,
+  ServiceHealth,
+  ServiceSource,
+  ServiceStatus,
+} from '../../core/sources.ts'
 import { stolenFrom } from '../../knowledge/log-signatures.ts'
 import { apiFails } from '../support/consequences.ts'
 import { counted, moment, span } from '../support/format.ts'
@@ -16,7 +23,8 @@ import { typedOn } from '../../core/host.ts'
 
 /** for how long a service that came up again is worth a word */
 const recentMs = 3_600_000
-const saidBeforeLogging = /^(?:Picked up |Terminating due to |Fatal |Error: |Error occurred during |Unrecognized |Exception in thread )/
+const saidBeforeLogging =
+  /^(?:Picked up |Terminating due to |Fatal |Error: |Error occurred during |Unrecognized |Exception in thread )/
 /** of so many processes, containers or pods it is told why they end */
 const mostTold = 3
 
@@ -32,23 +40,38 @@ export const serviceCrashes = defineCheck({
     if (asked instanceof AdminError && !notConfigured(asked)) throw asked
     const troubled = (health?.instances ?? []).filter((it) => isTroubled(it, health!))
     const stolen = status.state === 'running' ? null : stolenFrom((await recentRecords(logs)).map(({ text }) => text))
-    if (troubled.length === 0 && status.state !== 'failed' && stolen === null) return { status: 'ok', detail: calm(status, health) }
+    if (troubled.length === 0 && status.state !== 'failed' && stolen === null)
+      return { status: 'ok', detail: calm(status, health) }
 
     const look: Look = { service, logs, environment: await tolerant(service.environment()) }
     const told = await Promise.all(troubled.slice(0, mostTold).map(async (it) => findingFor(it, look)))
     const [first, ...others] = told.length > 0 ? told : [await findingFor({ ...unknownInstance, status }, look)]
     const rest = troubled.length - told.length
     const more = rest > 0 ? `; so ${rest === 1 ? 'does one more' : `do ${rest} more`}` : ''
-    const holder = stolen === null ? '' : `; its last start released a change-log lock that ${stolen} held, who may still be migrating`
+    const holder =
+      stolen === null
+        ? ''
+        : `; its last start released a change-log lock that ${stolen} held, who may still be migrating`
     const said = health?.said ?? []
-    const head: Finding = { message: `${first!.message}${more}${holder}`, evidence: [service.commands.status, ...(told.length > 0 ? [] : [status.detail]), ...first!.evidence, ...said] }
-    const again = status.state === 'running' ? 'testops-admin service restart -d {deployment}' : 'testops-admin service start -d {deployment}'
+    const head: Finding = {
+      message: `${first!.message}${more}${holder}`,
+      evidence: [service.commands.status, ...(told.length > 0 ? [] : [status.detail]), ...first!.evidence, ...said],
+    }
+    const again =
+      status.state === 'running'
+        ? 'testops-admin service restart -d {deployment}'
+        : 'testops-admin service start -d {deployment}'
     const isUp = status.state === 'running' && (health?.instances ?? []).some((it) => isWorking(it))
     return {
       status: 'problem',
       severity: isUp ? 'warning' : 'error',
       findings: [head, ...others],
-      remedy: startable(stolen === null ? remedyFor(told.length > 0 ? [first!, ...others] : [first!], again) : letItEnd(stolen, deployment), status),
+      remedy: startable(
+        stolen === null
+          ? remedyFor(told.length > 0 ? [first!, ...others] : [first!], again)
+          : letItEnd(stolen, deployment),
+        status,
+      ),
     }
   },
 })
@@ -70,29 +93,52 @@ function letItEnd(holder: string, { platform }: Deployment): Remedy {
   const host = holder.split(' ')[0]!
   return {
     text: 'Keep it stopped until the other migration has ended; only then start it.',
-    commands: [platform === 'kubernetes' ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'), 'testops-admin service start -d {deployment}', '{logs}', 'testops-admin explain lock-stolen'],
+    commands: [
+      platform === 'kubernetes' ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'),
+      'testops-admin service start -d {deployment}',
+      '{logs}',
+      'testops-admin explain lock-stolen',
+    ],
     risk: 'Two migrations at once can leave the database in a state that none of them knows.',
   }
 }
 
-/** Where something else owns what runs, what is started by hand would run beside it, and an edit of what it does not follow mends nothing. */
+/**
+ * Where something else owns what runs, what is started by hand would run beside it, and an edit of what it does not
+ * follow mends nothing.
+ */
 function startable(remedy: Remedy, { ownedByOthers = [] }: ServiceStatus): Remedy {
   if (ownedByOthers.length === 0) return remedy
   const owners = ownedByOthers.flatMap(({ proof }) => proof)
   const isStart = (it: Suggestion): boolean => it === '{start}' || /^testops-admin service (?:re)?start /.test(it)
   const own = remedy.commands.filter((it) => !isStart(it)).flatMap((it) => (it === '{edit}' ? owners : [it]))
   const names = ownedByOthers.map(({ name }) => name).join(', ')
-  return { ...remedy, text: `${remedy.text} What owns its pods: ${names}.`, commands: [...new Set([...own, ...owners])] }
+  return {
+    ...remedy,
+    text: `${remedy.text} What owns its pods: ${names}.`,
+    commands: [...new Set([...own, ...owners])],
+  }
 }
 
 /** Where the platform tells no more than that it has failed. */
-const unknownInstance = { name: 'the service', isUp: false, isReady: null, startedAt: null, waits: null, ended: null, restarts: 0 }
+const unknownInstance = {
+  name: 'the service',
+  isUp: false,
+  isReady: null,
+  startedAt: null,
+  waits: null,
+  ended: null,
+  restarts: 0,
+}
 
 function isWorking({ isUp, isReady }: InstanceHealth): boolean {
   return isUp && isReady !== false
 }
 
-/** It cannot begin, or has ended and does not run; or it runs again, and has ended not long ago. One that was replaced is past. */
+/**
+ * It cannot begin, or has ended and does not run; or it runs again, and has ended not long ago. One that was replaced
+ * is past.
+ */
 function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
   if (it.waits !== null) return true
   if (it.ended === null) return false
@@ -104,20 +150,32 @@ function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
 function calm({ state }: ServiceStatus, health: ServiceHealth | null): string {
   if (state !== 'running') return 'it was stopped, and has not ended by itself'
   const restarts = (health?.instances ?? []).reduce((sum, it) => sum + it.restarts, 0)
-  return restarts === 0 ? 'it has not ended by itself' : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
+  return restarts === 0
+    ? 'it has not ended by itself'
+    : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
 }
 
 async function findingFor(it: Troubled, { service, logs, environment }: Look): Promise<Told> {
   const words = it.waits !== null && it.ended === null ? null : await wordsOf(it, service, logs)
-  const ending = words === null || words instanceof AdminError ? null : endingIn(words.text, (line) => masked(line, environment))
+  const ending =
+    words === null || words instanceof AdminError ? null : endingIn(words.text, (line) => masked(line, environment))
   const outOfMemory = it.ended?.reason === 'OOMKilled' || it.ended?.reason.includes('oom-kill') === true
   const why = outOfMemory ? 'it went over the memory that it may have' : (ending?.reason?.means ?? null)
-  const shown = words === null ? [] : words instanceof AdminError ? [words.message, ...words.suggestions] : [words.command, ...(ending?.lines ?? [])]
+  const shown =
+    words === null
+      ? []
+      : words instanceof AdminError
+        ? [words.message, ...words.suggestions]
+        : [words.command, ...(ending?.lines ?? [])]
   return { message: `${inWords(it)}${why === null ? '' : `: ${why}`}`, evidence: shown, ending, outOfMemory }
 }
 
 /** The end of the run that ended: its own log where the platform keeps one, else that part of the whole. */
-async function wordsOf({ name, ended }: InstanceHealth, service: ServiceSource, logs: Wanted<LogsSource>): Promise<LastWords | AdminError | null> {
+async function wordsOf(
+  { name, ended }: InstanceHealth,
+  service: ServiceSource,
+  logs: Wanted<LogsSource>,
+): Promise<LastWords | AdminError | null> {
   const own = await wanted(() => service.lastWords(name))
   if (own !== null) return own
   const records = await recentRecords(logs)
@@ -139,22 +197,48 @@ function undatedWords(lastRecord: string): string {
 
 function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubled): string {
   if (status) return `the service ${status.state === 'failed' ? 'has failed' : 'is stopped'}: ${status.detail}`
-  const how = ended === null ? '' : `it ended${ended.exitCode === null ? '' : ` with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
+  const how =
+    ended === null
+      ? ''
+      : `it ended${ended.exitCode === null ? '' : ` with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
   const again = restarts === 0 ? '' : `started again ${restarts === 1 ? 'once' : `${restarts} times`}`
-  const state = waits !== null ? `${ended === null ? 'cannot begin' : 'does not stay up'} (${waits})` : isUp && isReady !== false ? 'is up again' : isUp ? 'does not get ready' : 'has failed'
+  const state =
+    waits !== null
+      ? `${ended === null ? 'cannot begin' : 'does not stay up'} (${waits})`
+      : isUp && isReady !== false
+        ? 'is up again'
+        : isUp
+          ? 'does not get ready'
+          : 'has failed'
   return [`${name} ${state}`, how, again].filter(Boolean).join(', ')
 }
 
 /** `again`: what starts it */
 function remedyFor(told: readonly Told[], again: Suggestion): Remedy {
   if (told.some(({ outOfMemory }) => outOfMemory)) {
-    return { text: 'Give it more memory: the limit of its container, unit or machine has to hold the heap of its JVM and some more.', commands: ['{edit}', '{logs}', 'testops-admin explain service/crashes'] }
+    return {
+      text: 'Give it more memory: the limit of its container, unit or machine has to hold the heap of its JVM and some more.',
+      commands: ['{edit}', '{logs}', 'testops-admin explain service/crashes'],
+    }
   }
   const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason ?? null
-  if (reason === null) return { text: 'Read why it ended, and mend that; then start it where that does not happen by itself.', commands: ['{logs}', again, '{status}'] }
+  if (reason === null)
+    return {
+      text: 'Read why it ended, and mend that; then start it where that does not happen by itself.',
+      commands: ['{logs}', again, '{status}'],
+    }
   const { next, explain } = reason
   return {
-    text: next === undefined ? 'Start it again: the checks of its parts find nothing more of what ended it.' : 'Mend what ended it, then start it where that does not happen by itself.',
-    commands: [...(next === undefined ? [] : [next]), again, '{logs}', '{status}', command`testops-admin explain ${explain}`],
+    text:
+      next === undefined
+        ? 'Start it again: the checks of its parts find nothing more of what ended it.'
+        : 'Mend what ended it, then start it where that does not happen by itself.',
+    commands: [
+      ...(next === undefined ? [] : [next]),
+      again,
+      '{logs}',
+      '{status}',
+      command`testops-admin explain ${explain}`,
+    ],
   }
 }

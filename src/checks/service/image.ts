@@ -35,7 +35,8 @@ export const serviceImage = defineCheck({
   async run({ service }, deployment): Promise<Outcome> {
     const image = await service.image()
     const { name } = image
-    if (name === null && image.tag === null) return { status: 'skipped', reason: `no image is declared in ${image.declaredIn}` }
+    if (name === null && image.tag === null)
+      return { status: 'skipped', reason: `no image is declared in ${image.declaredIn}` }
     const build = parsed(image.build) ?? parsed(image.tag)
     const disagreement = disagreementOf(image)
     if (name === images.legacy && build && !isAtLeast(build, firstLegacyBuild)) {
@@ -51,14 +52,21 @@ export const serviceImage = defineCheck({
       const verdicts = ((await tolerant(service.machines())) ?? []).map(judgeMachine)
       if (verdicts.length > 0 && verdicts.every(({ hasV3 }) => hasV3 === true)) {
         const names = verdicts.map(({ name: machine }) => machine).join(', ')
-        return problem('warning', `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`, image, revert(deployment, image), [
-          ...verdicts.flatMap((it) => [typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo'), `${it.name}: ${it.level}`]),
-        ])
+        return problem(
+          'warning',
+          `image ${images.legacy} is not needed: every machine has x86-64-v3 (${names})`,
+          image,
+          revert(deployment, image),
+          [...verdicts.flatMap((it) => [typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo'), `${it.name}: ${it.level}`])],
+        )
       }
     }
     // a registry of one's own may call it as it likes
     if (name !== null && name !== images.standard && name !== images.legacy)
-      return { status: 'skipped', reason: `image ${name} is named neither ${images.standard} nor ${images.legacy}: which of the two it holds cannot be seen` }
+      return {
+        status: 'skipped',
+        reason: `image ${name} is named neither ${images.standard} nor ${images.legacy}: which of the two it holds cannot be seen`,
+      }
     return { status: 'ok', detail: describe(image) }
   },
 })
@@ -82,7 +90,10 @@ function problem(
   remedy: Remedy,
   more: readonly string[] = [],
 ): Outcome {
-  const finding: Finding = { message, evidence: [command`grep -nE '(image|version|build):' ${image.declaredIn}`, describe(image), ...more] }
+  const finding: Finding = {
+    message,
+    evidence: [command`grep -nE '(image|version|build):' ${image.declaredIn}`, describe(image), ...more],
+  }
   return { status: 'problem', severity, findings: [finding], remedy }
 }
 

@@ -15,9 +15,9 @@ import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
- * Signatures of which another check has the last word, since it sees the thing itself: the lock, the queues, the sessions, the
- * processor, the calls of integrations. Whose login is refused, and who moves a test case to where its like is, is told it at once,
- * and nothing is wrong with the service; agents keep logs of their own.
+ * Signatures of which another check has the last word, since it sees the thing itself: the lock, the queues, the
+ * sessions, the processor, the calls of integrations. Whose login is refused, and who moves a test case to where its
+ * like is, is told it at once, and nothing is wrong with the service; agents keep logs of their own.
  */
 const toldElsewhere: readonly SignatureId[] = [
   'unknown-host',
@@ -50,31 +50,52 @@ export const serviceLogErrors = defineCheck({
     const records = (status && sinceStart(log.records, status)) ?? log.records
     const told = signatures.flatMap((signature) => {
       if (signature.severity === 'info' || toldElsewhere.includes(signature.id)) return []
-      const found = records.filter((record) => signature.pattern.test(record.text) && !isToldByQueues(signature.id, record))
+      const found = records.filter(
+        (record) => signature.pattern.test(record.text) && !isToldByQueues(signature.id, record),
+      )
       return found.length === 0 ? [] : [{ signature, found, severity: severityOf(signature.severity, found) }]
     })
-    const findings = told.map(({ signature, found }) => findingFor(signature, found, logs, (line) => masked(line, environment)))
+    const findings = told.map(({ signature, found }) =>
+      findingFor(signature, found, logs, (line) => masked(line, environment)),
+    )
     const [first, ...others] = findings
     const database = had(databases)?.[0] ?? null
     const user = (database && (await tolerant(database.identity()))?.user) ?? null
-    if (!first) return asFarAsRead({ status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }, log)
-    return asFarAsRead({
-      status: 'problem',
-      severity: told.some(({ severity }) => severity === 'error') ? 'error' : 'warning',
-      findings: [first, ...others],
-      remedy: {
-        text: told.length === 1 ? 'Read what it means, why it happens and what is done about it.' : 'Read of each what it means, why it happens and what is done about it.',
-        commands: [...new Set([...told.flatMap(({ signature }) => nextFor(signature, { database, user })), ...told.map(({ signature }) => command`testops-admin explain ${signature.explain}`)]), 'testops-admin scan-logs -d {deployment}   # all that the log tells of'],
+    if (!first)
+      return asFarAsRead({ status: 'ok', detail: `none in ${grouped(records.length)} records of ${logs.target}` }, log)
+    return asFarAsRead(
+      {
+        status: 'problem',
+        severity: told.some(({ severity }) => severity === 'error') ? 'error' : 'warning',
+        findings: [first, ...others],
+        remedy: {
+          text:
+            told.length === 1
+              ? 'Read what it means, why it happens and what is done about it.'
+              : 'Read of each what it means, why it happens and what is done about it.',
+          commands: [
+            ...new Set([
+              ...told.flatMap(({ signature }) => nextFor(signature, { database, user })),
+              ...told.map(({ signature }) => command`testops-admin explain ${signature.explain}`),
+            ]),
+            'testops-admin scan-logs -d {deployment}   # all that the log tells of',
+          ],
+        },
       },
-    }, log)
+      log,
+    )
   },
 })
 
 /** What is held in transactions, for how long, and who waits for whom. */
-const transactions = 'SELECT pid, usename, state, now() - xact_start AS open, pg_blocking_pids(pid) AS waits_for, left(query, 60) AS query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start'
+const transactions =
+  'SELECT pid, usename, state, now() - xact_start AS open, pg_blocking_pids(pid) AS waits_for, left(query, 60) AS query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start'
 
 /** Where to begin: what held the connections, the memory that it has, the line of the log. */
-function nextFor({ id }: (typeof signatures)[number], { database, user }: { database: DatabaseSource | null; user: string | null }): Suggestion[] {
+function nextFor(
+  { id }: (typeof signatures)[number],
+  { database, user }: { database: DatabaseSource | null; user: string | null },
+): Suggestion[] {
   if (id === 'pool-exhausted' && database) return [psql(database.target, user, transactions)]
   return [id === 'out-of-memory' ? '{edit}' : '{logs}']
 }
@@ -90,8 +111,16 @@ function severityOf(severity: Severity, found: readonly LogRecord[]): Severity {
   return at !== null && Date.now() - at.getTime() <= recentMs ? severity : 'warning'
 }
 
-function findingFor({ title, pattern }: (typeof signatures)[number], found: readonly LogRecord[], logs: LogsSource, hide: (line: string) => string): Finding {
+function findingFor(
+  { title, pattern }: (typeof signatures)[number],
+  found: readonly LogRecord[],
+  logs: LogsSource,
+  hide: (line: string) => string,
+): Finding {
   const last = found.at(-1)!
   const line = last.text.split('\n').find((it) => pattern.test(it)) ?? last.text
-  return { message: `${title}: ${timesOf(found)}`, evidence: [grepLog(logs, pattern.exec(line)?.[0] ?? ''), firstLine(hide(line).trim(), 300)] }
+  return {
+    message: `${title}: ${timesOf(found)}`,
+    evidence: [grepLog(logs, pattern.exec(line)?.[0] ?? ''), firstLine(hide(line).trim(), 300)],
+  }
 }

@@ -16,7 +16,8 @@ export const serviceReady = defineCheck({
   },
   async run({ service }): Promise<Outcome> {
     const { wanted, instances, said } = await service.health()
-    if (wanted === null) return { status: 'skipped', reason: 'nothing on this platform asks the service whether it is ready' }
+    if (wanted === null)
+      return { status: 'skipped', reason: 'nothing on this platform asks the service whether it is ready' }
     if (wanted === 0) return { status: 'skipped', reason: 'it is not to run' }
     const ready = instances.filter((it) => it.isReady === true)
     const waiting = instances.filter(isNotReady)
@@ -26,15 +27,29 @@ export const serviceReady = defineCheck({
     if (missing > 0 && instances.length > 0 && waiting.length === young.length) {
       const { detail } = await service.status()
       const message = `${missing} of ${wanted} replicas of the service ${missing === 1 ? 'is' : 'are'} not there`
-      return { status: 'problem', severity: 'warning', findings: [{ message, evidence: [...evidenceOf({ wanted, instances, said }, service.commands.status), detail] }] }
+      return {
+        status: 'problem',
+        severity: 'warning',
+        findings: [
+          { message, evidence: [...evidenceOf({ wanted, instances, said }, service.commands.status), detail] },
+        ],
+      }
     }
-    if (waiting.length === young.length) return { status: 'ok', detail: [`${ready.length} of ${wanted} ready`, ...young.map(starts)].join('; ') }
+    if (waiting.length === young.length)
+      return { status: 'ok', detail: [`${ready.length} of ${wanted} ready`, ...young.map(starts)].join('; ') }
     const late = waiting.filter((it) => !isYoung(it))
-    const since = late.map(({ name, startedAt }) => (startedAt === null ? name : `${name}, which began ${span(Date.now() - startedAt.getTime())} ago`))
+    const since = late.map(({ name, startedAt }) =>
+      startedAt === null ? name : `${name}, which began ${span(Date.now() - startedAt.getTime())} ago`,
+    )
     return {
       status: 'problem',
       severity: ready.length === 0 ? 'error' : 'warning',
-      findings: [{ message: `the service runs and is not ready: ${ready.length} of ${wanted} ${wanted === 1 ? 'is' : 'are'}; not so ${listed(since, 3, '; ')}`, evidence: evidenceOf({ wanted, instances, said }, service.commands.status) }],
+      findings: [
+        {
+          message: `the service runs and is not ready: ${ready.length} of ${wanted} ${wanted === 1 ? 'is' : 'are'}; not so ${listed(since, 3, '; ')}`,
+          evidence: evidenceOf({ wanted, instances, said }, service.commands.status),
+        },
+      ],
     }
   },
 })
@@ -54,6 +69,11 @@ function starts({ name, startedAt }: InstanceHealth): string {
 }
 
 function evidenceOf({ instances, said }: ServiceHealth, command: string): string[] {
-  const states = instances.slice(0, 5).map(({ name, isUp, isReady, restarts }) => `${name}: ${isUp ? 'runs' : 'does not run'}, ${isReady === true ? 'ready' : 'not ready'}, ${counted(restarts, 'restart')}`)
+  const states = instances
+    .slice(0, 5)
+    .map(
+      ({ name, isUp, isReady, restarts }) =>
+        `${name}: ${isUp ? 'runs' : 'does not run'}, ${isReady === true ? 'ready' : 'not ready'}, ${counted(restarts, 'restart')}`,
+    )
   return [command, ...states, ...said]
 }

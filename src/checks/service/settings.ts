@@ -26,14 +26,20 @@ export const serviceSettings = defineCheck({
     if (settings.length === 0) return { status: 'ok', detail: `it runs with what ${declaredIn} says` }
     const names = settings.map(({ name }) => name)
     const message = `${counted(settings.length, 'setting')} of ${declaredIn} ${settings.length === 1 ? 'is' : 'are'} not what the service runs with: ${listed(names)}`
-    return { status: 'problem', severity: 'warning', findings: [{ message, evidence: [shown, ...settings.slice(0, 10).map(line)] }], remedy: remedyFor(deployment, shown) }
+    return {
+      status: 'problem',
+      severity: 'warning',
+      findings: [{ message, evidence: [shown, ...settings.slice(0, 10).map(line)] }],
+      remedy: remedyFor(deployment, shown),
+    }
   },
 })
 
 /** Of a secret it is told that it differs, and no more. */
 function line({ name, declared, runs }: DriftingSetting): string {
   const isSecret = declared instanceof Secret || runs instanceof Secret
-  if (isSecret) return `${name}: ${declared === null ? 'not written down any more' : runs === null ? 'not there' : 'another value'} (a secret)`
+  if (isSecret)
+    return `${name}: ${declared === null ? 'not written down any more' : runs === null ? 'not there' : 'another value'} (a secret)`
   return `${name}: written down is ${inWords(declared)}, it runs with ${inWords(runs)}`
 }
 
@@ -45,7 +51,12 @@ function remedyFor({ platform }: Deployment, shown: Suggestion): Remedy {
   if (platform === 'kubernetes') {
     return {
       text: 'Where the file is right, apply it with helm upgrade; where the cluster is, write into the file what runs, or the next upgrade takes it back.',
-      commands: [shown, 'helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff', 'helm upgrade RELEASE CHART -f VALUES', byHand('service/settings')],
+      commands: [
+        shown,
+        'helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff',
+        'helm upgrade RELEASE CHART -f VALUES',
+        byHand('service/settings'),
+      ],
       risk: 'The service restarts.',
     }
   }

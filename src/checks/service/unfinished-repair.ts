@@ -27,16 +27,34 @@ export const serviceUnfinishedRepair = defineCheck({
   async run({ runs, broker, database, service, ...others }, deployment) {
     const all = await runs.list()
     const unfinished = all.filter(({ state }) => state === 'unfinished')
-    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, { deployment, open: openings({ broker, database, service, ...others }) })
-    const findings = [...unfinished.map((run) => here(run, runs)), ...genuine.map((run) => there(run, had(broker)!)), ...strange.map((it) => odd(it, had(broker)!)), ...empty.map((run) => blank(run, had(broker)!))]
+    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, {
+      deployment,
+      open: openings({ broker, database, service, ...others }),
+    })
+    const findings = [
+      ...unfinished.map((run) => here(run, runs)),
+      ...genuine.map((run) => there(run, had(broker)!)),
+      ...strange.map((it) => odd(it, had(broker)!)),
+      ...empty.map((run) => blank(run, had(broker)!)),
+    ]
     const [first, ...rest] = findings
-    if (!first) return { status: 'ok', detail: all.length === 0 ? 'no repair on record' : `${all.length} on record, all finished` }
+    if (!first)
+      return {
+        status: 'ok',
+        detail: all.length === 0 ? 'no repair on record' : `${all.length} on record, all finished`,
+      }
     const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
     const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
     // where it only has to start the service, what keeps that from starting comes first
     const isAtStart = unfinished.length === 1 && findings.length === 1 && unfinished[0]!.isAtStart === true
-    return { status: 'problem', severity, findings: [first, ...rest], ...(isAtStart && { follows: 'service/crashes' }), remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }) }
+    return {
+      status: 'problem',
+      severity,
+      findings: [first, ...rest],
+      ...(isAtStart && { follows: 'service/crashes' }),
+      remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }),
+    }
   },
 })
 
@@ -69,14 +87,20 @@ function odd({ run, why }: Strange, broker: BrokerSource): Finding {
 }
 
 function blank(run: string, broker: BrokerSource): Finding {
-  return { message: `run ${run} from another machine stopped before it changed anything: its record is empty`, evidence: [queueListed(broker, run)] }
+  return {
+    message: `run ${run} from another machine stopped before it changed anything: its record is empty`,
+    evidence: [queueListed(broker, run)],
+  }
 }
 
 function queueListed(broker: BrokerSource, run: string): ShellCommand {
   return rabbitmqctl(broker, command`list_queues name messages | grep ${`${journalQueuePrefix}${run}`}`)
 }
 
-/** Runs of which only the deployment keeps a journal: those that may be genuine, and those that this program never wrote. */
+/**
+ * Runs of which only the deployment keeps a journal: those that may be genuine, and those that this program never
+ * wrote.
+ */
 async function begunElsewhere(
   runs: RunsSource,
   broker: BrokerSource | null,
@@ -112,7 +136,10 @@ async function begunElsewhere(
 }
 
 /** What cannot be compared may be genuine. */
-async function misfitIn(record: RunHistory, comparison: { deployment: Deployment; open: ComparedSources }): Promise<string | null> {
+async function misfitIn(
+  record: RunHistory,
+  comparison: { deployment: Deployment; open: ComparedSources },
+): Promise<string | null> {
   const { unfit } = await misfitsOf(record, comparison)
   return unfit[0] ?? null
 }
@@ -124,10 +151,12 @@ function nameOf(it: RunHistory | UnreadableRun): string {
 type Had = { readonly [K in keyof ComparedSources]: Wanted<Awaited<ReturnType<ComparedSources[K]>>> }
 
 function openings(sources: Had): ComparedSources {
-  const open = <T>(source: Wanted<T>) => async (): Promise<T> => {
-    if (source instanceof AdminError) throw source
-    return source
-  }
+  const open =
+    <T>(source: Wanted<T>) =>
+    async (): Promise<T> => {
+      if (source instanceof AdminError) throw source
+      return source
+    }
   return {
     service: open(sources.service),
     database: open(sources.database),
@@ -145,7 +174,10 @@ interface LockPlaces {
   service: ServiceSource | null
 }
 
-/** Who holds one of the locks that keep a second operator out, none of which is taken for it; null: nobody whom this machine can see. */
+/**
+ * Who holds one of the locks that keep a second operator out, none of which is taken for it; null: nobody whom this
+ * machine can see.
+ */
 async function atWork({ runs, broker, databases, service }: LockPlaces): Promise<string | null> {
   const inDatabase = async (): Promise<Holder | null> => (databases?.[0] ? tolerant(databases[0].operator()) : null)
   const inBroker = async (): Promise<Holder | null> => lockHolderIn((broker && (await tolerant(broker.queues()))) ?? [])
@@ -156,17 +188,32 @@ async function atWork({ runs, broker, databases, service }: LockPlaces): Promise
 }
 
 /** What is worst comes first; one of them is there. */
-function remedyFor({ own, elsewhere, strange, empty }: { own: RunState | undefined; elsewhere: string | undefined; strange: Strange | undefined; empty: string | undefined }): Remedy {
+function remedyFor({
+  own,
+  elsewhere,
+  strange,
+  empty,
+}: {
+  own: RunState | undefined
+  elsewhere: string | undefined
+  strange: Strange | undefined
+  empty: string | undefined
+}): Remedy {
   if (own !== undefined) {
     return {
-      text: own.onlyCloses ? 'Resume it. What it did cannot be undone.' : 'Resume it, or undo it. Both continue where it stopped.',
+      text: own.onlyCloses
+        ? 'Resume it. What it did cannot be undone.'
+        : 'Resume it, or undo it. Both continue where it stopped.',
       commands: [command`testops-admin resume ${own.run} -d {deployment}`, undoCommand(own)],
     }
   }
   if (elsewhere !== undefined) {
     return {
       text: 'Ask the operator who started it to resume it. If they cannot, read its plan here and adopt it.',
-      commands: [command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`, 'testops-admin history -d {deployment}'],
+      commands: [
+        command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`,
+        'testops-admin history -d {deployment}',
+      ],
     }
   }
   if (strange !== undefined) {
@@ -175,5 +222,8 @@ function remedyFor({ own, elsewhere, strange, empty }: { own: RunState | undefin
       commands: [command`testops-admin discard ${strange.run} -d {deployment}`],
     }
   }
-  return { text: 'Nothing is to be resumed or undone. This removes the empty record.', commands: [command`testops-admin discard ${empty!} -d {deployment}`] }
+  return {
+    text: 'Nothing is to be resumed or undone. This removes the empty record.',
+    commands: [command`testops-admin discard ${empty!} -d {deployment}`],
+  }
 }

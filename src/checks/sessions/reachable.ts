@@ -44,7 +44,10 @@ export const sessionsReachable = defineCheck({
         findings: [{ message, evidence: [command`${nested(sessions.client)} INFO replication`, `role:${role}`] }],
         remedy: {
           text: `Use the address of its master (${kept}), or make this one the master where the other is lost: a master that is back then has to follow it.`,
-          commands: [command`${nested(sessions.client)} INFO replication   # master_host`, 'testops-admin doctor -d {deployment} --only sessions/reachable'],
+          commands: [
+            command`${nested(sessions.client)} INFO replication   # master_host`,
+            'testops-admin doctor -d {deployment} --only sessions/reachable',
+          ],
         },
       }
     }

@@ -23,7 +23,10 @@ export interface Day {
 export async function lastDay(log: AccessLogSource): Promise<Day | { reason: string }> {
   const { requests, unread, complete } = await log.recent({ maxBytes: accessLogBytes })
   if (requests.length === 0) {
-    const reason = unread > 0 ? 'holds no line that can be read: the common and the combined format are, and JSON' : 'holds no request'
+    const reason =
+      unread > 0
+        ? 'holds no line that can be read: the common and the combined format are, and JSON'
+        : 'holds no request'
     return { reason: `${log.target} ${reason}` }
   }
   const now = Date.now()
@@ -33,7 +36,10 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
   return { reason: `${log.target} holds no request of the last 24 h: its newest is of ${moment(requests.at(-1)!.at!)}` }
 }
 
-/** A busy proxy writes more within a day than is read, and a log that is rotated begins anew: neither shows the whole day. */
+/**
+ * A busy proxy writes more within a day than is read, and a log that is rotated begins anew: neither shows the whole
+ * day.
+ */
 function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: number): string {
   const newest = `its newest ${bytes(accessLogBytes)}`
   const first = requests.find(({ at }) => at !== null)?.at?.getTime()
@@ -42,10 +48,23 @@ function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: num
   return `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, as far as ${complete ? 'it goes' : `${newest} go`} back`
 }
 
-/** A command that counts such lines, since the lines themselves may hold secrets; then what it counts, and what they ask for. */
-export function inAccessLog({ target }: AccessLogSource, day: Day, pattern: string, isCounted: (request: LoggedRequest) => boolean, requests: readonly LoggedRequest[]): string[] {
+/**
+ * A command that counts such lines, since the lines themselves may hold secrets; then what it counts, and what they ask
+ * for.
+ */
+export function inAccessLog(
+  { target }: AccessLogSource,
+  day: Day,
+  pattern: string,
+  isCounted: (request: LoggedRequest) => boolean,
+  requests: readonly LoggedRequest[],
+): string[] {
   const count = day.all.filter(isCounted).length
-  return [command`tail -c ${accessLogBytes} ${target} | grep -cE ${pattern}`, String(count), `in ${day.span}: ${asked(requests)}`]
+  return [
+    command`tail -c ${accessLogBytes} ${target} | grep -cE ${pattern}`,
+    String(count),
+    `in ${day.span}: ${asked(requests)}`,
+  ]
 }
 
 /** Who sent a request: program and address. */
@@ -61,7 +80,9 @@ export function sameSender(requests: readonly LoggedRequest[]): (readonly Logged
 function asked(requests: readonly LoggedRequest[]): string {
   const kinds = grouped(requests, ({ method, path, status }) => `${method} ${path} ${status}`)
   return listed(
-    kinds.sort((a, b) => b.length - a.length).map((same) => `${same[0]!.method} ${same[0]!.path} ${same[0]!.status} (${same.length})`),
+    kinds
+      .sort((a, b) => b.length - a.length)
+      .map((same) => `${same[0]!.method} ${same[0]!.path} ${same[0]!.status} (${same.length})`),
     3,
   )
 }

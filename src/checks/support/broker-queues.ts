@@ -1,6 +1,13 @@
 import type { Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
-import type { BrokerExchange, BrokerQueue, BrokerSource, LogRecord, LogsSource, ServiceSource } from '../../core/sources.ts'
+import type {
+  BrokerExchange,
+  BrokerQueue,
+  BrokerSource,
+  LogRecord,
+  LogsSource,
+  ServiceSource,
+} from '../../core/sources.ts'
 import { alwaysDurable, deniesTransientQueues, isBuiltIn, transientQueues } from '../../knowledge/broker.ts'
 import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
 import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
@@ -25,7 +32,10 @@ export interface QueueSituation {
   exchanges: readonly { exchange: BrokerExchange; wanted: boolean; record: LogRecord }[]
   /** queues that the service said it declares, and that are not there */
   missing: readonly string[]
-  /** the last record since the service's start that tells of a refused declaration; null: none, or the start is not known */
+  /**
+   * the last record since the service's start that tells of a refused declaration; null: none, or the start is not
+   * known
+   */
   refused: { transient: LogRecord | null; conflict: LogRecord | null }
 }
 
@@ -71,7 +81,9 @@ export async function queueSituation(
   const told = toldIn(records, broker.vhost)
   const toldNow = current === null ? null : toldIn(current, broker.vhost)
   const user = settings.value(springSettings.rabbitUsername) ?? broker.user
-  const readers = new Set(consumers.filter((it) => it.vhost === broker.vhost && it.user === user).map(({ queue }) => queue))
+  const readers = new Set(
+    consumers.filter((it) => it.vhost === broker.vhost && it.user === user).map(({ queue }) => queue),
+  )
 
   const all = queues.filter((it) => it.vhost === broker.vhost && !isBuiltIn(it.name) && !it.exclusive)
   const own = all
@@ -99,7 +111,9 @@ export async function queueSituation(
     all,
     queues: own,
     untold:
-      own.length === 0 && told.queues.size === 0 && all.some((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
+      own.length === 0 &&
+      told.queues.size === 0 &&
+      all.some((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
         ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known: its log names none, and the broker lists nobody who reads from them as ${user} (after a start such lists lag by some seconds)`
         : null,
     exchanges: wrong,
@@ -121,7 +135,9 @@ export function besides({ all, queues }: QueueSituation): string {
   return names.length > 0 ? `; transient, and not known to be its own: ${listed(names)}` : ''
 }
 
-/** Names that records give to the service's queues and exchanges, with the `durable` that each was last asked for with. */
+/**
+ * Names that records give to the service's queues and exchanges, with the `durable` that each was last asked for with.
+ */
 function toldIn(
   records: readonly LogRecord[],
   vhost: string,
@@ -132,7 +148,8 @@ function toldIn(
   const queues = new Map<string, boolean>()
   const exchanges = new Map<string, { wanted: boolean; record: LogRecord }>()
   for (const record of records) {
-    for (const { name, durable, exclusive } of declaredQueues(record.text)) if (exclusive !== true) queues.set(name, durable)
+    for (const { name, durable, exclusive } of declaredQueues(record.text))
+      if (exclusive !== true) queues.set(name, durable)
     for (const conflict of durableConflicts(record.text)) {
       if (conflict.vhost !== vhost) continue
       if (conflict.kind === 'queue') queues.set(conflict.name, conflict.wanted)
@@ -144,7 +161,10 @@ function toldIn(
 
 /** Whether the broker takes transient queues now, as far as it says so without being tried. */
 export async function refusesTransientQueues(broker: BrokerSource): Promise<QueueSituation['refusal']> {
-  const [feature, { version }] = await Promise.all([broker.deprecatedFeature(transientQueues.feature), broker.identity()])
+  const [feature, { version }] = await Promise.all([
+    broker.deprecatedFeature(transientQueues.feature),
+    broker.identity(),
+  ])
   return refusalOf(feature, version, false)
 }
 

@@ -12,7 +12,10 @@ export function editConfiguration({ editable }: Pick<Deployment, 'editable'>): S
   return editable === undefined ? 'testops-admin init' : editing(editable.configuration)
 }
 
-/** What is typed on this machine to enter a login's secret anew; one that is only in the service's settings is written down in the configuration. */
+/**
+ * What is typed on this machine to enter a login's secret anew; one that is only in the service's settings is written
+ * down in the configuration.
+ */
 export function enterSecret(name: SecretName, { editable }: Pick<Deployment, 'editable'>): Suggestion {
   return editable?.secrets[name] ?? editConfiguration({ ...(editable && { editable }) })
 }

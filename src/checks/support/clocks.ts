@@ -9,7 +9,10 @@ import { had, notConfigured, tolerant } from './wanted.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** Beyond what their readings leave open. Tokens live for an hour, so a minute hurts; a few seconds are a sign of no NTP. */
+/**
+ * Beyond what their readings leave open. Tokens live for an hour, so a minute hurts; a few seconds are a sign of no
+ * NTP.
+ */
 const errorMs = 60_000
 const warningMs = 5000
 
@@ -21,7 +24,10 @@ interface Clock extends ClockReading {
 
 type ClockSources = { [K in 'database' | 'sessions' | 'api']: Wanted<Sources[K]> }
 
-/** Whether the clocks of a deployment agree, with this machine's as one of them. Throws why the first could not be asked, where none could. */
+/**
+ * Whether the clocks of a deployment agree, with this machine's as one of them. Throws why the first could not be
+ * asked, where none could.
+ */
 export async function judgeClocks({ database, sessions, api }: ClockSources, deployment: Deployment): Promise<Outcome> {
   const here: Clock = { name: 'this machine', host: 'localhost', command: 'date -u', offsetMs: 0, uncertaintyMs: 0 }
   const store = had(sessions)
@@ -72,9 +78,12 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
   const largest = groups.filter((group) => group.length === most)
   const majority = largest[0]!
   const isSplit = largest.some((group) => group.every((clock) => !majority.includes(clock)))
-  const odd = clocks.filter((clock) => !majority.includes(clock) && majority.every((other) => apart(clock, other) >= warningMs))
+  const odd = clocks.filter(
+    (clock) => !majority.includes(clock) && majority.every((other) => apart(clock, other) >= warningMs),
+  )
   if (odd.length === 0) {
-    const widest = Math.max(...clocks.map(({ offsetMs }) => offsetMs)) - Math.min(...clocks.map(({ offsetMs }) => offsetMs))
+    const widest =
+      Math.max(...clocks.map(({ offsetMs }) => offsetMs)) - Math.min(...clocks.map(({ offsetMs }) => offsetMs))
     const uncertain = Math.max(...clocks.map(({ uncertaintyMs }) => uncertaintyMs))
     return {
       status: 'ok',
@@ -105,7 +114,9 @@ function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
   const hosts = [...new Set(clocks.map(({ host }) => host))]
   const named = listed(clocks.map(({ name }) => (name === 'this machine' ? name : `the machine of ${name}`)))
   return {
-    text: isSplit ? `See which has the wrong time, ${named}, and set it to network time.` : `Set ${named} to network time.`,
+    text: isSplit
+      ? `See which has the wrong time, ${named}, and set it to network time.`
+      : `Set ${named} to network time.`,
     commands: hosts.flatMap((host) => {
       const [look, mend] = [typedOn(host, 'timedatectl'), typedOn(host, 'sudo timedatectl set-ntp true')]
       return isSplit ? [look, mend] : [mend, look]

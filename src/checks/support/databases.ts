@@ -2,8 +2,8 @@ import type { Finding, Outcome } from '../../core/check.ts'
 import type { DatabaseSource } from '../../core/sources.ts'
 
 /**
- * Judges each database by itself: one that cannot be asked does not hide what another shows. Throws the first error where
- * all else is well.
+ * Judges each database by itself: one that cannot be asked does not hide what another shows. Throws the first error
+ * where all else is well.
  */
 export async function eachDatabase(
   databases: readonly [DatabaseSource, ...DatabaseSource[]],
@@ -18,7 +18,9 @@ export async function eachDatabase(
     const findings: [Finding, ...Finding[]] = [...first.findings]
     for (const other of others) findings.push(...other.findings)
     const { remedy } = first
-    const alike = others.flatMap((other) => (other.remedy && other.remedy.text === remedy?.text ? other.remedy.commands : []))
+    const alike = others.flatMap((other) =>
+      other.remedy && other.remedy.text === remedy?.text ? other.remedy.commands : [],
+    )
     const commands = [...new Set([...(remedy?.commands ?? []), ...alike])]
     return { ...first, findings, ...(remedy && { remedy: { ...remedy, commands } }) }
   }

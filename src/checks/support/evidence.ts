@@ -5,7 +5,10 @@ import type { BrokerSource, LogsSource, ServiceSource } from '../../core/sources
 import { databaseWord } from '../../core/sql-text.ts'
 import type { SqlText } from '../../core/sql-text.ts'
 
-/** Commands that a person types to see what a check saw. None of them holds a secret: programs ask for passwords themselves. */
+/**
+ * Commands that a person types to see what a check saw. None of them holds a secret: programs ask for passwords
+ * themselves.
+ */
 
 /** `target` as `DatabaseSource` has it: host:port/database. */
 export function psql(target: string, user: string | null, sql: SqlText): ShellCommand {
@@ -29,7 +32,10 @@ export function curl(base: string, path: string, flags: Suggestion = '-i'): Shel
   return command`curl ${nested(flags)} ${`${base}${path}`}`
 }
 
-/** A call with the Bearer token, which comes through a pipe: everybody sees the parameters of programs, but a shell's own. */
+/**
+ * A call with the Bearer token, which comes through a pipe: everybody sees the parameters of programs, but a shell's
+ * own.
+ */
 export function curlAsUser(base: string, path: string): ShellCommand {
   const header = `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN"`
   return command`${nested(header)} | ${nested(curl(base, path, '-i -K -'))}   # ACCESS_TOKEN: see testops-admin explain api/token`
@@ -49,11 +55,17 @@ export function tokenExchange(base: string): ShellCommand {
 /** What finds the newest line of the service's log with this in it. */
 export function grepLog({ target, prints }: Pick<LogsSource, 'target' | 'prints'>, text: string): ShellCommand {
   const grep = text.startsWith('-') ? command`grep -F -- ${text}` : command`grep -F ${text}`
-  return prints === null ? command`${nested(grep)} ${target} | tail -1` : command`${nested(prints)} | ${nested(grep)} | tail -1`
+  return prints === null
+    ? command`${nested(grep)} ${target} | tail -1`
+    : command`${nested(prints)} | ${nested(grep)} | tail -1`
 }
 
 /** One of the service's settings, as `shown`, and what shows it. */
-export function settingLines({ commands: { settings }, settingsFiles }: ServiceSource, name: string, shown: string): string[] {
+export function settingLines(
+  { commands: { settings }, settingsFiles }: ServiceSource,
+  name: string,
+  shown: string,
+): string[] {
   return settingsFiles === null ? [`${shown} (${settings})`] : [command`grep ${name} ${settingsFiles}`, shown]
 }
 

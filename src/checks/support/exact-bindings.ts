@@ -3,7 +3,10 @@ import { sentence } from '../../core/shell-command.ts'
 import type { Binding } from '../../core/topology.ts'
 import { typesOf } from '../../knowledge/argument-types.ts'
 
-/** Bindings with the types of their arguments, which lists do not tell: only so they can be bound again as they are. Throws REFUSED where nothing tells the types. */
+/**
+ * Bindings with the types of their arguments, which lists do not tell: only so they can be bound again as they are.
+ * Throws REFUSED where nothing tells the types.
+ */
 export function exact(bindings: readonly Binding[]): Binding[] {
   const known = new Map<string, Record<string, unknown> | null>()
   return bindings.map((it) => {
@@ -20,7 +23,9 @@ export function exact(bindings: readonly Binding[]): Binding[] {
 
 /** The same of bindings as they are listed now: where the list tells neither types nor a key, nothing does. */
 export function exactlyListed(bindings: readonly Binding[]): Binding[] {
-  const untold = bindings.find(({ key, typed, arguments: values }) => key === undefined && typed === undefined && Object.keys(values).length > 0)
+  const untold = bindings.find(
+    ({ key, typed, arguments: values }) => key === undefined && typed === undefined && Object.keys(values).length > 0,
+  )
   if (untold) throw untyped(untold)
   return exact(bindings)
 }

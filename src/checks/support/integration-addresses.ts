@@ -6,14 +6,23 @@ import { unknownHosts } from '../../knowledge/log-signatures.ts'
 const most = 20
 
 /**
- * Addresses of the external systems that the log tells of, one to a host: that of the last call, else what can be made of the host
- * alone. Without the service's own parts.
+ * Addresses of the external systems that the log tells of, one to a host: that of the last call, else what can be made
+ * of the host alone. Without the service's own parts.
  */
 export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<string>): string[] {
-  const unknown = records.flatMap(({ text }) => unknownHosts(text)).map((host) => [host, `https://${host.includes(':') ? `[${host}]` : host}/`] as const)
-  const called = loggedCalls(records).flatMap(({ host, url }) => (host === null ? [] : [[host, url ?? `https://${host}/`] as const]))
-  const byHost = new Map([...unknown, ...called].filter(([, url]) => URL.canParse(url)).map(([host, url]) => [withoutPort(host), url]))
-  return [...byHost].filter(([host]) => !own.has(host)).map(([, url]) => url).slice(0, most)
+  const unknown = records
+    .flatMap(({ text }) => unknownHosts(text))
+    .map((host) => [host, `https://${host.includes(':') ? `[${host}]` : host}/`] as const)
+  const called = loggedCalls(records).flatMap(({ host, url }) =>
+    host === null ? [] : [[host, url ?? `https://${host}/`] as const],
+  )
+  const byHost = new Map(
+    [...unknown, ...called].filter(([, url]) => URL.canParse(url)).map(([host, url]) => [withoutPort(host), url]),
+  )
+  return [...byHost]
+    .filter(([host]) => !own.has(host))
+    .map(([, url]) => url)
+    .slice(0, most)
 }
 
 /** Of an IPv6 address, which is full of colons, only one in brackets has a port. */

@@ -31,8 +31,9 @@ export interface Calls {
 }
 
 /**
- * Calls that went wrong, as the newest part of the log tells, by host. Over is what the same address has answered well since; what is
- * longer ago than a quarter of an hour, where the host has answered well since or the service was started anew.
+ * Calls that went wrong, as the newest part of the log tells, by host. Over is what the same address has answered well
+ * since; what is longer ago than a quarter of an hour, where the host has answered well since or the service was
+ * started anew.
  */
 export async function troubledCalls(
   { logs, service }: { logs: LogsSource; service: Wanted<ServiceSource> },
@@ -75,7 +76,10 @@ function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string
 }
 
 /** Null: it is over. */
-function severityOf({ at, host }: LoggedCall, { start, isWellSince }: { start: Date | null; isWellSince: boolean }): Severity | null {
+function severityOf(
+  { at, host }: LoggedCall,
+  { start, isWellSince }: { start: Date | null; isWellSince: boolean },
+): Severity | null {
   const isRecent = at !== null && Date.now() - at.getTime() <= recentMs
   const isHistory = at !== null && start !== null && at < start
   if (isRecent) return isHistory || host === null ? 'warning' : 'error'
@@ -85,10 +89,12 @@ function severityOf({ at, host }: LoggedCall, { start, isWellSince }: { start: D
 /** The place of the last call that was answered well, by what it was to. */
 function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string | null): ReadonlyMap<string, number> {
   const isWell = ({ status }: LoggedCall): boolean => status !== null && status < 400
-  return new Map(calls.flatMap((call, index) => {
-    const place = to(call)
-    return place !== null && isWell(call) ? [[place, index] as const] : []
-  }))
+  return new Map(
+    calls.flatMap((call, index) => {
+      const place = to(call)
+      return place !== null && isWell(call) ? [[place, index] as const] : []
+    }),
+  )
 }
 
 /** What a check of calls comes to; `none` and `over` say that there were no such calls, or that they are over. */
@@ -97,7 +103,10 @@ export function outcomeOf(
   logs: LogsSource,
   { none, over, said, remedy }: { none: string; over: string; said: (trouble: Trouble) => string; remedy: Remedy },
 ): Outcome {
-  const findings = troubles.map((trouble) => ({ message: `${said(trouble)}; ${timesOf(trouble.calls)}`, evidence: evidenceOf(trouble, logs, shown) }))
+  const findings = troubles.map((trouble) => ({
+    message: `${said(trouble)}; ${timesOf(trouble.calls)}`,
+    evidence: evidenceOf(trouble, logs, shown),
+  }))
   const [first, ...others] = findings
   if (!first) return asFarAsRead({ status: 'ok', detail: told === 0 ? none : over }, log)
   const severity = troubles.some((trouble) => trouble.severity === 'error') ? 'error' : 'warning'

@@ -15,11 +15,18 @@ export interface Ending {
 const [maxLines, toldLines, lineLength] = [400, 3, 300]
 
 const dated = /^\d{4}-\d\d-\d\d[ T]\d\d:/
-const grave = /^\d{4}-\d\d-\d\d\S*(?: \S+)?\s+\[?(?:ERROR|FATAL)\b|^(?:Exception in thread|Fatal |Error: |Terminating due to )/
+const grave =
+  /^\d{4}-\d\d-\d\d\S*(?: \S+)?\s+\[?(?:ERROR|FATAL)\b|^(?:Exception in thread|Fatal |Error: |Terminating due to )/
 
-/** Known reasons first, then the last error, then simply what came last; null: it printed nothing. `hide` takes secrets out of a line. */
+/**
+ * Known reasons first, then the last error, then simply what came last; null: it printed nothing. `hide` takes secrets
+ * out of a line.
+ */
 export function endingIn(text: string, hide: (line: string) => string): Ending | null {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '').slice(-maxLines)
+  const lines = text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .slice(-maxLines)
   if (lines.length === 0) return null
   // half of a secret is not known again
   const shown = (line: string): string => cut(hide(line))
@@ -47,7 +54,11 @@ function tellingOf(error: readonly string[]): string[] {
   const described = error[error.findIndex((line) => line.trim() === 'Description:') + 1]
   const cause = error.findLast((line) => line.startsWith('Caused by:'))
   const isAnalysed = error.some((line) => line.trim() === 'Description:')
-  return [error[0]!, ...(isAnalysed && described !== undefined ? [described] : []), ...(cause === undefined ? [] : [cause])].slice(0, toldLines)
+  return [
+    error[0]!,
+    ...(isAnalysed && described !== undefined ? [described] : []),
+    ...(cause === undefined ? [] : [cause]),
+  ].slice(0, toldLines)
 }
 
 function cut(line: string): string {
@@ -56,6 +67,8 @@ function cut(line: string): string {
 
 /** The text without what is secret: values that the service's own settings hold as such, and what is so by its form. */
 export function masked(text: string, environment: ReadonlyMap<string, string | Secret> | null): string {
-  const known = [...(environment?.values() ?? [])].flatMap((value) => (value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : []))
+  const known = [...(environment?.values() ?? [])].flatMap((value) =>
+    value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : [],
+  )
   return withoutSecrets(withoutValues(text, known, { anywhere: 6 }))
 }

@@ -13,10 +13,15 @@ export interface ImageWish {
 }
 
 /**
- * What is typed to have the other image: the containers of a project know their compose file, else the file of values is edited wherever
- * it lies. On a plain host the program that runs the service names its image, and only its operator knows where.
+ * What is typed to have the other image: the containers of a project know their compose file, else the file of values
+ * is edited wherever it lies. On a plain host the program that runs the service names its image, and only its operator
+ * knows where.
  */
-export function legacyImageCommands(deployment: Pick<Deployment, 'platform' | 'editable'>, image: ServiceImage, { tooOld = false, revert = false }: ImageWish = {}): Suggestion[] {
+export function legacyImageCommands(
+  deployment: Pick<Deployment, 'platform' | 'editable'>,
+  image: ServiceImage,
+  { tooOld = false, revert = false }: ImageWish = {},
+): Suggestion[] {
   const wish = command`${nested(tooOld ? command` --build ${firstLegacyBuild.label}` : '')}${nested(revert ? ' --revert' : '')}`
   switch (deployment.platform) {
     case 'compose':
@@ -24,7 +29,10 @@ export function legacyImageCommands(deployment: Pick<Deployment, 'platform' | 'e
     case 'kubernetes':
       return deployment.editable?.namesValues
         ? [command`testops-admin use-legacy-image -d {deployment}${nested(wish)}`]
-        : ['{values}', command`testops-admin use-legacy-image --values FILE${nested(wish)}   # the file that they come from`]
+        : [
+            '{values}',
+            command`testops-admin use-legacy-image --values FILE${nested(wish)}   # the file that they come from`,
+          ]
     case 'host':
       return [command`docker pull ${imageToRun(image, { tooOld, revert })}`, editConfiguration(deployment)]
   }
@@ -36,7 +44,10 @@ export function runningIt({ platform }: Pick<Deployment, 'platform'>, image: Ser
   return ` Have the unit or the program that starts the service run \`${imageToRun(image, wish)}\`, write that under \`image\` in the configuration, and restart the service.`
 }
 
-function imageToRun({ registry = '', tag, build }: ServiceImage, { tooOld = false, revert = false }: ImageWish): string {
+function imageToRun(
+  { registry = '', tag, build }: ServiceImage,
+  { tooOld = false, revert = false }: ImageWish,
+): string {
   const wanted = tooOld ? firstLegacyBuild.label : (tag ?? build)
   return `${registry}${revert ? images.standard : images.legacy}${wanted === null ? '' : `:${wanted}`}`
 }

@@ -8,8 +8,9 @@ import { tolerant } from './wanted.ts'
 type Databases = readonly [DatabaseSource, ...DatabaseSource[]]
 
 /**
- * The databases in which locks are looked for, first that into which the service's Liquibase looks: the main one, unless
- * `spring.liquibase.url` names another. Throws REFUSED where it names none of them: another lock than the service's would be judged.
+ * The databases in which locks are looked for, first that into which the service's Liquibase looks: the main one,
+ * unless `spring.liquibase.url` names another. Throws REFUSED where it names none of them: another lock than the
+ * service's would be judged.
  */
 export async function lockDatabases(databases: Databases, known: KnownUse): Promise<Databases> {
   const { liquibase = null, main } = known.use ?? {}
@@ -17,8 +18,12 @@ export async function lockDatabases(databases: Databases, known: KnownUse): Prom
   const { address, shown } = liquibase
   if (address === null) throw elsewhere(databases, `is not known (${shown})`)
   const [first] = databases
-  const own = main?.address && isSameDatabase(address, main.address) ? first : databases.find((database) => leadsTo(address, database, known))
-  if (own === undefined) throw elsewhere(databases, `is ${shown}${shown.startsWith('what ') ? '' : `/${address.database ?? ''}`}`)
+  const own =
+    main?.address && isSameDatabase(address, main.address)
+      ? first
+      : databases.find((database) => leadsTo(address, database, known))
+  if (own === undefined)
+    throw elsewhere(databases, `is ${shown}${shown.startsWith('what ') ? '' : `/${address.database ?? ''}`}`)
   const mark = await markOf(own)
   // one database by two addresses, of which Liquibase uses the other
   const marks = await Promise.all(databases.map(markOf))
@@ -33,5 +38,8 @@ async function markOf(database: DatabaseSource): Promise<string | null> {
 
 function elsewhere(databases: Databases, where: string): AdminError {
   const message = `the database of the service's Liquibase ${where}, by SPRING_LIQUIBASE_URL; the locks in ${listed(databases.map(({ target }) => target))} may be others than the service's`
-  return new AdminError('REFUSED', message, ["name that database first in the configuration: database", 'testops-admin explain database/changelog-lock'])
+  return new AdminError('REFUSED', message, [
+    'name that database first in the configuration: database',
+    'testops-admin explain database/changelog-lock',
+  ])
 }

@@ -11,21 +11,33 @@ import type { Surroundings } from './lock-situation.ts'
 import { sinceStart } from './service.ts'
 
 /** Names that say where the service's Liquibase looks (FIELD-NOTES.md 2). */
-const settings = ['SPRING_DATASOURCE_URL', 'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA', 'SPRING_LIQUIBASE_DEFAULT_SCHEMA', 'SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE']
+const settings = [
+  'SPRING_DATASOURCE_URL',
+  'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA',
+  'SPRING_LIQUIBASE_DEFAULT_SCHEMA',
+  'SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE',
+]
 
 /**
- * A service that waits while the lock that was looked at is not held looks for it somewhere else, or got it a moment ago. `looked`: what
- * was found, for people; `evidence`: how. Null: by its log it does not wait, or it has come through its start.
+ * A service that waits while the lock that was looked at is not held looks for it somewhere else, or got it a moment
+ * ago. `looked`: what was found, for people; `evidence`: how. Null: by its log it does not wait, or it has come through
+ * its start.
  */
 export function waitsElsewhere(
   { target }: DatabaseSource,
   around: Surroundings,
-  { looked, evidence, service, user }: { looked: string; evidence: readonly string[]; service: ServiceSource | null; user: string | null },
+  {
+    looked,
+    evidence,
+    service,
+    user,
+  }: { looked: string; evidence: readonly string[]; service: ServiceSource | null; user: string | null },
 ): { finding: Finding; remedy: Remedy } | null {
   const wait = around.up ? null : lastWait(sinceStart(around.records, around.status) ?? [])
   if (wait === null) return null
   const named = around.liquibase?.shown ?? []
-  const told = named.length === 0 ? 'its settings name no schema or table of its own' : `its settings say ${listed(named)}`
+  const told =
+    named.length === 0 ? 'its settings name no schema or table of its own' : `its settings say ${listed(named)}`
   const commands: Suggestion[] = [
     psql(target, user, sql`SELECT schemaname, tablename FROM pg_tables WHERE tablename ILIKE '%lock%'`),
     'testops-admin doctor -d {deployment} --only database/changelog-lock   # in 15 seconds: the service asks for the lock every 10',
@@ -37,6 +49,9 @@ export function waitsElsewhere(
       message: `the service's log says that it waits for the change-log lock, and ${looked}: it looks in another table, schema or database (${told}), unless the lock was given back just now`,
       evidence: [...evidence, ...(service ? [service.commands.logs] : []), firstLine(wait.text)],
     },
-    remedy: { text: 'Find the table that the service looks at, if it still waits: releasing this one would change nothing.', commands },
+    remedy: {
+      text: 'Find the table that the service looks at, if it still waits: releasing this one would change nothing.',
+      commands,
+    },
   }
 }

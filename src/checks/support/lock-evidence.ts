@@ -30,7 +30,9 @@ export function lockEvidence(
   const sql =
     "SELECT pid, state, backend_start, query_start, query FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
   const records = sinceStart(around.records, around.status) ?? around.records
-  const waiting = records.findLast(({ text }) => logSignatures.lockRefused.test(text) || logSignatures.lockWaiting.test(text))
+  const waiting = records.findLast(
+    ({ text }) => logSignatures.lockRefused.test(text) || logSignatures.lockWaiting.test(text),
+  )
   return [
     psql(database.target, user, sql),
     ...sessions,
@@ -43,8 +45,9 @@ export function lockEvidence(
 }
 
 /**
- * Where the configuration and the service's own settings name time zones in which the lock was taken at different moments:
- * both, for how old the lock is depends on them. The configuration's counts alone where by the other it is yet to be taken.
+ * Where the configuration and the service's own settings name time zones in which the lock was taken at different
+ * moments: both, for how old the lock is depends on them. The configuration's counts alone where by the other it is yet
+ * to be taken.
  */
 export function zoneEvidence(
   { lockGranted }: ChangelogLockRow,
@@ -64,6 +67,7 @@ export function zoneEvidence(
 }
 
 function serviceLine({ status }: Surroundings): string {
-  const starts = status?.instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name)) ?? []
+  const starts =
+    status?.instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name)) ?? []
   return [status?.detail ?? '', ...(starts.length > 0 ? [listed(starts)] : [])].join('; ')
 }

@@ -1,11 +1,32 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
 import { commonAddress, holderText, isSameHost } from '../../knowledge/lock.ts'
 import { listed, moment } from './format.ts'
-import { describeSession, isBusy, isOrdinary, isWorking, mayHold, openSessions, originOf, ownSessions } from './lock-sessions.ts'
+import {
+  describeSession,
+  isBusy,
+  isOrdinary,
+  isWorking,
+  mayHold,
+  openSessions,
+  originOf,
+  ownSessions,
+} from './lock-sessions.ts'
 import type { LockSituation } from './lock-situation.ts'
 
 /** What is missing for a proof. */
-export type Lack = 'standby' | 'platform' | 'rights' | 'pooler' | 'route' | 'user' | 'stranger' | 'address' | 'another-host' | 'another-process' | 'zone' | 'open-session'
+export type Lack =
+  | 'standby'
+  | 'platform'
+  | 'rights'
+  | 'pooler'
+  | 'route'
+  | 'user'
+  | 'stranger'
+  | 'address'
+  | 'another-host'
+  | 'another-process'
+  | 'zone'
+  | 'open-session'
 
 export type LockHolding =
   | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
@@ -13,24 +34,35 @@ export type LockHolding =
   | { holder: 'unproven'; why: readonly string[]; lacks: readonly Lack[] }
 
 /**
- * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it does. That it is
- * dead takes both: its process is gone, and no session is open that may be its own, whatever that does and however old it is. No proof
- * hangs on the time zone in which the lock was taken. Whatever cannot be seen leaves it unproven.
+ * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it
+ * does. That it is dead takes both: its process is gone, and no session is open that may be its own, whatever that does
+ * and however old it is. No proof hangs on the time zone in which the lock was taken. Whatever cannot be seen leaves it
+ * unproven.
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
   const { now } = situation
   const open = openSessions(situation)
   const own = ownSessions(situation)
   const process = judgeProcess(situation, own)
-  const working = [...(open ?? []), ...('gone' in process || situation.answers ? [] : own)].filter((session) => isWorking(session) && isAsOld(session, situation))
+  const working = [...(open ?? []), ...('gone' in process || situation.answers ? [] : own)].filter(
+    (session) => isWorking(session) && isAsOld(session, situation),
+  )
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
   // a start of PostgreSQL ended every session of before
   const isFormer = isOfFormerDatabase(situation) && situation.pooler === null && situation.poolerDoubt === null
-  if ('lives' in process) return isFormer ? unproven([runsOn(process.lives)]) : { holder: 'live', who: describeInstance(process.lives), sessions: [] }
+  if ('lives' in process)
+    return isFormer
+      ? unproven([runsOn(process.lives)])
+      : { holder: 'live', who: describeInstance(process.lives), sessions: [] }
   // one at work now may be of a script that wrote an old time
   if (isFormer && !mayBeAtWork(situation, open))
-    return { holder: 'dead', why: [`PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`] }
+    return {
+      holder: 'dead',
+      why: [
+        `PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`,
+      ],
+    }
   const doubts = unseen(situation, open)
   const missing = [...('lack' in process ? [process] : []), ...doubts]
   const gone = doubts.every(({ lack }) => lack === 'route') ? [withoutSession(own)] : []
@@ -42,7 +74,9 @@ export function judgeHolder(situation: LockSituation): LockHolding {
   }
 }
 
-/** Whether the lock is older than the database's last start, wherever it was taken. A standby has a start of its own. */
+/**
+ * Whether the lock is older than the database's last start, wherever it was taken. A standby has a start of its own.
+ */
 function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery, now }: LockSituation): boolean {
   // a clock that was set back since shows a start that is yet to come
   return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere && databaseStartedAt <= now
@@ -70,10 +104,14 @@ interface Missing {
 }
 
 /** What the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
-function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[]): { gone: string } | { lives: ServiceInstance } | Missing {
+function judgeProcess(
+  situation: LockSituation,
+  own: readonly DatabaseBackend[],
+): { gone: string } | { lives: ServiceInstance } | Missing {
   const { host, address, instances, waits, took, tookBefore, answers, granted } = situation
   const named = host === null ? null : holderText(host)
-  if (instances === null) return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
+  if (instances === null)
+    return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
   if (address !== null) {
     const why = commonAddress(address) ?? 'another machine may have it as well'
     const text = `the lock names no host, only the address ${address} (${why}): it does not show which process took the lock`
@@ -90,7 +128,11 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
   }
   if (instances.length === 0) return { gone: 'no instance of the service runs' }
   const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
-  if (there.length === 0) return { lack: 'another-host', text: `none of the service's instances bears the name ${named!} (${listed(instances.map((instance) => instance.host))}), and what else runs there is not known` }
+  if (there.length === 0)
+    return {
+      lack: 'another-host',
+      text: `none of the service's instances bears the name ${named!} (${listed(instances.map((instance) => instance.host))}), and what else runs there is not known`,
+    }
   const one = named ?? there[0]!.host
   // who runs a program beside the service, in its container or pod, has its name and its address
   const near = own.filter((session) => there.some(({ name }) => originOf(session, situation)?.instance === name))
@@ -100,13 +142,24 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
   const isNoMigration = isDaily && !isShared
   // of one that is at its start, and has work in hand, its own clock alone says that it began later
   const isQuiet = answers || waits || !near.some(isBusy)
-  const isAfter = (instance: ServiceInstance): boolean => (isQuiet && startedAfter(instance, situation, 'anywhere')) || (isNoMigration && startedAfter(instance, situation, 'named'))
+  const isAfter = (instance: ServiceInstance): boolean =>
+    (isQuiet && startedAfter(instance, situation, 'anywhere')) ||
+    (isNoMigration && startedAfter(instance, situation, 'named'))
   const starts = listed(there.map(({ startedAt }) => (startedAt === null ? '' : moment(startedAt))).filter(Boolean))
-  if (there.every(isAfter)) return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
-  if (tookBefore && isQuiet && instances.length === 1 && there.every((instance) => startedAfter(instance, situation, 'named')))
-    return { gone: `the process that took it is gone: by its log, ${one} took it before it was started again at ${starts}` }
+  if (there.every(isAfter))
+    return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
+  if (
+    tookBefore &&
+    isQuiet &&
+    instances.length === 1 &&
+    there.every((instance) => startedAfter(instance, situation, 'named'))
+  )
+    return {
+      gone: `the process that took it is gone: by its log, ${one} took it before it was started again at ${starts}`,
+    }
   if (answers && instances.length === 1) {
-    if ((took && isDaily) || (granted === null && isNoMigration)) return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+    if ((took && isDaily) || (granted === null && isNoMigration))
+      return { gone: `${one} is past its start: the service answers, and migrates before it does` }
     if (isShared) return { lack: 'another-process', text: besideIt(one) }
     if (!there.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
     const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
@@ -114,7 +167,9 @@ function judgeProcess(situation: LockSituation, own: readonly DatabaseBackend[])
   }
   // a waiter is in one transaction: of a second one, nothing is known
   if (waits && instances.length === 1 && own.filter(isBusy).length <= 1)
-    return isShared ? { lack: 'another-process', text: besideIt(one) } : { gone: 'the service itself waits for it, and no other instance runs' }
+    return isShared
+      ? { lack: 'another-process', text: besideIt(one) }
+      : { gone: 'the service itself waits for it, and no other instance runs' }
   const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
   return { lack: 'zone', text: beforeOrAfter(one) }
@@ -126,7 +181,10 @@ function unproven(missing: readonly Missing[]): LockHolding {
 
 /** Its sessions ended with the database's; what it does outside of the database is not seen. */
 function runsOn(instance: ServiceInstance): Missing {
-  return { lack: 'another-process', text: `${describeInstance(instance)} was there when the lock was taken and still runs, though PostgreSQL has been restarted since` }
+  return {
+    lack: 'another-process',
+    text: `${describeInstance(instance)} was there when the lock was taken and still runs, though PostgreSQL has been restarted since`,
+  }
 }
 
 function besideIt(host: string): string {
@@ -141,14 +199,20 @@ function beforeOrAfter(host: string): string {
 function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
   const { pooler, poolerDoubt, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
   const missing: Missing[] = []
-  if (inRecovery) missing.push({ lack: 'standby', text: 'this server is a standby, where sessions of the primary are not seen' })
+  if (inRecovery)
+    missing.push({ lack: 'standby', text: 'this server is a standby, where sessions of the primary are not seen' })
   const unread = hidden.filter((session) => mayHold(session, situation))
-  if (open === null) missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
+  if (open === null)
+    missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
   else if (unread.length > 0) {
     const text = `what ${usersOf(unread)} does in the database may not be seen, nor since when (${sample(unread)}; GRANT pg_read_all_stats)`
     missing.push({ lack: 'rights', text })
   }
-  if (pooler !== null) missing.push({ lack: 'pooler', text: `${pooler} lends out its database sessions, so that of the holder cannot be told` })
+  if (pooler !== null)
+    missing.push({
+      lack: 'pooler',
+      text: `${pooler} lends out its database sessions, so that of the holder cannot be told`,
+    })
   else if (poolerDoubt !== null) missing.push({ lack: 'route', text: poolerDoubt })
   if (pooler === null && open !== null && open.length > 0) {
     const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
@@ -159,7 +223,11 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
   const others = strangers.filter((session) => mayHold(session, situation))
   if (others.length > 0) {
     const since = `${usersOf(others)} has a session open (${sample(others)})`
-    missing.push(usersKnown ? { lack: 'stranger', text: `${since}, and may have taken it, though not as the service` } : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` })
+    missing.push(
+      usersKnown
+        ? { lack: 'stranger', text: `${since}, and may have taken it, though not as the service` }
+        : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` },
+    )
   }
   return missing
 }
@@ -170,11 +238,15 @@ function usersOf(sessions: readonly DatabaseBackend[]): string {
 
 /** A few of them. */
 function sample(sessions: readonly DatabaseBackend[]): string {
-  return listed(sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`))
+  return listed(
+    sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`),
+  )
 }
 
 function withoutSession(own: readonly DatabaseBackend[]): string {
-  return own.length === 0 ? "no database session is open that may be the holder's" : "every open database session belongs to the service's instance, which does not hold the lock"
+  return own.length === 0
+    ? "no database session is open that may be the holder's"
+    : "every open database session belongs to the service's instance, which does not hold the lock"
 }
 
 /** Whether a session was there when the lock was taken, by the time zone that is named. */
@@ -182,11 +254,19 @@ function isAsOld({ startedAt }: DatabaseBackend, { granted, pooler }: LockSituat
   return pooler !== null || granted === null || startedAt === null || startedAt <= granted.latest
 }
 
-function startedAfter({ startedAt }: ServiceInstance, { granted, clock, now }: LockSituation, by: 'named' | 'anywhere'): boolean {
+function startedAfter(
+  { startedAt }: ServiceInstance,
+  { granted, clock, now }: LockSituation,
+  by: 'named' | 'anywhere',
+): boolean {
   // a clock that is ahead
   if (startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > now.getTime()) return false
   const latest = by === 'named' ? granted?.latest : granted?.latestAnywhere
-  return latest !== undefined && startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > latest.getTime()
+  return (
+    latest !== undefined &&
+    startedAt !== null &&
+    startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > latest.getTime()
+  )
 }
 
 function startedBefore({ startedAt }: ServiceInstance, { granted, clock }: LockSituation): boolean {

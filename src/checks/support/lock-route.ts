@@ -22,10 +22,15 @@ export interface KnownUse {
 type Reached = Pick<DatabaseSource, 'target' | 'alsoAt'>
 
 /**
- * Whether PgBouncer or its like stands between the service and that database. Nothing does where the service's own settings lead to the
- * address by which this program reaches PostgreSQL itself. `ports`: of the server.
+ * Whether PgBouncer or its like stands between the service and that database. Nothing does where the service's own
+ * settings lead to the address by which this program reaches PostgreSQL itself. `ports`: of the server.
  */
-export function betweenIt(database: Reached, identity: DatabaseIdentity, ports: readonly number[], known: KnownUse): Between {
+export function betweenIt(
+  database: Reached,
+  identity: DatabaseIdentity,
+  ports: readonly number[],
+  known: KnownUse,
+): Between {
   if (identity.pooled) return { pooler: 'a pooler (PgBouncer or the like) before the database', doubt: null }
   const { use } = known
   if (use === null) return { pooler: null, doubt: doubtOf("the service's settings cannot be read") }
@@ -43,14 +48,21 @@ function doubtOf(why: string): string {
 /** Liquibase's own, where it may lead to this database; else each that does. */
 function routesTo(database: Reached, { main, liquibase, routes }: DatabaseUse): readonly DatabaseRoute[] {
   const name = placesOf(database)[0]?.database
-  const mayLead = ({ address }: DatabaseRoute): boolean => address === null || address.database === null || address.database === name
+  const mayLead = ({ address }: DatabaseRoute): boolean =>
+    address === null || address.database === null || address.database === name
   const own = liquibase ?? main
   return mayLead(own) ? [own] : routes.filter((route) => route.address !== null && mayLead(route))
 }
 
-function alongRoute({ address, shown }: DatabaseRoute, database: Reached, ports: readonly number[], known: KnownUse): Between {
+function alongRoute(
+  { address, shown }: DatabaseRoute,
+  database: Reached,
+  ports: readonly number[],
+  known: KnownUse,
+): Between {
   if (address === null) return { pooler: null, doubt: doubtOf(shown) }
-  const isSuspect = ({ host, port }: JdbcAddress['hosts'][number]): boolean => !ports.includes(port) || /bounce|pool|proxy|odyssey|pgcat|supavisor/i.test(host)
+  const isSuspect = ({ host, port }: JdbcAddress['hosts'][number]): boolean =>
+    !ports.includes(port) || /bounce|pool|proxy|odyssey|pgcat|supavisor/i.test(host)
   const suspect = address.hosts.find(isSuspect)
   if (suspect) {
     const where = shown === textOf(address) ? `what is at ${suspect.host}:${suspect.port}` : shown
@@ -59,7 +71,10 @@ function alongRoute({ address, shown }: DatabaseRoute, database: Reached, ports:
   const places = placesOf(database)
   const isKnown = address.hosts.every(({ host }) => places.some((place) => isSamePlace(place.host, host, known)))
   if (isKnown) return { pooler: null, doubt: null }
-  return { pooler: null, doubt: `the service reaches this database by ${shown}, another address than ${database.target}, so that a pooler may lend out its sessions` }
+  return {
+    pooler: null,
+    doubt: `the service reaches this database by ${shown}, another address than ${database.target}, so that a pooler may lend out its sessions`,
+  }
 }
 
 /** As `DatabaseRoute.shown` has it. */
@@ -70,18 +85,30 @@ function textOf({ hosts }: JdbcAddress): string {
 /** Whether an address of the service's leads to that database, as far as their names tell. */
 export function leadsTo(address: JdbcAddress, database: Reached, known: KnownUse): boolean {
   const places = placesOf(database)
-  return address.hosts.some(({ host, port }) => places.some((place) => place.port === port && isSamePlace(place.host, host, known))) && (address.database === null || address.database === places[0]?.database)
+  return (
+    address.hosts.some(({ host, port }) =>
+      places.some((place) => place.port === port && isSamePlace(place.host, host, known)),
+    ) &&
+    (address.database === null || address.database === places[0]?.database)
+  )
 }
 
 /** Whether two addresses of the service's lead to one database, as far as their names tell. */
 export function isSameDatabase(one: JdbcAddress, other: JdbcAddress): boolean {
-  const isIn = ({ host, port }: JdbcAddress['hosts'][number], { hosts }: JdbcAddress): boolean => hosts.some((it) => it.port === port && isSameHost(it.host, host))
-  return one.database === other.database && one.hosts.every((it) => isIn(it, other)) && other.hosts.every((it) => isIn(it, one))
+  const isIn = ({ host, port }: JdbcAddress['hosts'][number], { hosts }: JdbcAddress): boolean =>
+    hosts.some((it) => it.port === port && isSameHost(it.host, host))
+  return (
+    one.database === other.database &&
+    one.hosts.every((it) => isIn(it, other)) &&
+    other.hosts.every((it) => isIn(it, one))
+  )
 }
 
 function isSamePlace(one: string, other: string, { here }: KnownUse): boolean {
   if (isSameHost(one, other)) return true
-  const isHere = (host: string): boolean => /^(?:localhost(?:\.localdomain)?|127(?:\.\d{1,3}){3}|::1)$/i.test(host) || here!.some((name) => isSameHost(name, host))
+  const isHere = (host: string): boolean =>
+    /^(?:localhost(?:\.localdomain)?|127(?:\.\d{1,3}){3}|::1)$/i.test(host) ||
+    here!.some((name) => isSameHost(name, host))
   return here !== null && isHere(one) && isHere(other)
 }
 

@@ -39,8 +39,8 @@ export function askedFor({ user, liquibase }: LookedFor): LockTablesAsked {
 }
 
 /**
- * Sorts out the tables of one database. Only the row with id 1 counts (FIELD-NOTES.md 2). Null: there is none of the name that the
- * service's settings have.
+ * Sorts out the tables of one database. Only the row with id 1 counts (FIELD-NOTES.md 2). Null: there is none of the
+ * name that the service's settings have.
  */
 export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }: LookedFor): LockTables | null {
   const wanted = (liquibase?.table ?? changelogLock.table).toLowerCase()
@@ -54,8 +54,14 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
   const flaws: LockFlaw[] = []
   if (!seen) {
     const schemas = listed(tables.map(({ schema }) => schema))
-    const where = liquibase !== null && liquibase.shown.length > 0 ? `the service's settings say ${listed(liquibase.shown)}` : 'nothing that is known of the service says that it looks there'
-    flaws.push({ message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, and ${where}`, harmless: false })
+    const where =
+      liquibase !== null && liquibase.shown.length > 0
+        ? `the service's settings say ${listed(liquibase.shown)}`
+        : 'nothing that is known of the service says that it looks there'
+    flaws.push({
+      message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, and ${where}`,
+      harmless: false,
+    })
   }
   if (own.rows !== null && row === null)
     flaws.push({ message: `${nameOf(own)} has no row with id ${changelogLock.rowId}`, harmless: false })
@@ -69,21 +75,32 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
     const message = `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.granted}${row.lockedBy === null ? ` and ${changelogLock.columns.by}` : ''}; who waits for it fails on that`
     flaws.push({ message, harmless: false })
   } else if (row?.locked && row.lockedBy === null) {
-    flaws.push({ message: `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.by}`, harmless: false })
+    flaws.push({
+      message: `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.by}`,
+      harmless: false,
+    })
   }
   const elsewhere = tables
     .filter((table) => table !== own)
     .flatMap(({ schema, table, rows: others }) =>
-      (others ?? []).filter(({ id, locked }) => locked && id === changelogLock.rowId).map((held) => ({ schema, ...(table !== undefined && { table }), row: held })),
+      (others ?? [])
+        .filter(({ id, locked }) => locked && id === changelogLock.rowId)
+        .map((held) => ({ schema, ...(table !== undefined && { table }), row: held })),
     )
   return { own, row, found: seen !== undefined, flaws, elsewhere }
 }
 
 /** The one that the service's Liquibase finds first; undefined: none, as far as is known. */
-function seenIn(tables: readonly ChangelogLockTable[], user: string | null, liquibase: LiquibaseSettings | null): ChangelogLockTable | undefined {
-  const isIn = (schema: string) => (table: ChangelogLockTable) => table.schema === schema || table.schema === schema.toLowerCase()
+function seenIn(
+  tables: readonly ChangelogLockTable[],
+  user: string | null,
+  liquibase: LiquibaseSettings | null,
+): ChangelogLockTable | undefined {
+  const isIn = (schema: string) => (table: ChangelogLockTable) =>
+    table.schema === schema || table.schema === schema.toLowerCase()
   if (liquibase?.schema) return tables.find(isIn(liquibase.schema))
-  if (liquibase?.searchPath) return liquibase.searchPath.map((schema) => tables.find(isIn(schema))).find((table) => table !== undefined)
+  if (liquibase?.searchPath)
+    return liquibase.searchPath.map((schema) => tables.find(isIn(schema))).find((table) => table !== undefined)
   return tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
 }
 
@@ -102,7 +119,11 @@ export function leaveOne(target: string, user: string | null, own: LockTableName
   return [
     psql(target, user, sql`SELECT ctid, * FROM ${within(nameOf(own))}`),
     psql(target, user, sql`DELETE FROM ${within(nameOf(own))} WHERE ctid = ${within("'…'")}`),
-    psql(target, user, sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${own.table ?? changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`),
+    psql(
+      target,
+      user,
+      sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${own.table ?? changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`,
+    ),
   ]
 }
 
@@ -118,11 +139,17 @@ export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow)
 
 /** `user`: as whom it was asked; null: not known. */
 export function mayNotBeRead(target: string, user: string | null, table: LockTableName): AdminError {
-  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [grantTo(target, user, table, 'SELECT')])
+  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [
+    grantTo(target, user, table, 'SELECT'),
+  ])
 }
 
 /** What a superuser types, so that the user may do that with the table. */
 export function grantTo(target: string, user: string | null, table: LockTableName, rights: SqlText): ShellCommand {
   const grantee = user === null ? within('PUBLIC') : sqlNameInQuotes(user)
-  return psql(target, 'postgres', sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(table.schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf(table))} TO ${grantee}`)
+  return psql(
+    target,
+    'postgres',
+    sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(table.schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf(table))} TO ${grantee}`,
+  )
 }

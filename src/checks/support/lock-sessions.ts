@@ -4,9 +4,9 @@ import { firstLine, span } from './format.ts'
 import type { LockSituation } from './lock-situation.ts'
 
 /**
- * Sessions of the service's users that may be the holder's, whatever they do and however old they are (a pooler that nobody knows of may
- * have lent out a young one): all but those of other programs, and those of the service's own instances, of which the platform tells
- * more. Null: they cannot be seen.
+ * Sessions of the service's users that may be the holder's, whatever they do and however old they are (a pooler that
+ * nobody knows of may have lent out a young one): all but those of other programs, and those of the service's own
+ * instances, of which the platform tells more. Null: they cannot be seen.
  */
 export function openSessions(situation: LockSituation): DatabaseBackend[] | null {
   return situation.backends?.filter((session) => !isOfAnother(session) && !isOwn(session, situation)) ?? null
@@ -23,17 +23,32 @@ function isOfAnother({ application, state, query }: DatabaseBackend): boolean {
 
 /** Whether a statement only reads: a person at a shell looks around, and does not migrate. */
 function isReading(query: string | null): boolean {
-  return query !== null && (query === '' || (/^\s*(?:SELECT|SHOW|TABLE|VALUES)\b/i.test(query) && !/\b(?:INTO|FOR\s{1,9}(?:NO\s{1,9}KEY\s{1,9})?UPDATE)\b/i.test(query)))
+  return (
+    query !== null &&
+    (query === '' ||
+      (/^\s*(?:SELECT|SHOW|TABLE|VALUES)\b/i.test(query) &&
+        !/\b(?:INTO|FOR\s{1,9}(?:NO\s{1,9}KEY\s{1,9})?UPDATE)\b/i.test(query)))
+  )
 }
 
 /**
- * Whether a session of another user than the service's may be the holder's. One that may take the lock and is at work always may: that
- * person may go through a pooler of their own. One at rest may not where it is younger than the lock, in every zone, and no pooler can be there.
+ * Whether a session of another user than the service's may be the holder's. One that may take the lock and is at work
+ * always may: that person may go through a pooler of their own. One at rest may not where it is younger than the lock,
+ * in every zone, and no pooler can be there.
  */
-export function mayHold(session: DatabaseBackend, { granted, pooler, poolerDoubt }: Pick<LockSituation, 'granted' | 'pooler' | 'poolerDoubt'>): boolean {
+export function mayHold(
+  session: DatabaseBackend,
+  { granted, pooler, poolerDoubt }: Pick<LockSituation, 'granted' | 'pooler' | 'poolerDoubt'>,
+): boolean {
   if (isOfAnother(session)) return false
   if (session.state !== null && isBusy(session) && session.mayLock !== false) return true
-  return pooler !== null || poolerDoubt !== null || granted === null || session.startedAt === null || session.startedAt <= granted.latestAnywhere
+  return (
+    pooler !== null ||
+    poolerDoubt !== null ||
+    granted === null ||
+    session.startedAt === null ||
+    session.startedAt <= granted.latestAnywhere
+  )
 }
 
 /** Whether it comes from an instance of the service, and from nobody else. */
@@ -42,33 +57,60 @@ function isOwn(session: DatabaseBackend, situation: LockSituation): boolean {
 }
 
 /** From where of the service's it comes; undefined: from elsewhere. */
-export function originOf({ clientAddress, clientPort, startedAt }: DatabaseBackend, { origins, ports, pooler, instances, clock }: LockSituation): ServiceOrigin | undefined {
+export function originOf(
+  { clientAddress, clientPort, startedAt }: DatabaseBackend,
+  { origins, ports, pooler, instances, clock }: LockSituation,
+): ServiceOrigin | undefined {
   if (pooler !== null || clientAddress === null) return undefined
-  const found = origins?.find((it) => it.address === clientAddress.toLowerCase() && (it.port === null || (it.port === clientPort && (it.to === null || ports.includes(it.to)))))
+  const found = origins?.find(
+    (it) =>
+      it.address === clientAddress.toLowerCase() &&
+      (it.port === null || (it.port === clientPort && (it.to === null || ports.includes(it.to)))),
+  )
   // of a process that was there before the container was started again, and left a statement behind
   return found?.port === null && isOlder(startedAt, found, { instances, clock }) ? undefined : found
 }
 
-function isOlder(startedAt: Date | null, { instance }: ServiceOrigin, { instances, clock }: Pick<LockSituation, 'instances' | 'clock'>): boolean {
+function isOlder(
+  startedAt: Date | null,
+  { instance }: ServiceOrigin,
+  { instances, clock }: Pick<LockSituation, 'instances' | 'clock'>,
+): boolean {
   const began = instances?.find(({ name }) => name === instance)?.startedAt
-  return startedAt !== null && began != null && startedAt.getTime() < began.getTime() + clock.offsetMs - clock.uncertaintyMs - 2000
+  return (
+    startedAt !== null &&
+    began != null &&
+    startedAt.getTime() < began.getTime() + clock.offsetMs - clock.uncertaintyMs - 2000
+  )
 }
 
 /** a statement of the service's daily work takes no longer, as a rule */
 const ordinaryMs = 5000
 
-/** Whether a session of an instance that is past its start is at its daily work: somebody may run Liquibase in the same container or pod. */
+/**
+ * Whether a session of an instance that is past its start is at its daily work: somebody may run Liquibase in the same
+ * container or pod.
+ */
 export function isOrdinary(session: DatabaseBackend, situation: LockSituation): boolean {
   if (!isBusy(session)) return true
   const isItsOwn = typeof originOf(session, situation)?.port === 'number'
-  const since = isItsOwn ? (session.transactionStartedAt ?? session.queryStartedAt) : (session.queryStartedAt ?? session.transactionStartedAt)
+  const since = isItsOwn
+    ? (session.transactionStartedAt ?? session.queryStartedAt)
+    : (session.queryStartedAt ?? session.transactionStartedAt)
   // of a process of its own it is known that it is no other's, not that it is past its start
-  return (isItsOwn || session.state === 'active') && (since === null || situation.now.getTime() - since.getTime() < ordinaryMs)
+  return (
+    (isItsOwn || session.state === 'active') &&
+    (since === null || situation.now.getTime() - since.getTime() < ordinaryMs)
+  )
 }
 
-/** At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md, PostgreSQL). */
+/**
+ * At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md,
+ * PostgreSQL).
+ */
 export function isWorking({ state, query }: DatabaseBackend): boolean {
-  if (state === null || state === 'idle' || state === 'disabled' || query === null || isLockStatement(query)) return false
+  if (state === null || state === 'idle' || state === 'disabled' || query === null || isLockStatement(query))
+    return false
   return state === 'active' || !/^(?:BEGIN|START|COMMIT|ROLLBACK|SET|SHOW|DISCARD)\b[^;]*;?$/i.test(query.trim())
 }
 
@@ -78,7 +120,10 @@ export function isBusy({ state }: DatabaseBackend): boolean {
 }
 
 /** A session and what it does, without the values in its statement. */
-export function describeSession({ pid, state, query, queryStartedAt, transactionStartedAt }: DatabaseBackend, now: Date): string {
+export function describeSession(
+  { pid, state, query, queryStartedAt, transactionStartedAt }: DatabaseBackend,
+  now: Date,
+): string {
   const since = queryStartedAt ?? transactionStartedAt
   const statement = (query ?? '')
     .replaceAll(/'(?:[^']|'')*'/g, "'…'")

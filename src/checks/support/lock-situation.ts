@@ -32,7 +32,9 @@ import { contradictionOf } from './lock-zone.ts'
 import { isUp, recentRecords, sinceStart } from './service.ts'
 import { had, tolerant } from './wanted.ts'
 
-/** All that is known about who may hold the change-log lock. Times are the database's, except those of the instances. */
+/**
+ * All that is known about who may hold the change-log lock. Times are the database's, except those of the instances.
+ */
 export interface LockSituation {
   /** from `lockedby`; null: nobody is named, or `localhost`, which every machine is to itself */
   host: string | null
@@ -45,7 +47,10 @@ export interface LockSituation {
   inRecovery: boolean
   /** sessions of the service's users alone; null: they cannot be seen */
   backends: readonly DatabaseBackend[] | null
-  /** sessions of others that may be the holder's: all where it is not known as whom the service signs in, else all but idle ones that may not take the lock */
+  /**
+   * sessions of others that may be the holder's: all where it is not known as whom the service signs in, else all but
+   * idle ones that may not take the lock
+   */
   strangers: readonly DatabaseBackend[]
   /** those of them that hide what they do, and for how long, from whom this program is */
   hidden: readonly DatabaseBackend[]
@@ -61,11 +66,16 @@ export interface LockSituation {
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
   waits: boolean
-  /** the running service's own log shows that it took this very lock since it was started, and not that it gave it back */
+  /**
+   * the running service's own log shows that it took this very lock since it was started, and not that it gave it back
+   */
   took: boolean
   /** its log shows that its process before the present one took this very lock, and not that it gave it back */
   tookBefore: boolean
-  /** what lends out connections to the database, for people: how old they are, and whose, says nothing of the clients behind it; null: nothing is known to */
+  /**
+   * what lends out connections to the database, for people: how old they are, and whose, says nothing of the clients
+   * behind it; null: nothing is known to
+   */
   pooler: string | null
   /** why it is not known that no pooler is there, for people; null: it is known that none is, or one is known */
   poolerDoubt: string | null
@@ -118,23 +128,32 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
     ofSettings(platform, deployment),
   ])
   const origins = async (): Promise<readonly ServiceOrigin[] | null> => (platform ? tolerant(platform.origins()) : null)
-  const hasEnded = async (host: string): Promise<boolean> => (platform ? ((await tolerant(platform.hasEnded(host))) ?? false) : false)
+  const hasEnded = async (host: string): Promise<boolean> =>
+    platform ? ((await tolerant(platform.hasEnded(host))) ?? false) : false
   const names = machines?.map(({ name }) => name) ?? null
   const here = deployment.platform === 'host' ? (names ?? []) : null
   return { status, records, up, answers: up && had(api) !== null, machines: names, here, hasEnded, origins, ...known }
 }
 
-/** The service's time zone, and its use of databases: from the deployment, else from its settings, where they can be read. */
+/**
+ * The service's time zone, and its use of databases: from the deployment, else from its settings, where they can be
+ * read.
+ */
 async function ofSettings(
   service: ServiceSource | null,
   deployment: Deployment,
 ): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'use' | 'liquibase' | 'user'>> {
   const environment = service && (await tolerant(service.environment()))
-  // settings may hold a password; nothing but zone, hosts, users, and names of schemas and of a table, is taken from them
+  // settings may hold a password; nothing but zone, hosts, users, and names of schemas and of a table, is taken from
+  // them
   const lookup: SettingLookup = (name) => {
     const value = environment?.get(name)
     if (value instanceof UnreadableSecret) return { value: null, isSecret: true }
-    return value instanceof Secret ? { value: value.reveal(), isSecret: true } : value === undefined ? undefined : { value, isSecret: false }
+    return value instanceof Secret
+      ? { value: value.reveal(), isSecret: true }
+      : value === undefined
+        ? undefined
+        : { value, isSecret: false }
   }
   const revealed = (name: string): string | undefined => lookup(name)?.value ?? undefined
   const ownTimeZone = namedTimeZone(revealed)
@@ -152,8 +171,16 @@ async function ofSettings(
 const unnamed = ['localhost', 'localhost.localdomain', 'unknown', '']
 
 /** Asks the database for what is needed to judge who holds this row, and whether the holder lives. */
-export async function situationOf(database: DatabaseSource, row: ChangelogLockRow, around: Surroundings): Promise<LockSituation> {
-  const [identity, clock, sessions] = await Promise.all([database.identity(), database.clock(), tolerant(database.backends())])
+export async function situationOf(
+  database: DatabaseSource,
+  row: ChangelogLockRow,
+  around: Surroundings,
+): Promise<LockSituation> {
+  const [identity, clock, sessions] = await Promise.all([
+    database.identity(),
+    database.clock(),
+    tolerant(database.backends()),
+  ])
   // a connection that was there before is there still, or it is not the holder's
   const origins = await around.origins()
   const ports = [portOf(database.target), identity.port].flatMap((port) => port ?? [])
@@ -197,7 +224,11 @@ export async function situationOf(database: DatabaseSource, row: ChangelogLockRo
 }
 
 /** By the time zones that are named, unless something at hand shows that none of them is the writer's. */
-function grantedBy({ lockGranted }: ChangelogLockRow, around: Surroundings, at: Pick<LockSituation, 'clock' | 'now'>): Granted | null {
+function grantedBy(
+  { lockGranted }: ChangelogLockRow,
+  around: Surroundings,
+  at: Pick<LockSituation, 'clock' | 'now'>,
+): Granted | null {
   const zones = { named: around.timeZone, other: around.ownTimeZone?.zone ?? null }
   const granted = readGranted(lockGranted, zones, at.now)
   const against = granted && contradictionOf(around, granted, at)
@@ -205,10 +236,14 @@ function grantedBy({ lockGranted }: ChangelogLockRow, around: Surroundings, at: 
 }
 
 /**
- * Whether the log shows that the service waited for this lock when somebody already had it, whatever time zone that was written in:
- * what it waited for before, it may have got since.
+ * Whether the log shows that the service waited for this lock when somebody already had it, whatever time zone that was
+ * written in: what it waited for before, it may have got since.
  */
-function waitedSince(records: readonly LogRecord[], lockGranted: string | null, at: Pick<LockSituation, 'clock' | 'now'>): boolean {
+function waitedSince(
+  records: readonly LogRecord[],
+  lockGranted: string | null,
+  at: Pick<LockSituation, 'clock' | 'now'>,
+): boolean {
   const wait = lastWait(records)
   const { offsetMs, uncertaintyMs } = at.clock
   if (wait === null || mayBeNew(lockGranted, at)) return false
@@ -230,8 +265,14 @@ function leastAgeMs(lockGranted: string | null, now: Date): number | null {
   return local && (((now.getTime() - asUtc(local).getTime()) % quarterMs) + quarterMs) % quarterMs
 }
 
-/** How long until the log of a service that waits must show that it still does, with this lock taken; in milliseconds. */
-export async function untilLogged({ lockGranted }: ChangelogLockRow, database: DatabaseSource, { records, status }: Surroundings): Promise<number> {
+/**
+ * How long until the log of a service that waits must show that it still does, with this lock taken; in milliseconds.
+ */
+export async function untilLogged(
+  { lockGranted }: ChangelogLockRow,
+  database: DatabaseSource,
+  { records, status }: Surroundings,
+): Promise<number> {
   const recent = sinceStart(records, status)
   if (recent === null || lastWait(recent) === null) return 0
   const clock = await database.clock()
@@ -250,11 +291,16 @@ function portOf(target: string): number | null {
 }
 
 /**
- * Whoever migrates by hand may do so as any user, and call the session what they like: one that may not take the lock, does nothing, and
- * is none of Java's is no migration.
+ * Whoever migrates by hand may do so as any user, and call the session what they like: one that may not take the lock,
+ * does nothing, and is none of Java's is no migration.
  */
 function mayMigrate(session: DatabaseBackend): boolean {
-  return session.mayLock !== false || session.application === jdbcApplication || isHidden(session) || session.state !== 'idle'
+  return (
+    session.mayLock !== false ||
+    session.application === jdbcApplication ||
+    isHidden(session) ||
+    session.state !== 'idle'
+  )
 }
 
 function isHidden({ query }: DatabaseBackend): boolean {
@@ -266,15 +312,27 @@ const lagMs = 5000
 /** zones are whole quarters of an hour apart */
 const quarterMs = 900_000
 
-/** The last that the log has to say of the lock, where that is that the service does not get it: who waits may get it yet. */
+/**
+ * The last that the log has to say of the lock, where that is that the service does not get it: who waits may get it
+ * yet.
+ */
 export function lastWait(records: readonly LogRecord[]): LogRecord | null {
   const { lockWaiting, lockRefused, lockTaken } = logSignatures
-  const last = records.findLast(({ text }) => [lockWaiting, lockRefused, lockTaken].some((signature) => signature.test(text)))
+  const last = records.findLast(({ text }) =>
+    [lockWaiting, lockRefused, lockTaken].some((signature) => signature.test(text)),
+  )
   return last === undefined || lockTaken.test(last.text) ? null : last
 }
 
-/** Whether the last that the log has to say of the lock is that it was taken, then when the row has it, as far as both times are known. */
-function tookIt(records: readonly LogRecord[], granted: Granted | null, { offsetMs, uncertaintyMs }: LockSituation['clock']): boolean {
+/**
+ * Whether the last that the log has to say of the lock is that it was taken, then when the row has it, as far as both
+ * times are known.
+ */
+function tookIt(
+  records: readonly LogRecord[],
+  granted: Granted | null,
+  { offsetMs, uncertaintyMs }: LockSituation['clock'],
+): boolean {
   const { lockTaken, lockReleased } = logSignatures
   const last = records.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))
   if (last === undefined || !lockTaken.test(last.text)) return false
@@ -284,8 +342,16 @@ function tookIt(records: readonly LogRecord[], granted: Granted | null, { offset
   return at >= granted.earliest.getTime() - slack && at <= granted.latest.getTime() + slack
 }
 
-/** Whether what the log holds of the process before, of which `recent` is what came after, ends with this very lock being taken. */
-function tookItBefore(records: readonly LogRecord[], recent: readonly LogRecord[], granted: Granted | null, clock: LockSituation['clock']): boolean {
+/**
+ * Whether what the log holds of the process before, of which `recent` is what came after, ends with this very lock
+ * being taken.
+ */
+function tookItBefore(
+  records: readonly LogRecord[],
+  recent: readonly LogRecord[],
+  granted: Granted | null,
+  clock: LockSituation['clock'],
+): boolean {
   const { lockTaken, lockReleased } = logSignatures
   const before = records.slice(0, records.length - recent.length)
   const last = before.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))
@@ -300,5 +366,7 @@ function instancesOf({ status, machines }: Surroundings): readonly ServiceInstan
   // what fails again and again may run at this instant
   if (status.state !== 'running') return status.instances
   const [name = 'this machine'] = machines ?? []
-  return status.instances.length > 0 ? status.instances : [{ name: 'the service', host: name, pid: null, startedAt: null }]
+  return status.instances.length > 0
+    ? status.instances
+    : [{ name: 'the service', host: name, pid: null, startedAt: null }]
 }

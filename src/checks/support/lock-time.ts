@@ -3,8 +3,8 @@ import type { LocalTime } from '../../core/local-time.ts'
 import { moment, span } from './format.ts'
 
 /**
- * When the lock was taken, by the database's clock. The two differ where the time zone of the writer is not known, and in the hour
- * that its clocks showed twice.
+ * When the lock was taken, by the database's clock. The two differ where the time zone of the writer is not known, and
+ * in the hour that its clocks showed twice.
  */
 export interface Granted {
   earliest: Date
@@ -38,7 +38,11 @@ const slackMs = 60_000
  * Reads `lockgranted`, which is the writer's local time without a zone (FIELD-NOTES.md 2). Without a usable zone it
  * lies within a day and two hours. Null: no time is written.
  */
-export function readGranted(lockGranted: string | null, { named, other = null, against = null }: Zones, now: Date): Granted | null {
+export function readGranted(
+  lockGranted: string | null,
+  { named, other = null, against = null }: Zones,
+  now: Date,
+): Granted | null {
   const local = lockGranted === null ? null : parseLocalTime(lockGranted)
   if (!local) return null
   const shown = lockGranted!.slice(0, 19)
@@ -50,7 +54,10 @@ export function readGranted(lockGranted: string | null, { named, other = null, a
     const others = pastIn(local, other, now)
     const isAgreed = others.every((at) => past.some((it) => it.getTime() === at.getTime()))
     const all = [...past, ...others].sort((a, b) => a.getTime() - b.getTime())
-    const text = [`${named} (${agesOf(past, now)} ago)`, ...(isAgreed ? [] : [`${other} (${agesOf(others, now)} ago)`])].join(', or ')
+    const text = [
+      `${named} (${agesOf(past, now)} ago)`,
+      ...(isAgreed ? [] : [`${other} (${agesOf(others, now)} ago)`]),
+    ].join(', or ')
     return { earliest: all[0]!, latest: all.at(-1)!, latestAnywhere, isAgreed, text: `${shown} ${text}` }
   }
   const earliest = new Date(Math.min(utc - east, now.getTime()))

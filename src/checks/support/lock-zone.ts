@@ -13,8 +13,8 @@ const lagMs = 60_000
 const besideMs = 5000
 
 /**
- * What speaks against the time zone by which a lock was taken then; null: nothing that is at hand. Where the service's log and the
- * row lie by hours apart in the time of another zone, or where nobody's log is at hand, it is not noticed.
+ * What speaks against the time zone by which a lock was taken then; null: nothing that is at hand. Where the service's
+ * log and the row lie by hours apart in the time of another zone, or where nobody's log is at hand, it is not noticed.
  */
 export function contradictionOf(
   { records, status }: { records: readonly LogRecord[]; status: ServiceStatus | null },

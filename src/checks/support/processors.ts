@@ -21,9 +21,18 @@ export function judgeMachine({ name, architecture, processors, hypervisor, told 
     return { name, hasV3: null, level: architecture, missing: [], isVirtual: false, hypervisor, by: null }
   }
   if (processors.length === 0 && told && told.lacks.length > 0) {
-    return { name, hasV3: false, level: 'below x86-64-v3', missing: told.lacks, isVirtual: false, hypervisor, by: told.by }
+    return {
+      name,
+      hasV3: false,
+      level: 'below x86-64-v3',
+      missing: told.lacks,
+      isVirtual: false,
+      hypervisor,
+      by: told.by,
+    }
   }
-  if (processors.length === 0) return { name, hasV3: null, level: 'unknown', missing: [], isVirtual: false, hypervisor, by: told?.by ?? null }
+  if (processors.length === 0)
+    return { name, hasV3: null, level: 'unknown', missing: [], isVirtual: false, hypervisor, by: told?.by ?? null }
   const missing = missingFlags(processors, 'x86-64-v3')
   return {
     name,

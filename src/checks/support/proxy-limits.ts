@@ -33,18 +33,45 @@ export async function proxyLimits(service: Wanted<ServiceSource>): Promise<Limit
   }
 }
 
-function findingsOn({ name, maxBodyBytes, readTimeoutMs, evidence, change }: ProxySettings): { finding: Finding; change: Suggestion | null }[] {
+function findingsOn({
+  name,
+  maxBodyBytes,
+  readTimeoutMs,
+  evidence,
+  change,
+}: ProxySettings): { finding: Finding; change: Suggestion | null }[] {
   return [
     ...(maxBodyBytes !== null && maxBodyBytes < limits.resultFileBytes
-      ? [{ finding: { message: `${name} lets requests of ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`, evidence }, change: change.maxBody }]
+      ? [
+          {
+            finding: {
+              message: `${name} lets requests of ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`,
+              evidence,
+            },
+            change: change.maxBody,
+          },
+        ]
       : []),
     ...(readTimeoutMs !== null && readTimeoutMs < limits.proxyReadTimeoutMs
-      ? [{ finding: { message: `${name} waits ${span(readTimeoutMs)} for an answer, less than the ${span(limits.proxyReadTimeoutMs)} that proxies usually do`, evidence }, change: change.readTimeout }]
+      ? [
+          {
+            finding: {
+              message: `${name} waits ${span(readTimeoutMs)} for an answer, less than the ${span(limits.proxyReadTimeoutMs)} that proxies usually do`,
+              evidence,
+            },
+            change: change.readTimeout,
+          },
+        ]
       : []),
   ]
 }
 
 function inWords({ name, maxBodyBytes, readTimeoutMs }: ProxySettings): string {
-  const size = maxBodyBytes === null ? 'does not say how large requests may be, so that its controller\'s own settings count (ingress-nginx: `proxy-body-size` in its ConfigMap, 1 MB unless set)' : maxBodyBytes === Number.POSITIVE_INFINITY ? 'lets requests of any size through' : `lets requests of ${bytes(maxBodyBytes)} through`
+  const size =
+    maxBodyBytes === null
+      ? "does not say how large requests may be, so that its controller's own settings count (ingress-nginx: `proxy-body-size` in its ConfigMap, 1 MB unless set)"
+      : maxBodyBytes === Number.POSITIVE_INFINITY
+        ? 'lets requests of any size through'
+        : `lets requests of ${bytes(maxBodyBytes)} through`
   return `${name} ${size}${readTimeoutMs === null ? '' : `, and waits ${span(readTimeoutMs)} for an answer`}`
 }

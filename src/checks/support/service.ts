@@ -11,7 +11,10 @@ import { had, notConfigured, tolerant } from './wanted.ts'
 export interface ServiceSettings {
   vendor: Vendor
   names: SettingNames
-  /** a setting's value, null where it is absent; secrets are not values to look at. Throws where it may not be read, or may be set unseen */
+  /**
+   * a setting's value, null where it is absent; secrets are not values to look at. Throws where it may not be read, or
+   * may be set unseen
+   */
   value(name: string): string | null
 }
 
@@ -40,8 +43,8 @@ export async function readSettings(service: ServiceSource, deployment: Deploymen
 export const logBytes = 4_000_000
 
 /**
- * The newest records, oldest first; none where there is no log to read. `isWhole`: none either where a part of it could not be read, for
- * what one instance says proves nothing then of what another does.
+ * The newest records, oldest first; none where there is no log to read. `isWhole`: none either where a part of it could
+ * not be read, for what one instance says proves nothing then of what another does.
  */
 export async function recentRecords(logs: Wanted<LogsSource>, { isWhole = false } = {}): Promise<readonly LogRecord[]> {
   const source = had(logs)
@@ -50,7 +53,10 @@ export async function recentRecords(logs: Wanted<LogsSource>, { isWhole = false 
   return recent.records
 }
 
-/** When the service, as it runs now, was started: the first of its instances. Null where that is not known or it does not run. */
+/**
+ * When the service, as it runs now, was started: the first of its instances. Null where that is not known or it does
+ * not run.
+ */
 export function startOf(status: ServiceStatus | null): Date | null {
   if (status?.state !== 'running') return null
   const starts = status.instances.flatMap(({ startedAt }) => startedAt ?? [])
@@ -61,8 +67,8 @@ export function startOf(status: ServiceStatus | null): Date | null {
 const aheadMs = 2000
 
 /**
- * Whether the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and records from before a
- * start may look like records from after it.
+ * Whether the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and
+ * records from before a start may look like records from after it.
  */
 export function isLogAhead(records: readonly LogRecord[]): boolean {
   const newest = records.findLast(({ at }) => at !== null)?.at ?? null
@@ -79,8 +85,8 @@ export function sinceStart(records: readonly LogRecord[], status: ServiceStatus 
 }
 
 /**
- * Whether the service has come through its start, well or not: its health is told, which it is only once it has migrated.
- * Without an API to ask, whether the platform says that it runs.
+ * Whether the service has come through its start, well or not: its health is told, which it is only once it has
+ * migrated. Without an API to ask, whether the platform says that it runs.
  */
 export async function isUp(api: Wanted<ApiSource>, status: ServiceStatus | null): Promise<boolean> {
   if (notConfigured(api) || isUntried(api)) return status?.state === 'running'

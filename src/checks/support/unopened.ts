@@ -24,7 +24,9 @@ interface Part {
 
 type Endpoint = Pick<NetworkObstacle, 'host' | 'port'>
 
-/** What is to be done, what is typed for it, then the flags of the doctor that looks again, then what is left to type. */
+/**
+ * What is to be done, what is typed for it, then the flags of the doctor that looks again, then what is left to type.
+ */
 interface Step {
   text: string
   commands?: readonly Suggestion[]
@@ -36,14 +38,27 @@ interface Step {
 export function unopened(id: string, part: Part): NonNullable<Check['unopened']> {
   return (error, deployment) => {
     const { text, commands = [], flags = '', afterwards = [] } = stepFor(error, part, deployment)
-    return { text, commands: [...commands, command`testops-admin doctor -d {deployment} --only ${id}${nested(flags)}`, ...afterwards] }
+    return {
+      text,
+      commands: [
+        ...commands,
+        command`testops-admin doctor -d {deployment} --only ${id}${nested(flags)}`,
+        ...afterwards,
+      ],
+    }
   }
 }
 
 function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
   const { obstacle } = error
-  if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'right' || obstacle.kind === 'beyond') return stepForCode(error, part, deployment)
-  if (obstacle.kind === 'instances') return { text: deployment.platform === 'kubernetes' ? withoutPods : withoutContainer, commands: error.suggestions, flags: ' --wait' }
+  if (obstacle === null || obstacle.kind === 'settings' || obstacle.kind === 'right' || obstacle.kind === 'beyond')
+    return stepForCode(error, part, deployment)
+  if (obstacle.kind === 'instances')
+    return {
+      text: deployment.platform === 'kubernetes' ? withoutPods : withoutContainer,
+      commands: error.suggestions,
+      flags: ' --wait',
+    }
   if (obstacle.kind === 'disk') return { text: fullDisk, commands: error.suggestions }
   if (obstacle.kind !== 'login') return stepAround(obstacle, part, deployment)
   const step = stepForCode(error, part, deployment)
@@ -52,7 +67,8 @@ function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
 
 const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.'
 
-const withoutPods = 'See why its pods are not ready: what they wait for, how they ended, or what became of their node. A node that is lost has to come back, or to be given up, before they are started elsewhere.'
+const withoutPods =
+  'See why its pods are not ready: what they wait for, how they ended, or what became of their node. A node that is lost has to come back, or to be given up, before they are started elsewhere.'
 
 const withoutContainer = 'See what became of its container, and have compose make it again.'
 
@@ -72,16 +88,25 @@ function stepAround(
     case 'refused':
       return refused({ host, port }, deployment)
     case 'unresolved':
-      return { text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.`, commands: [command`getent hosts ${host}`] }
+      return {
+        text: `Correct the host name ${host} (${kept}), or make it resolve on this machine.`,
+        commands: [command`getent hosts ${host}`],
+      }
     case 'unrouted':
-      return { text: `See why this machine finds no way to ${host}: network, VPN or firewall.`, commands: [connecting({ host, port })] }
+      return {
+        text: `See why this machine finds no way to ${host}: network, VPN or firewall.`,
+        commands: [connecting({ host, port })],
+      }
     case 'tls':
       return {
         text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), have the certificate renewed, or correct ${tls.scheme}.`,
         commands: [openssl],
       }
     case 'client-certificate':
-      return { text: 'It wants a client certificate, and this program has none: have it let this program in without one.', commands: [openssl] }
+      return {
+        text: 'It wants a client certificate, and this program has none: have it let this program in without one.',
+        commands: [openssl],
+      }
     case 'misnamed':
       return {
         text: `Have its address (${kept}) use a name that the certificate holds, or have a certificate issued that holds ${host}.`,
@@ -95,9 +120,17 @@ function stepAround(
   }
 }
 
-function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell, secret }: Part, deployment: Deployment): Step {
+function stepForCode(
+  { code, suggestions }: AdminError,
+  { kept, said, unwell, secret }: Part,
+  deployment: Deployment,
+): Step {
   const text = said[code]
-  if (text !== undefined) return { text, commands: [code === 'UNAUTHENTICATED' ? enterSecret(secret, deployment) : editConfiguration(deployment)] }
+  if (text !== undefined)
+    return {
+      text,
+      commands: [code === 'UNAUTHENTICATED' ? enterSecret(secret, deployment) : editConfiguration(deployment)],
+    }
   switch (code) {
     case 'UNREACHABLE':
       return unwell
@@ -113,15 +146,21 @@ function stepForCode({ code, suggestions }: AdminError, { kept, said, unwell, se
         commands: suggestions,
       }
     case 'UNEXPECTED_ANSWER':
-      return { text: `Correct its address (${kept}), where something else answers; else its log says more.`, commands: [editConfiguration(deployment)] }
+      return {
+        text: `Correct its address (${kept}), where something else answers; else its log says more.`,
+        commands: [editConfiguration(deployment)],
+      }
     default:
-      return { text: "Correct the configuration, or the service's settings, in what is named; then look again.", commands: [editConfiguration(deployment)] }
+      return {
+        text: "Correct the configuration, or the service's settings, in what is named; then look again.",
+        commands: [editConfiguration(deployment)],
+      }
   }
 }
 
 /**
- * How the start of a server is told: `unit` as systemctl finds it whatever its version, `service` as it is mostly called; `unbootable`:
- * what is typed where it will not start.
+ * How the start of a server is told: `unit` as systemctl finds it whatever its version, `service` as it is mostly
+ * called; `unbootable`: what is typed where it will not start.
  */
 export function server(
   name: string,
@@ -134,7 +173,10 @@ export function server(
       text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
       // in a container systemd knows nothing of it
       commands: [
-        ...(platform === 'host' ? [command`sudo systemctl start ${service}`, command`systemctl status ${unit}`] : [listenersOn(port)]).map((command) => typedOn(host, command)),
+        ...(platform === 'host'
+          ? [command`sudo systemctl start ${service}`, command`systemctl status ${unit}`]
+          : [listenersOn(port)]
+        ).map((command) => typedOn(host, command)),
         ...(unbootable === undefined ? [] : [command`${nested(unbootable)}   # where it will not start`]),
       ],
       afterwards: ['{restart}'],
@@ -155,7 +197,9 @@ function addressOf({ host, port }: Endpoint): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Where address and credentials are written: under a key of the configuration, else in settings named like this one. */
+/**
+ * Where address and credentials are written: under a key of the configuration, else in settings named like this one.
+ */
 export function keptIn(key: string, setting: string): string {
   return `\`${key}\` in the configuration, else ${setting.replace(/_[A-Z]+$/, '_…')} in {settings}`
 }

@@ -3,8 +3,8 @@ import { AdminError } from '../../core/error.ts'
 import type { RecentRecords } from '../../core/sources.ts'
 
 /**
- * What a judgement by the newest of a log comes to where parts of that could not be read: problems that the rest shows stand, with the
- * parts named; that there are none is not known, and throws so.
+ * What a judgement by the newest of a log comes to where parts of that could not be read: problems that the rest shows
+ * stand, with the parts named; that there are none is not known, and throws so.
  */
 export function asFarAsRead(outcome: Outcome, { unread = [] }: RecentRecords): Outcome {
   const [first] = unread
@@ -16,5 +16,10 @@ export function asFarAsRead(outcome: Outcome, { unread = [] }: RecentRecords): O
     return { ...outcome, findings: [withParts, ...others] }
   }
   const names = unread.map(({ name }) => `\`${name}\``).join(', ')
-  throw new AdminError(first.error.code, `the log shows nothing of it as far as it was read; that of ${names} was not: ${first.error.message}`, first.error.suggestions, { cause: first.error, obstacle: first.error.obstacle })
+  throw new AdminError(
+    first.error.code,
+    `the log shows nothing of it as far as it was read; that of ${names} was not: ${first.error.message}`,
+    first.error.suggestions,
+    { cause: first.error, obstacle: first.error.obstacle },
+  )
 }

@@ -6,7 +6,17 @@ import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds
 import { byHand } from '../support/by-hand.ts'
 import { curlAsUser } from '../support/evidence.ts'
 import { counted, grouped, listed, moment, span } from '../support/format.ts'
-import { doneState, latestOfEach, mostDone, nameOf, seenJobs, statesOf, undoneStates, wordsFor, workingState } from '../support/migration-jobs.ts'
+import {
+  doneState,
+  latestOfEach,
+  mostDone,
+  nameOf,
+  seenJobs,
+  statesOf,
+  undoneStates,
+  wordsFor,
+  workingState,
+} from '../support/migration-jobs.ts'
 import type { SeenJobs } from '../support/migration-jobs.ts'
 import { tolerant } from '../support/wanted.ts'
 import { command, nested } from '../../core/shell-command.ts'
@@ -47,14 +57,26 @@ export const treesMigrated = defineCheck({
     const clock = await tolerant(api.clock())
     const now = Date.now() + (clock?.offsetMs ?? 0)
     const hanging = latest.filter((job) => job.status === workingState && idleMs(job, now) > hangsAfterMs)
-    const groups = [...Object.keys(undoneStates).map((status) => latest.filter((job) => job.status === status)), hanging].filter((group) => group.length > 0)
+    const groups = [
+      ...Object.keys(undoneStates).map((status) => latest.filter((job) => job.status === status)),
+      hanging,
+    ].filter((group) => group.length > 0)
     const [first, ...others] = groups.map((group) => findingFor(group, seen, now, api.target))
     if (first) {
       const words = seen.cut === null || seen.cut.length === 0 ? wordsFor(groups.flat()) : null
-      return { status: 'problem', severity: 'warning', findings: [first, ...others], remedy: remedyFor(words, hasFailedAgain(seen.jobs)) }
+      return {
+        status: 'problem',
+        severity: 'warning',
+        findings: [first, ...others],
+        remedy: remedyFor(words, hasFailedAgain(seen.jobs)),
+      }
     }
     const told = `${seen.cut === null ? '' : 'of more, '}${statesOf(latest)}`
-    if (!latest.some(({ status }) => status === doneState || status === workingState)) return { status: 'skipped', reason: `the service shows ${told}, which does not say whether trees are migrated; ${byEye}` }
+    if (!latest.some(({ status }) => status === doneState || status === workingState))
+      return {
+        status: 'skipped',
+        reason: `the service shows ${told}, which does not say whether trees are migrated; ${byEye}`,
+      }
     return { status: 'ok', detail: `${told}; the newest: ${describe(latest[0]!)}` }
   },
 })
@@ -75,17 +97,25 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
   const { status } = jobs[0]!
   const many = jobs.length > 1
   const least = cut?.includes(status) === true ? 'at least ' : ''
-  const became = own({
-    FAILED: many ? 'have failed' : 'has failed',
-    [workingState]: `${many ? 'are' : 'is'} unfinished and ${many ? 'have' : 'has'} not moved for ${many ? 'up to ' : ''}${span(Math.max(...jobs.map((job) => idleMs(job, now))))}`,
-  }, status) ?? `${many ? 'were' : 'was'} ${own(undoneStates, status)}, and not repeated since`
+  const became =
+    own(
+      {
+        FAILED: many ? 'have failed' : 'has failed',
+        [workingState]: `${many ? 'are' : 'is'} unfinished and ${many ? 'have' : 'has'} not moved for ${many ? 'up to ' : ''}${span(Math.max(...jobs.map((job) => idleMs(job, now))))}`,
+      },
+      status,
+    ) ?? `${many ? 'were' : 'was'} ${own(undoneStates, status)}, and not repeated since`
   return {
     message: `${least}${counted(jobs.length, 'migration job')} ${became}: ${listed(jobs.map(nameOf), mostNamed, '; ')}`,
     evidence: [
       curlAsUser(base, `/api/migration/job?status=${encodeURIComponent(status)}&page=0&size=100&sort=id,DESC`),
       ...jobs.slice(0, mostNamed).map(describe),
       ...(jobs.length > mostNamed ? [`and ${grouped(jobs.length - mostNamed)} more`] : []),
-      ...(cut?.includes(doneState) === true ? [`only the newest ${grouped(mostDone)} ${doneState} jobs were read: whether older ones were repeated is not known`] : []),
+      ...(cut?.includes(doneState) === true
+        ? [
+            `only the newest ${grouped(mostDone)} ${doneState} jobs were read: whether older ones were repeated is not known`,
+          ]
+        : []),
     ],
   }
 }
@@ -103,9 +133,19 @@ function hasFailedAgain(jobs: readonly MigrationJob[]): boolean {
 
 function remedyFor(words: Suggestion | null, isRepeated: boolean): Remedy {
   const trees = words === null ? 'the trees' : 'these trees'
-  const rebuild = words === null ? command`${nested(migrate)} --wait` : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`
-  if (isRepeated) return { text: `This has failed more than once. Find out why in the service's log, mend that, then let the service rebuild ${trees}.`, commands: ['{logs}', rebuild, byHand('trees/migrated')] }
-  return { text: `Let the service rebuild ${trees}. If that fails again, its log says why.`, commands: [rebuild, '{logs}', byHand('trees/migrated')] }
+  const rebuild =
+    words === null
+      ? command`${nested(migrate)} --wait`
+      : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`
+  if (isRepeated)
+    return {
+      text: `This has failed more than once. Find out why in the service's log, mend that, then let the service rebuild ${trees}.`,
+      commands: ['{logs}', rebuild, byHand('trees/migrated')],
+    }
+  return {
+    text: `Let the service rebuild ${trees}. If that fails again, its log says why.`,
+    commands: [rebuild, '{logs}', byHand('trees/migrated')],
+  }
 }
 
 function describe({ id, name, status, modifiedAt, createdAt }: MigrationJob): string {

@@ -23,23 +23,49 @@ export interface CpuFlags {
 /** of a machine with thousands of processors */
 const mostBytes = 64_000_000
 
-/** Judges the machines that the flags mean. Throws USAGE for a file that is no cpuinfo, and what finding the deployment's machines throws. */
+/**
+ * Judges the machines that the flags mean. Throws USAGE for a file that is no cpuinfo, and what finding the
+ * deployment's machines throws.
+ */
 export async function judgedMachines(flags: CpuFlags): Promise<CpuDocument> {
   // what was made for a proof is removed before this ends
   const machines = await ((flags.prove ?? false) ? withInterrupts : interruptible)((signal) => meant(flags, signal))
-  return { schemaVersion: 1, machines: machines.map((it) => ({ ...judged(judgeMachine(it)), ...(it.unproven !== undefined && { reason: it.unproven }) })) }
+  return {
+    schemaVersion: 1,
+    machines: machines.map((it) => ({
+      ...judged(judgeMachine(it)),
+      ...(it.unproven !== undefined && { reason: it.unproven }),
+    })),
+  }
 }
 
-async function meant({ here, prove = false, file: files, deployment: name, config: file, timeout = defaultTimeoutSeconds }: CpuFlags, signal: AbortSignal): Promise<readonly Machine[]> {
+async function meant(
+  { here, prove = false, file: files, deployment: name, config: file, timeout = defaultTimeoutSeconds }: CpuFlags,
+  signal: AbortSignal,
+): Promise<readonly Machine[]> {
   const { machineIn, machinesOf, thisMachine } = await import('../../runtime/index.ts')
   if (files.length > 0) {
-    const texts = await Promise.all(files.map(async (path) => readInput(path, { mostBytes, next: ['cat /proc/cpuinfo > FILE   # on the machine in question'] })))
+    const texts = await Promise.all(
+      files.map(async (path) =>
+        readInput(path, { mostBytes, next: ['cat /proc/cpuinfo > FILE   # on the machine in question'] }),
+      ),
+    )
     const names = namesOf(files)
     return texts.map((text, index) => machineIn(text, names[index]!))
   }
   if (here) return [await thisMachine()]
   const { tell, ...asking } = telling(signal)
-  return machinesOf({ ...(prove && { prove: { mayMakePods: !isReadOnly(), tell } }), name, file, timeoutMs: timeout * 1000, environment: process.env, workingDirectory: process.cwd(), signal, tell, ...asking })
+  return machinesOf({
+    ...(prove && { prove: { mayMakePods: !isReadOnly(), tell } }),
+    name,
+    file,
+    timeoutMs: timeout * 1000,
+    environment: process.env,
+    workingDirectory: process.cwd(),
+    signal,
+    tell,
+    ...asking,
+  })
 }
 
 /** By the last part of their path, where that tells them apart. */
@@ -49,6 +75,7 @@ function namesOf(files: readonly string[]): string[] {
 }
 
 function judged({ name, hasV3, level, missing, isVirtual, hypervisor }: MachineVerdict): JudgedMachine {
-  const verdict = hasV3 === true ? 'has-v3' : hasV3 === false ? 'lacks-v3' : level === 'unknown' ? 'unknown' : 'other-architecture'
+  const verdict =
+    hasV3 === true ? 'has-v3' : hasV3 === false ? 'lacks-v3' : level === 'unknown' ? 'unknown' : 'other-architecture'
   return { name, level, missing, hypervisor: hypervisor ?? (isVirtual ? 'unnamed' : null), verdict }
 }

@@ -89,7 +89,14 @@ async function open(
   const timeoutMs = timeout * 1000
   return diagnosis({
     checks,
-    open: () => openDeployment(selected, { timeoutMs, environment, config: file, signal, ...relayOf({ relay }, { mayMakePods: true, isLasting: false }) }),
+    open: () =>
+      openDeployment(selected, {
+        timeoutMs,
+        environment,
+        config: file,
+        signal,
+        ...relayOf({ relay }, { mayMakePods: true, isLasting: false }),
+      }),
     deadlineMs: timeoutMs + deadlineSlackMs,
     signal,
   })

@@ -32,6 +32,13 @@ export function printRound(
   to: { terminal: boolean; screen: Screen; rows: number; intervalMs: number },
 ): void {
   if (!to.terminal) return print(stream, doctorChanges(report, before, to.screen))
-  const { rows, screen: { columns } } = to
-  draw(stream, cursor.home, `${fitted(text, { rows: rows - footRows, columns })}\nAgain every ${to.intervalMs / 1000} s; Ctrl-C ends.\n`)
+  const {
+    rows,
+    screen: { columns },
+  } = to
+  draw(
+    stream,
+    cursor.home,
+    `${fitted(text, { rows: rows - footRows, columns })}\nAgain every ${to.intervalMs / 1000} s; Ctrl-C ends.\n`,
+  )
 }

@@ -16,7 +16,8 @@ export function selectChecks<C extends Pick<Check, 'id'>>(
   const wanted = only.length === 0 ? new Set(ids) : new Set(only.flatMap((name) => idsOf(name, ids, '--only')))
   const unwanted = new Set(skip.flatMap((name) => idsOf(name, ids, '--skip')))
   const chosen = catalogue.filter(({ id }) => wanted.has(id) && !unwanted.has(id))
-  if (chosen.length === 0) throw new AdminError('USAGE', '--only and --skip leave no check to run', ['testops-admin checks'])
+  if (chosen.length === 0)
+    throw new AdminError('USAGE', '--only and --skip leave no check to run', ['testops-admin checks'])
   return chosen
 }
 

@@ -14,7 +14,10 @@ export interface DiagnosisOptions {
 
 type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'renew' | 'close'>
 
-/** Diagnoses of one deployment, one after the other, on the same connections and tokens, as long as the service's settings lead there. */
+/**
+ * Diagnoses of one deployment, one after the other, on the same connections and tokens, as long as the service's
+ * settings lead there.
+ */
 export interface Diagnosis {
   examine(onResult?: (report: CheckReport) => void): Promise<DoctorReport>
   /** never throws */

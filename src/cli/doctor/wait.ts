@@ -22,7 +22,9 @@ export async function waitUntilHealthy(diagnosis: Diagnosis, options: WaitOption
     const left = end - performance.now()
     if (isHealthy(report) || left <= 0) return report
     const wait = Math.min(intervalMs, left)
-    progress(`${summary(tell(report))} Trying again in ${Math.ceil(wait / 1000)} s; giving up in ${Math.ceil(left / 1000)} s.`)
+    progress(
+      `${summary(tell(report))} Trying again in ${Math.ceil(wait / 1000)} s; giving up in ${Math.ceil(left / 1000)} s.`,
+    )
     if (!(await pause(wait, signal))) return report
   }
 }

@@ -31,7 +31,9 @@ export async function askForHost(draft: Draft, interview: Interview): Promise<Dr
   const withUnit = await askUntilTried(async () => askFor(draft, 'unit', interview), draft, 'service', interview)
   if (withUnit !== draft) return withUnit
   const controlled = await askUntilTried(async () => askForCommands(draft, interview), draft, 'service', interview)
-  const missing = ['environment-file', 'log-file'].filter((flag) => valueAt(controlled, fieldOf(flag).path) === undefined)
+  const missing = ['environment-file', 'log-file'].filter(
+    (flag) => valueAt(controlled, fieldOf(flag).path) === undefined,
+  )
   return inTurn(controlled, missing, interview)
 }
 

@@ -23,7 +23,10 @@ export interface Asker {
 }
 
 /** Asks a person on a terminal, and keeps each answer as soon as it is given. */
-export function personAt({ signal, ...asking }: Asking & { signal: AbortSignal }, kept: Pick<KeptAnswers, 'of' | 'keep'>): Asker {
+export function personAt(
+  { signal, ...asking }: Asking & { signal: AbortSignal },
+  kept: Pick<KeptAnswers, 'of' | 'keep'>,
+): Asker {
   const { output } = asking
   const lines = (text: string): string[] => wrap(harmless(text), screenOf(output).columns)
   const show = (all: readonly string[]): void => print(output, all.map((line) => `${line}\n`).join(''))
@@ -53,9 +56,13 @@ export function personAt({ signal, ...asking }: Asking & { signal: AbortSignal }
     async choice(question, message, choices) {
       show([...lines(message), ...choices.map(({ name }, at) => harmless(`  ${at + 1}  ${name}`))])
       const before = question === null ? -1 : choices.findIndex(({ name }) => name === kept.of(question))
-      const chosen = (answer: string): (typeof choices)[number] | undefined => (/^\d{1,4}$/.test(answer) ? choices[Number(answer) - 1] : undefined)
-      const problem = (answer: string): string | null => (chosen(answer) ? null : `Type a number from 1 to ${choices.length}.`)
-      const { name, value } = chosen(await answerTo(`Which one (1 to ${choices.length})?`, { usual: String(Math.max(0, before) + 1), problem }))!
+      const chosen = (answer: string): (typeof choices)[number] | undefined =>
+        /^\d{1,4}$/.test(answer) ? choices[Number(answer) - 1] : undefined
+      const problem = (answer: string): string | null =>
+        chosen(answer) ? null : `Type a number from 1 to ${choices.length}.`
+      const { name, value } = chosen(
+        await answerTo(`Which one (1 to ${choices.length})?`, { usual: String(Math.max(0, before) + 1), problem }),
+      )!
       if (question !== null) await kept.keep(question, name)
       return value
     },

@@ -35,11 +35,21 @@ type Candidate = Omit<Begun, 'what'> & {
   addresses?: Draft
 }
 
-/** As the flags say, which `said` is the draft of, else as it is found. Throws CONFIGURATION where that is not one place, USAGE. */
+/**
+ * As the flags say, which `said` is the draft of, else as it is found. Throws CONFIGURATION where that is not one
+ * place, USAGE.
+ */
 export async function begin(flags: InitFlags, said: Draft, around: Around): Promise<Begun> {
   const { progress, interview } = around
   const platform = platformIn(flags)
-  if (namesPlace(flags) || flags['database-url'] !== undefined) return { name: 'prod', what: null, platform: platform ?? 'host', draft: { platform: platform ?? 'host', ...said }, withPassword: [] }
+  if (namesPlace(flags) || flags['database-url'] !== undefined)
+    return {
+      name: 'prod',
+      what: null,
+      platform: platform ?? 'host',
+      draft: { platform: platform ?? 'host', ...said },
+      withPassword: [],
+    }
   const { found, looked, unseen, next } = await candidates(platform, around)
   const [first, ...others] = found
   if (!first) {
@@ -47,12 +57,16 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
       for (const reason of looked) progress(`Looked in vain: ${reason}`)
       return asked(said, platform, interview)
     }
-    throw new AdminError('CONFIGURATION', `no deployment was found${platform === undefined ? '' : ` on platform \`${platform}\``}: ${looked.join('; ')}`, [
-      ...next,
-      '--platform host --unit NAME',
-      '--platform compose --compose-file FILE',
-      '--platform kubernetes --namespace NAME --release NAME',
-    ])
+    throw new AdminError(
+      'CONFIGURATION',
+      `no deployment was found${platform === undefined ? '' : ` on platform \`${platform}\``}: ${looked.join('; ')}`,
+      [
+        ...next,
+        '--platform host --unit NAME',
+        '--platform compose --compose-file FILE',
+        '--platform kubernetes --namespace NAME --release NAME',
+      ],
+    )
   }
   const isSure = others.length === 0 && (first.addresses === undefined || !interview)
   const named = isSure ? first : found.find((it) => it.name === (flags.deployment ?? flags.name))
@@ -60,7 +74,11 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
   if (taken === null && interview) return asked(said, platform, interview)
   if (!taken) {
     const names = found.map(({ name, what }) => `\`${name}\`, the ${what}`).join('; ')
-    throw new AdminError('CONFIGURATION', `several deployments are here: ${names}`, found.map(({ name }) => command`testops-admin init -d ${name}`))
+    throw new AdminError(
+      'CONFIGURATION',
+      `several deployments are here: ${names}`,
+      found.map(({ name }) => command`testops-admin init -d ${name}`),
+    )
   }
   progress(`Found ${taken.what}`)
   for (const reason of unseen) progress(`Not looked at: ${reason}`)
@@ -74,24 +92,52 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
 }
 
 /** All that is found; a process of this machine where it has no unit that is the service. */
-async function candidates(platform: PlatformName | undefined, { environment, workingDirectory, signal, processRoot }: Around): Promise<{ found: Candidate[]; looked: readonly string[]; unseen: readonly string[]; next: AdminError['suggestions'] }> {
+async function candidates(
+  platform: PlatformName | undefined,
+  { environment, workingDirectory, signal, processRoot }: Around,
+): Promise<{
+  found: Candidate[]
+  looked: readonly string[]
+  unseen: readonly string[]
+  next: AdminError['suggestions']
+}> {
   const { discover, draftOf, findProcesses } = await import('../../runtime/index.ts')
   const discovery = await discover({ environment, workingDirectory, signal })
   const fits = (on: PlatformName): boolean => platform === undefined || platform === on
-  const known = discovery.found.map((it): Candidate => ({ name: it.name, what: it.what, platform: it.settings.platform ?? 'host', draft: draftOf(it), withPassword: [] }))
+  const known = discovery.found.map(
+    (it): Candidate => ({
+      name: it.name,
+      what: it.what,
+      platform: it.settings.platform ?? 'host',
+      draft: draftOf(it),
+      withPassword: [],
+    }),
+  )
   const processes = fits('host') && known.every((it) => it.platform !== 'host') ? await findProcesses(processRoot) : []
-  const found = [...known.filter((it) => fits(it.platform)), ...processes.map((it): Candidate => ({ ...it, platform: 'host' }))]
+  const found = [
+    ...known.filter((it) => fits(it.platform)),
+    ...processes.map((it): Candidate => ({ ...it, platform: 'host' })),
+  ]
   return { ...discovery, found }
 }
 
 /** Null: it is none of them, which only a process leaves open. */
 async function chosen(found: readonly Candidate[], { asker }: Interview): Promise<Candidate | null> {
   const none = found.some(({ addresses }) => addresses !== undefined) ? [{ value: null, name: 'none of these' }] : []
-  return asker.choice('deployment', 'Which deployment?', [...found.map((it) => ({ value: it, name: `${it.name}: ${it.what}` })), ...none])
+  return asker.choice('deployment', 'Which deployment?', [
+    ...found.map((it) => ({ value: it, name: `${it.name}: ${it.what}` })),
+    ...none,
+  ])
 }
 
 /** Nothing was found: a person may know. */
 async function asked(said: Draft, known: PlatformName | undefined, interview: Interview): Promise<Begun> {
   const platform = known ?? (await askForPlatform(interview))
-  return { name: 'prod', what: null, platform, draft: await askForPlace({ platform, ...said }, platform, interview), withPassword: [] }
+  return {
+    name: 'prod',
+    what: null,
+    platform,
+    draft: await askForPlace({ platform, ...said }, platform, interview),
+    withPassword: [],
+  }
 }

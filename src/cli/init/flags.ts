@@ -6,20 +6,29 @@ import type { Draft, DraftValue, Environment, Path } from '../../runtime/index.t
 const secretHelp = 'env:NAME|file:PATH'
 
 export const initFlags = {
-  platform: Flags.option({ options: ['kubernetes', 'compose', 'host'] as const, summary: 'Say where the service runs; found if left out' })(),
+  platform: Flags.option({
+    options: ['kubernetes', 'compose', 'host'] as const,
+    summary: 'Say where the service runs; found if left out',
+  })(),
   name: Flags.string({ summary: 'Name the deployment in the configuration', helpValue: 'NAME' }),
   output: Flags.string({ summary: 'Write the configuration here', helpValue: 'FILE', default: 'testops-admin.yaml' }),
   url: Flags.string({ summary: 'Set the address of the web interface', helpValue: 'URL' }),
   'api-token': Flags.string({ summary: 'Say where the API token is kept', helpValue: secretHelp }),
   unit: Flags.string({ summary: 'Use this systemd unit', helpValue: 'UNIT' }),
-  'start-command': Flags.string({ summary: 'Start the service with this command, if there is no unit', helpValue: 'COMMAND' }),
+  'start-command': Flags.string({
+    summary: 'Start the service with this command, if there is no unit',
+    helpValue: 'COMMAND',
+  }),
   'stop-command': Flags.string({ summary: 'Stop it with this command', helpValue: 'COMMAND' }),
-  'status-command': Flags.string({ summary: 'Check it with this command: exit 0 if it runs, 3 if not', helpValue: 'COMMAND' }),
+  'status-command': Flags.string({
+    summary: 'Check it with this command: exit 0 if it runs, 3 if not',
+    helpValue: 'COMMAND',
+  }),
   'environment-file': Flags.string({ summary: "Read the service's settings from this file", helpValue: 'FILE' }),
   'log-file': Flags.string({ summary: "Read the service's log from this file", helpValue: 'FILE' }),
   'compose-project': Flags.string({ summary: 'Use this compose project', helpValue: 'NAME' }),
   'compose-file': Flags.string({ summary: 'Use this compose file', helpValue: 'FILE' }),
-  'compose-service': Flags.string({ summary: "Use this service of the compose file", helpValue: 'NAME' }),
+  'compose-service': Flags.string({ summary: 'Use this service of the compose file', helpValue: 'NAME' }),
   context: Flags.string({ summary: 'Use this context of kubectl', helpValue: 'NAME' }),
   namespace: Flags.string({ summary: 'Use this namespace', helpValue: 'NAME' }),
   release: Flags.string({ summary: 'Use this Helm release', helpValue: 'NAME' }),
@@ -53,25 +62,61 @@ export interface Field {
 
 const fields: readonly Field[] = [
   { flag: 'url', path: ['url'], question: 'Address of the web interface (empty: leave it out):' },
-  { flag: 'api-token', path: ['apiToken'], question: 'Where an API token is kept: env:NAME or file:PATH (empty: none):' },
+  {
+    flag: 'api-token',
+    path: ['apiToken'],
+    question: 'Where an API token is kept: env:NAME or file:PATH (empty: none):',
+  },
   { flag: 'unit', path: ['host', 'unit'], question: 'Its systemd unit (empty: there is none):' },
   { flag: 'start-command', path: ['host', 'commands', 'start'], question: 'Command that starts it (empty: none):' },
   { flag: 'stop-command', path: ['host', 'commands', 'stop'], question: 'Command that stops it:' },
-  { flag: 'status-command', path: ['host', 'commands', 'status'], question: 'Command that exits with 0 if it runs, 3 if not:' },
-  { flag: 'environment-file', path: ['host', 'environmentFile'], question: 'File with its settings, NAME=value lines (empty: none):' },
+  {
+    flag: 'status-command',
+    path: ['host', 'commands', 'status'],
+    question: 'Command that exits with 0 if it runs, 3 if not:',
+  },
+  {
+    flag: 'environment-file',
+    path: ['host', 'environmentFile'],
+    question: 'File with its settings, NAME=value lines (empty: none):',
+  },
   { flag: 'log-file', path: ['host', 'logs', 'file'], question: 'File that its log is written to (empty: none):' },
   { flag: 'compose-file', path: ['compose', 'file'], question: 'Its compose file (empty: name the project):' },
-  { flag: 'compose-project', path: ['compose', 'project'], question: 'Name of the compose project (empty: leave it out):' },
+  {
+    flag: 'compose-project',
+    path: ['compose', 'project'],
+    question: 'Name of the compose project (empty: leave it out):',
+  },
   { flag: 'compose-service', path: ['compose', 'service'], question: "The service's name in it:" },
   { flag: 'context', path: ['kubernetes', 'context'], question: 'Context of kubectl (empty: the current one):' },
   { flag: 'namespace', path: ['kubernetes', 'namespace'], question: 'Its namespace (empty: the one of the context):' },
   { flag: 'release', path: ['kubernetes', 'release'], question: 'Its release of Helm (empty: leave it out):' },
-  { flag: 'database-url', path: ['database', 'url'], question: 'Database, postgresql://user@host/database (empty: leave it out):' },
-  { flag: 'database-password', path: ['database', 'password'], question: "Where the database's password is kept: env:NAME or file:PATH (empty: none):" },
+  {
+    flag: 'database-url',
+    path: ['database', 'url'],
+    question: 'Database, postgresql://user@host/database (empty: leave it out):',
+  },
+  {
+    flag: 'database-password',
+    path: ['database', 'password'],
+    question: "Where the database's password is kept: env:NAME or file:PATH (empty: none):",
+  },
   { flag: 'broker-url', path: ['broker', 'url'], question: 'Broker, amqp://user@host (empty: leave it out):' },
-  { flag: 'broker-password', path: ['broker', 'password'], question: "Where the broker's password is kept: env:NAME or file:PATH (empty: none):" },
-  { flag: 'sessions-url', path: ['sessions', 'url'], question: 'Session store, redis://host:6379/0 (empty: leave it out):' },
-  { flag: 'sessions-password', path: ['sessions', 'password'], question: "Where the session store's password is kept: env:NAME or file:PATH (empty: none):" },
+  {
+    flag: 'broker-password',
+    path: ['broker', 'password'],
+    question: "Where the broker's password is kept: env:NAME or file:PATH (empty: none):",
+  },
+  {
+    flag: 'sessions-url',
+    path: ['sessions', 'url'],
+    question: 'Session store, redis://host:6379/0 (empty: leave it out):',
+  },
+  {
+    flag: 'sessions-password',
+    path: ['sessions', 'password'],
+    question: "Where the session store's password is kept: env:NAME or file:PATH (empty: none):",
+  },
 ]
 
 export function fieldOf(flag: string): Field {
@@ -80,14 +125,19 @@ export function fieldOf(flag: string): Field {
 
 /** The flag that a key's value is from; undefined: none. */
 export function flagOf(path: readonly string[], flags: InitFlags): string | undefined {
-  return fields.find(({ flag, path: own }) => flags[flag] !== undefined && own.every((key, at) => path[at] === key))?.flag
+  return fields.find(({ flag, path: own }) => flags[flag] !== undefined && own.every((key, at) => path[at] === key))
+    ?.flag
 }
 
 /**
- * What the flags say of the deployment, laid over what was found; `tell` hears what is doubtful in it. Throws USAGE and CONFIGURATION,
- * naming the flag.
+ * What the flags say of the deployment, laid over what was found; `tell` hears what is doubtful in it. Throws USAGE and
+ * CONFIGURATION, naming the flag.
  */
-export async function withFlags(draft: Draft, flags: InitFlags, around: { directory: string; environment: Environment; tell: (message: string) => void }): Promise<Draft> {
+export async function withFlags(
+  draft: Draft,
+  flags: InitFlags,
+  around: { directory: string; environment: Environment; tell: (message: string) => void },
+): Promise<Draft> {
   const { judge, together } = await import('../../runtime/index.ts')
   const mistakes: AdminError[] = []
   let all = draft
@@ -116,14 +166,24 @@ export function namesPlace(flags: InitFlags): boolean {
 
 /** The platform that is named, or that a flag is for. Throws USAGE for flags of two. */
 export function platformIn(flags: InitFlags): PlatformName | undefined {
-  const [first, ...others] = [...(flags.platform === undefined ? [] : [{ flag: `platform ${flags.platform}`, platform: flags.platform }]), ...placesIn(flags)]
+  const [first, ...others] = [
+    ...(flags.platform === undefined ? [] : [{ flag: `platform ${flags.platform}`, platform: flags.platform }]),
+    ...placesIn(flags),
+  ]
   const other = others.find(({ platform }) => platform !== first?.platform)
-  if (first && other) throw new AdminError('USAGE', `--${other.flag} is for platform \`${other.platform}\`, and --${first.flag} for \`${first.platform}\`: a deployment is on one`, ['testops-admin init --help'])
+  if (first && other)
+    throw new AdminError(
+      'USAGE',
+      `--${other.flag} is for platform \`${other.platform}\`, and --${first.flag} for \`${first.platform}\`: a deployment is on one`,
+      ['testops-admin init --help'],
+    )
   return first?.platform
 }
 
 function placesIn(flags: InitFlags): { flag: string; platform: PlatformName }[] {
-  return fields.flatMap(({ flag, path: [section] }) => platforms.filter((it) => it === section && flags[flag] !== undefined).map((platform) => ({ flag, platform })))
+  return fields.flatMap(({ flag, path: [section] }) =>
+    platforms.filter((it) => it === section && flags[flag] !== undefined).map((platform) => ({ flag, platform })),
+  )
 }
 
 export function withValue(draft: Draft, [key, ...rest]: Path, value: DraftValue): Draft {
@@ -148,5 +208,9 @@ function isSection(value: DraftValue | undefined): value is Draft {
 /** One draft over another, section by section. */
 export function merged(under: Draft, over: Draft): Draft {
   const shared = Object.keys(over).filter((key) => isSection(under[key]) && isSection(over[key]))
-  return { ...under, ...over, ...Object.fromEntries(shared.map((key) => [key, merged(sectionOf(under[key]), sectionOf(over[key]))])) }
+  return {
+    ...under,
+    ...over,
+    ...Object.fromEntries(shared.map((key) => [key, merged(sectionOf(under[key]), sectionOf(over[key]))])),
+  }
 }

@@ -19,7 +19,12 @@ const timeoutMs = 2000
 const silent: readonly string[] = ['UNREACHABLE', 'TIMED_OUT', 'UNEXPECTED_ANSWER', 'UNAVAILABLE', 'EXHAUSTED']
 
 /** Asks for one value until its shape is right; the draft itself where it is left open. */
-export async function askFor(draft: Draft, flag: string, interview: Interview, { usual, isNeeded = false }: { usual?: string | undefined; isNeeded?: boolean } = {}): Promise<Draft> {
+export async function askFor(
+  draft: Draft,
+  flag: string,
+  interview: Interview,
+  { usual, isNeeded = false }: { usual?: string | undefined; isNeeded?: boolean } = {},
+): Promise<Draft> {
   const { assertSecret, judge } = await import('../../runtime/index.ts')
   const { asker, tell } = interview
   const { path, question = '' } = fieldOf(flag)
@@ -39,14 +44,26 @@ export async function askFor(draft: Draft, flag: string, interview: Interview, {
   }
   const answer = await asker.text(flag, question, { usual, problem })
   // the one that was taken was judged last
-  const { value, doubt } = (judged as { value: DraftValue; doubt: string | null } | null) ?? { value: null, doubt: null }
+  const { value, doubt } = (judged as { value: DraftValue; doubt: string | null } | null) ?? {
+    value: null,
+    doubt: null,
+  }
   if (answer === '' || value === null) return draft
   if (doubt !== null) tell(`Note: ${doubt}.`)
   return withValue(draft, path, value)
 }
 
-/** Asks for what describes a part, tries it, and asks again where it does not answer, unless it is to be kept: others may reach it. */
-export async function askUntilTried(ask: () => Promise<Draft>, draft: Draft, part: ProbedPart, { tried, asker, tell }: Interview, isFailure: (code: string) => boolean = () => true): Promise<Draft> {
+/**
+ * Asks for what describes a part, tries it, and asks again where it does not answer, unless it is to be kept: others
+ * may reach it.
+ */
+export async function askUntilTried(
+  ask: () => Promise<Draft>,
+  draft: Draft,
+  part: ProbedPart,
+  { tried, asker, tell }: Interview,
+  isFailure: (code: string) => boolean = () => true,
+): Promise<Draft> {
   for (;;) {
     const next = await ask()
     if (next === draft) return draft
@@ -68,24 +85,43 @@ const parts = [
   { part: 'sessions', flag: 'sessions-url', secret: 'sessions-password' },
 ] as const
 
-/** Asks for the parts of which nothing says where they are, for passwords that are needed, and for the API token; the draft itself where nothing was answered. */
-export async function askForRest(draft: Draft, probes: readonly Probe[], withPassword: readonly ProbedPart[], interview: Interview): Promise<Draft> {
+/**
+ * Asks for the parts of which nothing says where they are, for passwords that are needed, and for the API token; the
+ * draft itself where nothing was answered.
+ */
+export async function askForRest(
+  draft: Draft,
+  probes: readonly Probe[],
+  withPassword: readonly ProbedPart[],
+  interview: Interview,
+): Promise<Draft> {
   let next = draft
   for (const { part, flag, secret } of parts) {
     const isAbsent = probes.some((it) => it.part === part && it.status === 'absent')
     if (isAbsent) next = await again(next, flag, part, interview, (code) => silent.includes(code))
     const isAsked = isAbsent ? valueAt(next, fieldOf(flag).path) !== undefined : withPassword.includes(part)
-    if (secret !== null && isAsked && valueAt(next, fieldOf(secret).path) === undefined) next = await again(next, secret, part, interview, (code) => !silent.includes(code))
+    if (secret !== null && isAsked && valueAt(next, fieldOf(secret).path) === undefined)
+      next = await again(next, secret, part, interview, (code) => !silent.includes(code))
   }
-  return next.apiToken === undefined ? again(next, 'api-token', 'api', interview, (code) => !silent.includes(code)) : next
+  return next.apiToken === undefined
+    ? again(next, 'api-token', 'api', interview, (code) => !silent.includes(code))
+    : next
 }
 
-async function again(draft: Draft, flag: string, part: ProbedPart, interview: Interview, isFailure: (code: string) => boolean): Promise<Draft> {
+async function again(
+  draft: Draft,
+  flag: string,
+  part: ProbedPart,
+  interview: Interview,
+  isFailure: (code: string) => boolean,
+): Promise<Draft> {
   return askUntilTried(async () => askFor(draft, flag, interview), draft, part, interview, isFailure)
 }
 
 /** `The answer must be …. For example: …` */
 function sentenceOf({ message, suggestions: [example], code }: AdminError): string {
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
-  return code === 'CONFIGURATION' && example !== undefined ? `${sentence} ${example.charAt(0).toUpperCase()}${example.slice(1)}` : sentence
+  return code === 'CONFIGURATION' && example !== undefined
+    ? `${sentence} ${example.charAt(0).toUpperCase()}${example.slice(1)}`
+    : sentence
 }

@@ -33,14 +33,16 @@ const trialMs = 2000
 export async function runInit(flags: InitFlags, progress: (message: string) => void): Promise<InitDocument> {
   return interruptible(async (signal) => {
     const canAsk = process.stdin.isTTY && process.stderr.isTTY && !flags.json
-    const askerWith = canAsk ? (kept: KeptAnswers) => personAt({ input: process.stdin, output: process.stderr, signal }, kept) : undefined
+    const askerWith = canAsk
+      ? (kept: KeptAnswers) => personAt({ input: process.stdin, output: process.stderr, signal }, kept)
+      : undefined
     return initiated(flags, { environment: process.env, workingDirectory: process.cwd(), askerWith, progress, signal })
   })
 }
 
 /**
- * The same in a world that is given. Throws REFUSED where the file is there, CONFIGURATION, USAGE, SECRET_MISSING, INTERRUPTED; answers
- * that were given until then are kept, and offered again.
+ * The same in a world that is given. Throws REFUSED where the file is there, CONFIGURATION, USAGE, SECRET_MISSING,
+ * INTERRUPTED; answers that were given until then are kept, and offered again.
  */
 export async function initiated(flags: InitFlags, around: Around): Promise<InitDocument> {
   const { assertNew, keptAnswers } = await import('../../runtime/index.ts')
@@ -55,12 +57,22 @@ export async function initiated(flags: InitFlags, around: Around): Promise<InitD
     await kept.forget()
     return document
   } catch (error) {
-    if (kept.count() > 0) progress(kept.failure() === null ? 'Your answers are kept: the next `testops-admin init` offers them.' : `Your answers cannot be kept: ${kept.failure()!}.`)
+    if (kept.count() > 0)
+      progress(
+        kept.failure() === null
+          ? 'Your answers are kept: the next `testops-admin init` offers them.'
+          : `Your answers cannot be kept: ${kept.failure()!}.`,
+      )
     throw error
   }
 }
 
-async function written(flags: InitFlags, file: string, asker: Asker | null, { environment, workingDirectory, progress, signal, processRoot }: Around): Promise<InitDocument> {
+async function written(
+  flags: InitFlags,
+  file: string,
+  asker: Asker | null,
+  { environment, workingDirectory, progress, signal, processRoot }: Around,
+): Promise<InitDocument> {
   const { probe, problemOfName, selectedOf, writeNew } = await import('../../runtime/index.ts')
   const sourceOf = (path: readonly string[]): string => {
     const flag = flagOf(path, flags)
@@ -69,14 +81,26 @@ async function written(flags: InitFlags, file: string, asker: Asker | null, { en
   const tried = async (draft: Draft, timeoutMs: number, parts?: readonly ProbedPart[]): Promise<Probe[]> =>
     probe(selectedOf(name, draft, file, sourceOf), { timeoutMs, environment, signal }, parts)
   const judging = { directory: workingDirectory, environment, tell: progress }
-  const interview: Interview | null = asker && { ...judging, asker, tried: async (draft, part) => (await tried(part === 'service' ? { ...aside, ...draft } : draft, trialMs, [part]))[0] }
+  const interview: Interview | null = asker && {
+    ...judging,
+    asker,
+    tried: async (draft, part) =>
+      (await tried(part === 'service' ? { ...aside, ...draft } : draft, trialMs, [part]))[0],
+  }
 
   const problem = flags.name === undefined ? null : problemOfName(flags.name)
   if (problem !== null) throw new AdminError('CONFIGURATION', `--name ${problem}`)
   let name = flags.name ?? 'prod'
   const said = await withFlags({}, flags, judging)
   const begun = await begin(flags, said, { environment, workingDirectory, progress, signal, interview, processRoot })
-  name = flags.name ?? (asker ? await asker.text('name', 'Name of the deployment:', { usual: begun.name, problem: (answer) => sentence('The name', problemOfName(answer)) }) : begun.name)
+  name =
+    flags.name ??
+    (asker
+      ? await asker.text('name', 'Name of the deployment:', {
+          usual: begun.name,
+          problem: (answer) => sentence('The name', problemOfName(answer)),
+        })
+      : begun.name)
 
   const timeoutMs = (flags.timeout ?? defaultTimeoutSeconds) * 1000
   let { draft } = begun
@@ -90,7 +114,14 @@ async function written(flags: InitFlags, file: string, asker: Asker | null, { en
     }
   }
   await writeNew(file, name, draft, environment)
-  return { schemaVersion: 1, file, deployment: name, platform: begun.platform, ...(begun.what !== null && { found: begun.what }), connections: probes }
+  return {
+    schemaVersion: 1,
+    file,
+    deployment: name,
+    platform: begun.platform,
+    ...(begun.what !== null && { found: begun.what }),
+    connections: probes,
+  }
 }
 
 function sentence(subject: string, problem: string | null): string | null {

@@ -24,7 +24,10 @@ export interface Looking {
 }
 
 /** Looks at one external system, step by step, and signs in where that was asked for. */
-export async function checkTarget({ given, ...target }: Target, { opened, login, ...options }: Looking): Promise<CheckedIntegration> {
+export async function checkTarget(
+  { given, ...target }: Target,
+  { opened, login, ...options }: Looking,
+): Promise<CheckedIntegration> {
   const { examine } = await import('../../runtime/index.ts')
   const url = new URL(target.url)
   const [system, place] = await Promise.all([examine(target.url, options), placeOf(url, opened)])
@@ -35,15 +38,28 @@ export async function checkTarget({ given, ...target }: Target, { opened, login,
     ...(system.answer === null ? [] : [answerStep(url, system.answer, isLetIn)]),
     ...credentialSteps(given),
   ]
-  const last = await signInSteps(target.url, seen(false), system, { opened, login, ...options }, Object.keys(given).length > 0)
+  const last = await signInSteps(
+    target.url,
+    seen(false),
+    system,
+    { opened, login, ...options },
+    Object.keys(given).length > 0,
+  )
   const steps = [...seen(last.some(({ step, status }) => step === 'sign-in' && status === 'ok')), ...last]
   const own = system.tls === null || system.tls instanceof AdminError ? null : (system.tls.chain[0] ?? null)
   return checked({ ...target, steps, certificate: own })
 }
 
-async function signInSteps(url: string, steps: readonly IntegrationStep[], { answer }: ExternalSystem, { login, ...options }: Looking, isGiven: boolean): Promise<IntegrationStep[]> {
+async function signInSteps(
+  url: string,
+  steps: readonly IntegrationStep[],
+  { answer }: ExternalSystem,
+  { login, ...options }: Looking,
+  isGiven: boolean,
+): Promise<IntegrationStep[]> {
   const skipped = (message: string): IntegrationStep[] => [{ step: 'sign-in', status: 'skipped', message }]
-  if (login === null) return isGiven ? skipped('not tried: --sign-in tries once, and each attempt counts where accounts get locked') : []
+  if (login === null)
+    return isGiven ? skipped('not tried: --sign-in tries once, and each attempt counts where accounts get locked') : []
   const kept = keptFromSignIn(steps, answer)
   if (kept !== null) return skipped(kept)
   const { signIn } = await import('../../runtime/index.ts')

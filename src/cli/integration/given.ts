@@ -24,9 +24,12 @@ const forms = 'env:NAME, @FILE, or @- for standard input'
 /** Reads them from where they are kept. Throws USAGE, and SECRET_MISSING for a variable that is not set. */
 export async function givenCredentials(flags: GivenFlags): Promise<GivenCredentials> {
   const kept = (['user', 'password', 'token'] as const).map((what) => ({ what, reference: flags[`${what}-from`] }))
-  if (kept.filter(({ reference }) => reference === '@-').length > 1) throw new AdminError('USAGE', 'standard input can be read but once', [forms])
-  const given: GivenCredentials = flags.user === undefined ? {} : { user: { text: flags.user, from: '--user', isPublic: true } }
-  for (const { what, reference } of kept) if (reference !== undefined) given[what] = await read(reference, `--${what}-from`)
+  if (kept.filter(({ reference }) => reference === '@-').length > 1)
+    throw new AdminError('USAGE', 'standard input can be read but once', [forms])
+  const given: GivenCredentials =
+    flags.user === undefined ? {} : { user: { text: flags.user, from: '--user', isPublic: true } }
+  for (const { what, reference } of kept)
+    if (reference !== undefined) given[what] = await read(reference, `--${what}-from`)
   return given
 }
 
@@ -36,10 +39,13 @@ async function read(reference: string, flag: `--${string}`): Promise<Given> {
   if (variable !== undefined) {
     const text = own(process.env, variable)
     if (text !== undefined) return { text, from: `the environment variable ${variable}` }
-    throw new AdminError('SECRET_MISSING', `${flag}: the environment variable ${variable} is not set`, [command`read -rs ${variable} && export ${variable}   # then paste it: one line`])
+    throw new AdminError('SECRET_MISSING', `${flag}: the environment variable ${variable} is not set`, [
+      command`read -rs ${variable} && export ${variable}   # then paste it: one line`,
+    ])
   }
   const file = /^@(.+)$/.exec(reference)?.[1]
-  if (file === undefined) throw new AdminError('USAGE', `${flag} says where it is kept, never what it is: ${forms}`, [typed([flag, '@FILE'])])
+  if (file === undefined)
+    throw new AdminError('USAGE', `${flag} says where it is kept, never what it is: ${forms}`, [typed([flag, '@FILE'])])
   const all = await readInput(file, { mostBytes: 100_000, next: [typed([flag, '@FILE'])] })
   const text = all.replace(/\r?\n$/, '')
   return { text, from: file === '-' ? 'standard input' : `the file ${file}`, ...(text !== all && { hadLineEnd: true }) }

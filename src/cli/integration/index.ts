@@ -27,21 +27,29 @@ export interface IntegrationFlags extends GivenFlags {
 const defaultTimeoutSeconds = 10
 
 /**
- * Looks at the external systems that the flags mean: one by its address or its name, else those of the configuration and of the log.
- * Throws USAGE, REFUSED, and what opening the deployment and its log throws.
+ * Looks at the external systems that the flags mean: one by its address or its name, else those of the configuration
+ * and of the log. Throws USAGE, REFUSED, and what opening the deployment and its log throws.
  */
-export async function checkIntegrations(flags: IntegrationFlags, tell: (message: string) => void): Promise<IntegrationDocument> {
+export async function checkIntegrations(
+  flags: IntegrationFlags,
+  tell: (message: string) => void,
+): Promise<IntegrationDocument> {
   const url = flags.url === undefined ? undefined : await addressIn(flags.url)
   const given = await givenCredentials(flags)
   if (Object.keys(given).length > 0 && url === undefined && flags.integration === undefined) {
-    throw new AdminError('USAGE', 'credentials are for one external system, which is to be named', ['--url URL', '--integration NAME'])
+    throw new AdminError('USAGE', 'credentials are for one external system, which is to be named', [
+      '--url URL',
+      '--integration NAME',
+    ])
   }
   const ca = flags.ca === undefined ? null : await authorityIn(flags.ca)
   const timeoutMs = (flags.timeout ?? defaultTimeoutSeconds) * 1000
   return interruptible(async (signal) => {
     const selected = await selectedFor(flags, signal)
     return withOpenedOrNone(selected, flags, { timeoutMs, signal }, async (opened) => {
-      const targets = (await targetsOf(url, flags.integration, { selected, opened, timeoutMs, signal }, tell)).map((it) => ({ ...it, given: merged(it.given, given) }))
+      const targets = (await targetsOf(url, flags.integration, { selected, opened, timeoutMs, signal }, tell)).map(
+        (it) => ({ ...it, given: merged(it.given, given) }),
+      )
       const planned = flags['sign-in'] ? plannedSignIn(targets, flags['accept-risk'] ?? []) : null
       if (planned) tell(planned.plan)
       const looking = { opened, timeoutMs, ca, signal, login: planned?.login ?? null }
@@ -64,7 +72,12 @@ interface At {
   signal: AbortSignal
 }
 
-async function targetsOf(url: string | undefined, name: string | undefined, { selected, opened, timeoutMs, signal }: At, tell: (message: string) => void): Promise<Target[]> {
+async function targetsOf(
+  url: string | undefined,
+  name: string | undefined,
+  { selected, opened, timeoutMs, signal }: At,
+  tell: (message: string) => void,
+): Promise<Target[]> {
   if (url !== undefined) return [{ name: null, url, from: 'flag', given: {} }]
   const { configuredIntegrations } = await import('../../runtime/index.ts')
   const configured = selected ? configuredIntegrations(selected, { environment: process.env, timeoutMs, signal }) : []
@@ -72,12 +85,19 @@ async function targetsOf(url: string | undefined, name: string | undefined, { se
   return opened ? allTargets(configured, opened, tell) : []
 }
 
-/** With an address, no deployment is needed: one that neither a flag nor a configuration names is not looked for, nor in one of others. */
-async function selectedFor({ deployment, config, url }: IntegrationFlags, signal: AbortSignal): Promise<SelectedDeployment | null> {
+/**
+ * With an address, no deployment is needed: one that neither a flag nor a configuration names is not looked for, nor in
+ * one of others.
+ */
+async function selectedFor(
+  { deployment, config, url }: IntegrationFlags,
+  signal: AbortSignal,
+): Promise<SelectedDeployment | null> {
   if (url !== undefined && deployment === undefined) {
     if (config === undefined && (await noteIgnored({}))) return null
     const { findConfiguration } = await import('../../runtime/index.ts')
-    if ((await findConfiguration({ file: config, environment: process.env, workingDirectory: process.cwd() })) === null) return null
+    if ((await findConfiguration({ file: config, environment: process.env, workingDirectory: process.cwd() })) === null)
+      return null
   }
   return chosenDeployment({ deployment, config }, signal)
 }
@@ -107,7 +127,9 @@ async function addressIn(text: string): Promise<string> {
     parseHttpAddress(text)
     return new URL(text.trim()).href
   } catch (error) {
-    throw new AdminError('USAGE', `--url ${error instanceof Error ? error.message : ''}`, ['testops-admin check-integration --url https://tracker.example.org/rest/api'])
+    throw new AdminError('USAGE', `--url ${error instanceof Error ? error.message : ''}`, [
+      'testops-admin check-integration --url https://tracker.example.org/rest/api',
+    ])
   }
 }
 

@@ -8,23 +8,52 @@ import { command, nested } from '../../core/shell-command.ts'
 /** What can be accepted by --accept-risk: what is sent over http:// can be read on its way. */
 export const plainHttp = 'plain-http'
 
-/** What is sent in the one attempt, and the sentence that says so beforehand. Throws USAGE where something lacks, REFUSED. */
-export function plannedSignIn(targets: readonly Target[], accepted: readonly string[]): { login: SignIn; plan: string } {
+/**
+ * What is sent in the one attempt, and the sentence that says so beforehand. Throws USAGE where something lacks,
+ * REFUSED.
+ */
+export function plannedSignIn(
+  targets: readonly Target[],
+  accepted: readonly string[],
+): { login: SignIn; plan: string } {
   const [target, ...others] = targets
   if (!target || others.length > 0) {
-    throw new AdminError('USAGE', '--sign-in is for one external system', [...targets.flatMap(({ name }) => (name === null ? [] : [command`--integration ${name}`])), '--url URL'])
+    throw new AdminError('USAGE', '--sign-in is for one external system', [
+      ...targets.flatMap(({ name }) => (name === null ? [] : [command`--integration ${name}`])),
+      '--url URL',
+    ])
   }
-  const { given: { user, password, token }, url } = target
+  const {
+    given: { user, password, token },
+    url,
+  } = target
   if (url.startsWith('http:') && !accepted.includes(plainHttp)) {
-    throw new AdminError('REFUSED', `${url} is not encrypted: whoever is on the way can read the credentials`, [command`${nested(typed(['testops-admin', ...process.argv.slice(2), '--accept-risk', plainHttp]))}   # only when you are sure`])
+    throw new AdminError('REFUSED', `${url} is not encrypted: whoever is on the way can read the credentials`, [
+      command`${nested(typed(['testops-admin', ...process.argv.slice(2), '--accept-risk', plainHttp]))}   # only when you are sure`,
+    ])
   }
   if (token?.text) {
-    if (!/^[\x20-\x7e\t]+$/.test(token.text)) throw new AdminError('REFUSED', 'the token holds characters that no header of HTTP can carry', ['testops-admin check-integration --url URL --token-from @FILE   # tells which'])
-    return { login: { scheme: 'bearer', token: new Secret(token.text) }, plan: `Signs in once: GET ${url} with the token of ${token.from}.` }
+    if (!/^[\x20-\x7e\t]+$/.test(token.text))
+      throw new AdminError('REFUSED', 'the token holds characters that no header of HTTP can carry', [
+        'testops-admin check-integration --url URL --token-from @FILE   # tells which',
+      ])
+    return {
+      login: { scheme: 'bearer', token: new Secret(token.text) },
+      plan: `Signs in once: GET ${url} with the token of ${token.from}.`,
+    }
   }
   const empty = [token, user, password].find((it) => it?.text === '')
-  if (empty) throw new AdminError('USAGE', empty.missing ?? `${empty.from} is empty, so nobody can sign in with it`, ['--user NAME --password-from @FILE', '--token-from @FILE'])
-  if (!user?.text || !password?.text) throw new AdminError('USAGE', `--sign-in needs ${user?.text ? 'a password' : 'a user and a password'}, or a token`, ['--user NAME --password-from @FILE', '--token-from @FILE'])
+  if (empty)
+    throw new AdminError('USAGE', empty.missing ?? `${empty.from} is empty, so nobody can sign in with it`, [
+      '--user NAME --password-from @FILE',
+      '--token-from @FILE',
+    ])
+  if (!user?.text || !password?.text)
+    throw new AdminError(
+      'USAGE',
+      `--sign-in needs ${user?.text ? 'a password' : 'a user and a password'}, or a token`,
+      ['--user NAME --password-from @FILE', '--token-from @FILE'],
+    )
   const who = user.isPublic === true ? user.text : `the user of ${user.from}`
   return {
     login: { scheme: 'basic', user: new Secret(user.text), password: new Secret(password.text) },

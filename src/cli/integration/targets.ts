@@ -19,15 +19,27 @@ export async function namedTarget(configured: readonly ConfiguredIntegration[], 
   const found = configured.find((it) => it.name === name)
   if (found) return targetOf(found, false)
   const names = configured.map((it) => it.name)
-  const message = names.length === 0 ? 'the configuration names no integrations' : `the configuration has no integration \`${name}\`; it has ${names.join(', ')}`
-  throw new AdminError('USAGE', message, [...closestNames(name, names).map((it) => command`testops-admin check-integration -d {deployment} --integration ${it}`), 'testops-admin check-integration --url URL'])
+  const message =
+    names.length === 0
+      ? 'the configuration names no integrations'
+      : `the configuration has no integration \`${name}\`; it has ${names.join(', ')}`
+  throw new AdminError('USAGE', message, [
+    ...closestNames(name, names).map(
+      (it) => command`testops-admin check-integration -d {deployment} --integration ${it}`,
+    ),
+    'testops-admin check-integration --url URL',
+  ])
 }
 
 /**
- * Those of the configuration, then what the service's log shows beside them. Throws what keeps the log from being read, where the
- * configuration names none; `tell` is told where it does.
+ * Those of the configuration, then what the service's log shows beside them. Throws what keeps the log from being read,
+ * where the configuration names none; `tell` is told where it does.
  */
-export async function allTargets(configured: readonly ConfiguredIntegration[], { open }: Pick<OpenedDeployment, 'open'>, tell: (message: string) => void): Promise<Target[]> {
+export async function allTargets(
+  configured: readonly ConfiguredIntegration[],
+  { open }: Pick<OpenedDeployment, 'open'>,
+  tell: (message: string) => void,
+): Promise<Target[]> {
   const targets = await Promise.all(configured.map(async (it) => targetOf(it, true)))
   const log = await wanted(async () => (await open.logs()).recent({ maxBytes: logBytes }))
   if (log instanceof AdminError) {
@@ -38,7 +50,9 @@ export async function allTargets(configured: readonly ConfiguredIntegration[], {
   for (const { name, error } of log.unread ?? []) tell(`The log of ${name} is not looked at: ${error.message}`)
   const service = had(await wanted(open.service))
   const hosts = new Set(targets.map(({ url }) => new URL(url).hostname))
-  const shown = addressesInLog(log.records, service ? await ownParts(service) : new Set()).filter((url) => !hosts.has(new URL(url).hostname))
+  const shown = addressesInLog(log.records, service ? await ownParts(service) : new Set()).filter(
+    (url) => !hosts.has(new URL(url).hostname),
+  )
   return [...targets, ...shown.map((url): Target => ({ name: null, url, from: 'log', given: {} }))]
 }
 
@@ -52,7 +66,13 @@ async function targetOf({ name, url, user, password }: ConfiguredIntegration, am
     from: 'configuration',
     given: {
       ...(user !== null && { user: { text: user, from: 'the configuration', isPublic: true } }),
-      ...(secret && password && { password: secret instanceof AdminError ? { text: '', from: password.from, missing: secret.message } : { text: secret.reveal(), from: password.from } }),
+      ...(secret &&
+        password && {
+          password:
+            secret instanceof AdminError
+              ? { text: '', from: password.from, missing: secret.message }
+              : { text: secret.reveal(), from: password.from },
+        }),
     },
   }
 }

@@ -13,13 +13,19 @@ export interface About {
   workingDirectory: string
 }
 
-/** What was found, as it is printed, without secrets in names and texts of others: all files relative to one directory. */
+/**
+ * What was found, as it is printed, without secrets in names and texts of others: all files relative to one directory.
+ */
 export function lintDocument(report: LintReport, { severities, settings, fix, workingDirectory }: About): LintDocument {
   const { directories, counts, undeterminedCount } = report
-  const directory = commonParent(directories.map((it) => it.directory), workingDirectory)
+  const directory = commonParent(
+    directories.map((it) => it.directory),
+    workingDirectory,
+  )
   const withins = new Map(directories.map((it) => [it.directory, withinOf(it.directory)]))
   // logs of agents are in no directory
-  const fileOf = (of: string, file: string): string => (of === '' ? withinOf(file) : posix(join(withins.get(of) ?? withinOf(of), file)))
+  const fileOf = (of: string, file: string): string =>
+    of === '' ? withinOf(file) : posix(join(withins.get(of) ?? withinOf(of), file))
   const sum = (of: 'files' | 'results' | 'bytes'): number => directories.reduce((total, it) => total + it[of], 0)
   const total = (of: 'error' | 'warning'): number => [...counts.values()].reduce((all, it) => all + it[of], 0)
   return {
@@ -32,19 +38,34 @@ export function lintDocument(report: LintReport, { severities, settings, fix, wo
     summary: { error: total('error'), warning: total('warning') },
     rules: Object.fromEntries(ruleIds.flatMap((id) => (counts.has(id) ? [[id, counts.get(id)]] : []))),
     off: ruleIds.filter((id) => severities.get(id) === 'off'),
-    directories: directories.map((it) => ({ directory: it.directory, within: withins.get(it.directory)!, files: it.files, results: it.results, bytes: it.bytes })),
-    problems: report.problems.map(({ rule, severity, directory: of, file, place, message, effect, remedy, result, together, togetherCount }) => ({
-      rule,
-      severity,
-      file: withoutSecrets(fileOf(of, file)),
-      ...(place !== undefined && { place: withoutSecrets(place) }),
-      message: withoutSecrets(message),
-      effect,
-      remedy,
-      ...(result && { result: withoutSecretsIn(result) }),
-      ...(together && { together: together.map(({ directory: its, file: name, ...rest }) => withoutSecretsIn({ file: fileOf(its, name), ...rest })), togetherCount: togetherCount ?? together.length }),
+    directories: directories.map((it) => ({
+      directory: it.directory,
+      within: withins.get(it.directory)!,
+      files: it.files,
+      results: it.results,
+      bytes: it.bytes,
     })),
-    undetermined: report.undetermined.map(({ directory: of, file, message }) => withoutSecretsIn({ file: fileOf(of, file), message })),
+    problems: report.problems.map(
+      ({ rule, severity, directory: of, file, place, message, effect, remedy, result, together, togetherCount }) => ({
+        rule,
+        severity,
+        file: withoutSecrets(fileOf(of, file)),
+        ...(place !== undefined && { place: withoutSecrets(place) }),
+        message: withoutSecrets(message),
+        effect,
+        remedy,
+        ...(result && { result: withoutSecretsIn(result) }),
+        ...(together && {
+          together: together.map(({ directory: its, file: name, ...rest }) =>
+            withoutSecretsIn({ file: fileOf(its, name), ...rest }),
+          ),
+          togetherCount: togetherCount ?? together.length,
+        }),
+      }),
+    ),
+    undetermined: report.undetermined.map(({ directory: of, file, message }) =>
+      withoutSecretsIn({ file: fileOf(of, file), message }),
+    ),
     undeterminedCount,
     ...(fix && { fix: withoutSecretsIn(fix) }),
   }
@@ -60,7 +81,8 @@ export function commonParent(directories: readonly string[], workingDirectory: s
   if (others.length === 0) return first
   const absolute = directories.map((it) => resolve(workingDirectory, it))
   let parent = absolute[0]!
-  while (!absolute.every((it) => it === parent || it.startsWith(parent === sep ? sep : `${parent}${sep}`))) parent = dirname(parent)
+  while (!absolute.every((it) => it === parent || it.startsWith(parent === sep ? sep : `${parent}${sep}`)))
+    parent = dirname(parent)
   const path = relative(workingDirectory, parent)
   return path.startsWith('..') ? parent : path || '.'
 }

@@ -25,7 +25,11 @@ export interface PrintOptions {
 }
 
 /** What was found in the format that was asked for, in pieces: it may be as large as what was judged. */
-export function* lintPrinted({ document, judging, exitCode }: Linted, { format, ci, verbose, version }: PrintOptions, screen: Screen): Generator<string> {
+export function* lintPrinted(
+  { document, judging, exitCode }: Linted,
+  { format, ci, verbose, version }: PrintOptions,
+  screen: Screen,
+): Generator<string> {
   switch (format) {
     case 'json':
       yield* jsonPieces(document, depthOfProblems)
@@ -35,7 +39,11 @@ export function* lintPrinted({ document, judging, exitCode }: Linted, { format, 
       yield lintJunit(document, { at: new Date(), areWarningsFailures: areWarningsFailures(document, judging) })
       break
     case 'sarif':
-      yield* lintSarif(document, { version, root: pathToFileURL(`${resolve(document.directory)}${sep}`).href, exitCode })
+      yield* lintSarif(document, {
+        version,
+        root: pathToFileURL(`${resolve(document.directory)}${sep}`).href,
+        exitCode,
+      })
       break
     case 'markdown':
       yield lintMarkdown(document, exitCode)

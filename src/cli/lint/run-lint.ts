@@ -24,7 +24,10 @@ export interface Linted {
   exitCode: number
 }
 
-/** Judges the directories, or the mended copy of one. Throws USAGE, CONFIGURATION, INTERRUPTED, and what writing a copy throws. */
+/**
+ * Judges the directories, or the mended copy of one. Throws USAGE, CONFIGURATION, INTERRUPTED, and what writing a copy
+ * throws.
+ */
 export async function runLint(names: readonly string[], flags: LintFlags): Promise<Linted> {
   const { options, settings, output } = await wantedLint(names, flags)
   const judging = judgingOf(flags, settings?.maxWarnings)
@@ -35,7 +38,12 @@ export async function runLint(names: readonly string[], flags: LintFlags): Promi
     const progress = (done: number, total: number): void => teller.moving({ done, total, unit: 'files' })
     const directories = output === null ? options.directories : [output]
     const report = await interruptible(async (signal) => lintResults({ ...options, directories, signal, progress }))
-    const document = lintDocument(report, { severities: options.severities, ...(settings && { settings: settings.file }), ...(fix && { fix }), workingDirectory: process.cwd() })
+    const document = lintDocument(report, {
+      severities: options.severities,
+      ...(settings && { settings: settings.file }),
+      ...(fix && { fix }),
+      workingDirectory: process.cwd(),
+    })
     return { document, judging, exitCode: lintExitCode(document, judging) }
   } finally {
     teller.clear()
@@ -50,6 +58,8 @@ async function mended({ directories, severities }: LintOptions, output: string, 
   const progress = (done: number, total: number): void => teller.moving({ done, total, unit: 'files copied' })
   const tell = (message: string): void => teller.say(printable(message))
   // waited for, so that what was written of the copy is removed
-  const report = await withInterrupts(async (signal) => mendedCopy({ from, output, off, writers, signal, tell, progress }))
+  const report = await withInterrupts(async (signal) =>
+    mendedCopy({ from, output, off, writers, signal, tell, progress }),
+  )
   return { from, output, ...report, mended: Object.fromEntries(report.mended) }
 }

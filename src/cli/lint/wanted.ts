@@ -27,13 +27,29 @@ export interface Wanted {
   output: string | null
 }
 
-/** What flags and settings ask for; flags stand above settings. Throws USAGE, CONFIGURATION, and what naming a log throws. */
+/**
+ * What flags and settings ask for; flags stand above settings. Throws USAGE, CONFIGURATION, and what naming a log
+ * throws.
+ */
 export async function wantedLint(names: readonly string[], flags: WantedFlags): Promise<Wanted> {
-  if (names.length === 0 || names.includes('')) throw new AdminError('USAGE', 'name the results directory: the one that the tests write their `*-result.json` to', ['testops-admin lint-results build/results', 'testops-admin lint-results --help'])
+  if (names.length === 0 || names.includes(''))
+    throw new AdminError('USAGE', 'name the results directory: the one that the tests write their `*-result.json` to', [
+      'testops-admin lint-results build/results',
+      'testops-admin lint-results --help',
+    ])
   const output = outputOf(names, flags)
   const asked = (flags.rule ?? []).map(ruleFlag)
   const directories = distinctDirectories(names)
-  const settings = flags.settings === 'none' ? null : await lintSettings({ file: flags.settings ?? null, directories, workingDirectory: process.cwd(), home: process.env.HOME, environment: process.env })
+  const settings =
+    flags.settings === 'none'
+      ? null
+      : await lintSettings({
+          file: flags.settings ?? null,
+          directories,
+          workingDirectory: process.cwd(),
+          home: process.env.HOME,
+          environment: process.env,
+        })
   const severities = new Map([...(settings?.rules ?? []), ...asked])
   // where nobody wants to know what it says, it need not be there
   const logs = severities.get('files-before-agent') === 'off' ? [] : (flags['agent-log'] ?? settings?.agentLogs ?? [])
@@ -52,9 +68,22 @@ export async function wantedLint(names: readonly string[], flags: WantedFlags): 
 
 function outputOf(names: readonly string[], { fix, output }: WantedFlags): string | null {
   if (!fix && output === undefined) return null
-  if (!fix) throw new AdminError('USAGE', '--output is where --fix writes its mended copy, and --fix is not there', [typed(['--fix', '--output', output!])])
-  if (names.length > 1) throw new AdminError('USAGE', '--fix mends one directory at a time', names.map((name) => typed(['testops-admin', 'lint-results', name, '--fix', '--output', mendedOf(name)])))
-  if (output === undefined || output === '') throw new AdminError('USAGE', '--fix never changes the directory itself: --output says where the mended copy is to be written', [typed(['testops-admin', 'lint-results', names[0]!, '--fix', '--output', mendedOf(names[0]!)])])
+  if (!fix)
+    throw new AdminError('USAGE', '--output is where --fix writes its mended copy, and --fix is not there', [
+      typed(['--fix', '--output', output!]),
+    ])
+  if (names.length > 1)
+    throw new AdminError(
+      'USAGE',
+      '--fix mends one directory at a time',
+      names.map((name) => typed(['testops-admin', 'lint-results', name, '--fix', '--output', mendedOf(name)])),
+    )
+  if (output === undefined || output === '')
+    throw new AdminError(
+      'USAGE',
+      '--fix never changes the directory itself: --output says where the mended copy is to be written',
+      [typed(['testops-admin', 'lint-results', names[0]!, '--fix', '--output', mendedOf(names[0]!)])],
+    )
   return output
 }
 
@@ -67,11 +96,19 @@ function mendedOf(name: string): string {
 function ruleFlag(text: string): [RuleId, Level] {
   const [id = '', level, ...more] = text.split('=')
   const form = command`--rule ${isRule(id) ? id : 'ID'}=${levels.join('|')}`
-  if (!isRule(id)) throw new AdminError('USAGE', `--rule: there is no rule \`${id}\`; ${closestTo(id, ruleIds)}`, [form, sentence`rules: ${nested(commaList(ruleIds))}`])
+  if (!isRule(id))
+    throw new AdminError('USAGE', `--rule: there is no rule \`${id}\`; ${closestTo(id, ruleIds)}`, [
+      form,
+      sentence`rules: ${nested(commaList(ruleIds))}`,
+    ])
   if (level === undefined) throw new AdminError('USAGE', `--rule ${id}: how is it to be judged?`, [form])
   if (more.length > 0 || !isLevel(level)) {
     const hint = didYouMean(level, levels)
-    throw new AdminError('USAGE', `--rule ${text}: a rule is judged as ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}${hint ? `; ${hint}` : ''}`, [form])
+    throw new AdminError(
+      'USAGE',
+      `--rule ${text}: a rule is judged as ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}${hint ? `; ${hint}` : ''}`,
+      [form],
+    )
   }
   return [id, level]
 }

@@ -5,7 +5,9 @@ import type { Plan } from '../../core/plan.ts'
 import { typed } from '../../core/typed.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
-/** Throws USAGE where a risk is accepted that no repair knows. One that this plan lacks is fine: a runbook may name it. */
+/**
+ * Throws USAGE where a risk is accepted that no repair knows. One that this plan lacks is fine: a runbook may name it.
+ */
 export function refuseUnknownRisks(accepted: readonly string[]): void {
   const known = [...new Set([...Object.values(risksOf).flat(), ...runRisks])].sort()
   const unknown = accepted.find((name) => !known.includes(name))
@@ -19,7 +21,11 @@ export function refuseUnknownRisks(accepted: readonly string[]): void {
 }
 
 /** Throws REFUSED where the plan names a risk that was not accepted. */
-export function refuseRisks({ risks }: Pick<Plan, 'risks'>, accepted: readonly string[], words: readonly string[]): void {
+export function refuseRisks(
+  { risks }: Pick<Plan, 'risks'>,
+  accepted: readonly string[],
+  words: readonly string[],
+): void {
   const open = risks.filter(({ name }) => !accepted.includes(name))
   if (open.length === 0) return
   const again = typed(['testops-admin', ...words, ...open.flatMap(({ name }) => ['--accept-risk', name])])

@@ -11,9 +11,18 @@ import { defaultTimeoutSeconds } from '../time-out.ts'
 
 /** Of commands that edit files, and may make true what they say. */
 export const applyFlags = {
-  apply: Flags.boolean({ summary: 'Then upgrade the Helm release or recreate the container, and wait until the service is up' }),
-  chart: Flags.string({ summary: 'Check the edit against this chart: a folder, an archive, REPOSITORY/NAME or an address', helpValue: 'CHART' }),
-  'chart-version': Flags.string({ summary: 'Use this version of the chart; with --apply it must be the installed one', helpValue: 'VERSION', relationships: [{ type: 'some', flags: ['chart', 'apply'] }] }),
+  apply: Flags.boolean({
+    summary: 'Then upgrade the Helm release or recreate the container, and wait until the service is up',
+  }),
+  chart: Flags.string({
+    summary: 'Check the edit against this chart: a folder, an archive, REPOSITORY/NAME or an address',
+    helpValue: 'CHART',
+  }),
+  'chart-version': Flags.string({
+    summary: 'Use this version of the chart; with --apply it must be the installed one',
+    helpValue: 'VERSION',
+    relationships: [{ type: 'some', flags: ['chart', 'apply'] }],
+  }),
 }
 
 interface Named {
@@ -39,58 +48,98 @@ interface NamedByConfiguration {
   selected: SelectedDeployment
 }
 
-/** The deployment that is meant, and the files: those of the flags, else of its configuration. Throws USAGE where there are none. */
+/**
+ * The deployment that is meant, and the files: those of the flags, else of its configuration. Throws USAGE where there
+ * are none.
+ */
 export async function filesOfDeployment(flags: Named): Promise<NamedByConfiguration> {
   const selected = await interruptible(async (signal) => chosenDeployment(flags, signal)).catch((error: unknown) => {
-    throw flags.apply === true || !(error instanceof AdminError) || error.exitCode !== 64 ? error : unsaid('and there is no configuration that names one', error)
+    throw flags.apply === true || !(error instanceof AdminError) || error.exitCode !== 64
+      ? error
+      : unsaid('and there is no configuration that names one', error)
   })
   const { kubernetes, compose } = selected.settings
   const path = flags.path ?? kubernetes?.valuesPath
   if (flags.compose !== undefined) return { selected, compose: flags.compose, ...serviceOf(flags.service) }
   const values = flags.values ?? (kubernetes?.values ? [kubernetes.values.path] : undefined)
   if (values !== undefined) return { selected, values, ...(path !== undefined && { path }) }
-  if (compose?.file !== undefined) return { selected, compose: resolve(dirname(selected.file), fileOf(compose.file)), ...serviceOf(flags.service ?? compose.service) }
+  if (compose?.file !== undefined)
+    return {
+      selected,
+      compose: resolve(dirname(selected.file), fileOf(compose.file)),
+      ...serviceOf(flags.service ?? compose.service),
+    }
   const found = await foundFile(selected, flags.timeout ?? defaultTimeoutSeconds)
   if (found) return { selected, compose: found.file, service: flags.service ?? found.service }
   throw unsaid(`and the configuration of \`${selected.name}\` names none`)
 }
 
 /** Of a project whose containers know their files: the one that says which image the service has. */
-async function foundFile(selected: SelectedDeployment, timeout: number): Promise<{ file: string; service: string } | null> {
+async function foundFile(
+  selected: SelectedDeployment,
+  timeout: number,
+): Promise<{ file: string; service: string } | null> {
   const { composeFilesOf, openFile } = await import('../../runtime/index.ts')
-  const of = await interruptible(async (signal) => composeFilesOf(selected, { timeoutMs: timeout * 1000, environment: process.env, signal }))
+  const of = await interruptible(async (signal) =>
+    composeFilesOf(selected, { timeoutMs: timeout * 1000, environment: process.env, signal }),
+  )
   const last = of?.paths.at(-1)
   if (!of || last === undefined) return null
   const files = await openFile({ flag: '--compose', path: last }, [], process.env).open.files()
-  for (const file of of.paths.toReversed()) if (await saysImage(files, file, of.service)) return { file, service: of.service }
+  for (const file of of.paths.toReversed())
+    if (await saysImage(files, file, of.service)) return { file, service: of.service }
   return { file: last, service: of.service }
 }
 
 function unsaid(why: string, cause?: unknown): AdminError {
-  return new AdminError('USAGE', `which file is to be edited is not said, ${why}`, [
-    '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
-    '--compose docker-compose.yml   # of use-legacy-image; or compose.file in the configuration',
-  ], { cause })
+  return new AdminError(
+    'USAGE',
+    `which file is to be edited is not said, ${why}`,
+    [
+      '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
+      '--compose docker-compose.yml   # of use-legacy-image; or compose.file in the configuration',
+    ],
+    { cause },
+  )
 }
 
-/** Without --apply: the chart that the flags name, else that of the deployment's configuration; nothing where neither does. */
-export async function chartIfNamed(flags: Named, selected: SelectedDeployment | undefined): Promise<{ chart?: ChartOptions }> {
+/**
+ * Without --apply: the chart that the flags name, else that of the deployment's configuration; nothing where neither
+ * does.
+ */
+export async function chartIfNamed(
+  flags: Named,
+  selected: SelectedDeployment | undefined,
+): Promise<{ chart?: ChartOptions }> {
   if (flags.chart === undefined && selected?.settings.kubernetes?.chart === undefined) return {}
   if (selected !== undefined) return { chart: await chartOf(flags, selected) }
   const { placeIfThere } = await import('../../runtime/index.ts')
-  return { chart: { chart: await placeIfThere(flags.chart!, process.cwd()), chartVersion: flags['chart-version'] ?? null } }
+  return {
+    chart: { chart: await placeIfThere(flags.chart!, process.cwd()), chartVersion: flags['chart-version'] ?? null },
+  }
 }
 
-/** The chart that the flags name, else the configuration. Throws USAGE where none is: helm does not keep where one came from. */
-export async function chartOf(flags: Named, { settings: { kubernetes }, file, name }: SelectedDeployment): Promise<ChartOptions> {
+/**
+ * The chart that the flags name, else the configuration. Throws USAGE where none is: helm does not keep where one came
+ * from.
+ */
+export async function chartOf(
+  flags: Named,
+  { settings: { kubernetes }, file, name }: SelectedDeployment,
+): Promise<ChartOptions> {
   const { placeIfThere } = await import('../../runtime/index.ts')
   const chartVersion = flags['chart-version'] ?? kubernetes?.chartVersion ?? null
   if (flags.chart !== undefined) return { chart: await placeIfThere(flags.chart, process.cwd()), chartVersion }
-  if (kubernetes?.chart !== undefined) return { chart: await placeIfThere(kubernetes.chart, dirname(file)), chartVersion }
-  throw new AdminError('USAGE', `which chart \`${name}\` is installed with is not said, and helm does not keep where it came from`, [
-    '--chart CHART   # a folder, an archive, REPOSITORY/NAME or an address; or kubernetes.chart in the configuration',
-    typed(['helm', 'repo', 'list']),
-  ])
+  if (kubernetes?.chart !== undefined)
+    return { chart: await placeIfThere(kubernetes.chart, dirname(file)), chartVersion }
+  throw new AdminError(
+    'USAGE',
+    `which chart \`${name}\` is installed with is not said, and helm does not keep where it came from`,
+    [
+      '--chart CHART   # a folder, an archive, REPOSITORY/NAME or an address; or kubernetes.chart in the configuration',
+      typed(['helm', 'repo', 'list']),
+    ],
+  )
 }
 
 function fileOf(file: string | { path: string }): string {

@@ -21,10 +21,19 @@ interface LockPurpose {
   plan?: Plan
 }
 
-/** Runs under every lock of the deployment that is in reach. Throws BUSY, and FORBIDDEN where a plan for queues may hold none that others see. */
-export async function underLocks<T>({ opened, by }: RepairSession, { what, plan }: LockPurpose, run: (guard: Guard) => Promise<T>): Promise<T> {
+/**
+ * Runs under every lock of the deployment that is in reach. Throws BUSY, and FORBIDDEN where a plan for queues may hold
+ * none that others see.
+ */
+export async function underLocks<T>(
+  { opened, by }: RepairSession,
+  { what, plan }: LockPurpose,
+  run: (guard: Guard) => Promise<T>,
+): Promise<T> {
   const isOnQueues = plan !== undefined && worksOnQueues(plan)
-  const guard = await takeLocks(await opened.locks({ who: by, what, isOnQueues, tell: (message) => tellLine(process.stderr, message) }))
+  const guard = await takeLocks(
+    await opened.locks({ who: by, what, isOnQueues, tell: (message) => tellLine(process.stderr, message) }),
+  )
   try {
     return await run(guard)
   } finally {
@@ -40,7 +49,15 @@ export function journalOptions({ by, failpoint }: RepairSession): JournalOptions
 /** What a run works with, its steps told on standard error. */
 export function performanceOf(
   { opened, by, timeoutMs, signal, failpoint }: RepairSession,
-  of: { record: RunRecord; events: readonly RunEvent[]; journal: RunJournal; guard: Guard; patienceMs: number; foreign?: Foreign; given?: ReadonlyMap<string, Secret> },
+  of: {
+    record: RunRecord
+    events: readonly RunEvent[]
+    journal: RunJournal
+    guard: Guard
+    patienceMs: number
+    foreign?: Foreign
+    given?: ReadonlyMap<string, Secret>
+  },
 ): Performance {
   const { deployment, open, control, commands } = opened
   const { say, moving } = tellerOn(process.stderr)

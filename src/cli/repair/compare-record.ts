@@ -15,21 +15,51 @@ import type { RepairFlags } from './flags.ts'
 import { isForeign } from './foreign.ts'
 import type { RepairSession } from './session.ts'
 
-/** What the deployment shows of the record. Nothing is written to either journal. Throws what keeps a step from being asked about. */
-export async function comparedIn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<Compared> {
+/**
+ * What the deployment shows of the record. Nothing is written to either journal. Throws what keeps a step from being
+ * asked about.
+ */
+export async function comparedIn(
+  session: RepairSession,
+  flags: RepairFlags,
+  standing: Standing,
+  guard: Guard,
+): Promise<Compared> {
   const { record, events } = standing.history
-  return differingSteps(performanceOf(session, { record, events, journal: readOnly, guard, patienceMs: patienceMs(flags), foreign: foreignOf(standing) }))
+  return differingSteps(
+    performanceOf(session, {
+      record,
+      events,
+      journal: readOnly,
+      guard,
+      patienceMs: patienceMs(flags),
+      foreign: foreignOf(standing),
+    }),
+  )
 }
 
-/** Steps that are performed again, since the deployment does not show what the record says of them. Throws REFUSED unless that is accepted. */
-export async function redoneIn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<RunEvent[]> {
+/**
+ * Steps that are performed again, since the deployment does not show what the record says of them. Throws REFUSED
+ * unless that is accepted.
+ */
+export async function redoneIn(
+  session: RepairSession,
+  flags: RepairFlags,
+  standing: Standing,
+  guard: Guard,
+): Promise<RunEvent[]> {
   const { differing, repeated } = await comparedIn(session, flags, standing, guard)
   refuseUnlessAccepted(standing, differing, flags, 'resume')
   return redoOf(session, standing, [...stepsOf(differing), ...repeated])
 }
 
 /** Steps that are taken back although the record says that they were. Throws as `redoneIn`. */
-export async function undoneIn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard): Promise<RunEvent[]> {
+export async function undoneIn(
+  session: RepairSession,
+  flags: RepairFlags,
+  standing: Standing,
+  guard: Guard,
+): Promise<RunEvent[]> {
   const { differing } = await comparedIn(session, flags, standing, guard)
   // which way it goes, and what was moved, is no more taken from others here
   const undone = differing.filter(({ step, recorded, isNote }) => step === null || isNote || recorded === 'undone')
@@ -38,7 +68,10 @@ export async function undoneIn(session: RepairSession, flags: RepairFlags, stand
 }
 
 function redoOf(session: RepairSession, standing: Standing, steps: readonly number[]): RunEvent[] {
-  const { record: { plan }, events } = standing.history
+  const {
+    record: { plan },
+    events,
+  } = standing.history
   return redone({ plan, events, by: session.by, foreign: foreignOf(standing) }, new Set(steps))
 }
 
@@ -50,8 +83,16 @@ function foreignOf(standing: Standing): Foreign {
   return { events: standing.foreign, isAdopted: isForeign(standing) }
 }
 
-/** The risk `record-differs` accepts what is said of steps; which way a run goes is never taken from others. Throws REFUSED. */
-function refuseUnlessAccepted(standing: Standing, differing: readonly Differing[], flags: RepairFlags, verb: 'resume' | 'undo'): void {
+/**
+ * The risk `record-differs` accepts what is said of steps; which way a run goes is never taken from others. Throws
+ * REFUSED.
+ */
+function refuseUnlessAccepted(
+  standing: Standing,
+  differing: readonly Differing[],
+  flags: RepairFlags,
+  verb: 'resume' | 'undo',
+): void {
   const { run, plan } = standing.history.record
   const isAccepted = (flags['accept-risk'] ?? []).includes('record-differs')
   const left = isAccepted ? differing.filter(({ step }) => step === null) : differing
@@ -60,8 +101,16 @@ function refuseUnlessAccepted(standing: Standing, differing: readonly Differing[
     command`testops-admin resume ${run} -d {deployment} --dry-run`,
     command`testops-admin undo ${run} -d {deployment} --dry-run`,
     ...byOwnRecord(standing),
-    ...(isOfSteps && verb === 'resume' ? [command`testops-admin resume ${run} -d {deployment} --accept-risk record-differs   # performs those steps again`] : []),
-    ...(isOfSteps && verb === 'undo' ? [command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # takes those steps back again`] : []),
+    ...(isOfSteps && verb === 'resume'
+      ? [
+          command`testops-admin resume ${run} -d {deployment} --accept-risk record-differs   # performs those steps again`,
+        ]
+      : []),
+    ...(isOfSteps && verb === 'undo'
+      ? [
+          command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # takes those steps back again`,
+        ]
+      : []),
   ])
 }
 

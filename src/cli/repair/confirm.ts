@@ -23,8 +23,8 @@ export interface Asking {
 }
 
 /**
- * Returns once the operator has given the deployment's name: by --confirm, or by typing it on a terminal. Throws REFUSED
- * otherwise, and without a terminal says what to type; also on Ctrl-C: nothing was changed.
+ * Returns once the operator has given the deployment's name: by --confirm, or by typing it on a terminal. Throws
+ * REFUSED otherwise, and without a terminal says what to type; also on Ctrl-C: nothing was changed.
  */
 export async function confirmed(
   asked: Asked,
@@ -37,8 +37,16 @@ export async function confirmed(
   if (confirm !== undefined) return
   show()
   if (!input.isTTY || !output.isTTY || input.readableEnded === true)
-    throw new AdminError('REFUSED', 'this has to be confirmed, and there is no terminal to ask on: nothing was changed', [commandWith(words, name)])
-  const answer = await ask(`Type the ${file ? 'file' : 'deployment'}'s name, ${name}, to go on: `, { input, output }, signal)
+    throw new AdminError(
+      'REFUSED',
+      'this has to be confirmed, and there is no terminal to ask on: nothing was changed',
+      [commandWith(words, name)],
+    )
+  const answer = await ask(
+    `Type the ${file ? 'file' : 'deployment'}'s name, ${name}, to go on: `,
+    { input, output },
+    signal,
+  )
   if (answer?.trim() === name) return
   const what = answer === null ? 'the question was not answered' : `that is not \`${name}\``
   throw new AdminError('REFUSED', `${what}: nothing was changed`, [commandWith(words, name)])
@@ -47,20 +55,30 @@ export async function confirmed(
 /** Throws REFUSED where --confirm names another deployment. */
 export function refuseOtherName({ deployment: { name, file }, confirm, words }: Omit<Asked, 'signal'>): void {
   if (confirm === undefined || confirm === name) return
-  throw new AdminError('REFUSED', `--confirm names \`${confirm}\`, and this is ${file ? 'file' : 'deployment'} \`${name}\`: nothing was changed`, [commandWith(words, name)])
+  throw new AdminError(
+    'REFUSED',
+    `--confirm names \`${confirm}\`, and this is ${file ? 'file' : 'deployment'} \`${name}\`: nothing was changed`,
+    [commandWith(words, name)],
+  )
 }
 
 /** what is pasted beyond is dropped: for each key the whole line is measured */
 const mostTyped = 2000
 
 /**
- * Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a signal. Throws REFUSED
- * then. `offered` stands in the line as if it had been typed.
+ * Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a
+ * signal. Throws REFUSED then. `offered` stands in the line as if it had been typed.
  */
-export async function ask(question: string, { input, output }: Asking, signal: AbortSignal, offered = ''): Promise<string | null> {
+export async function ask(
+  question: string,
+  { input, output }: Asking,
+  signal: AbortSignal,
+  offered = '',
+): Promise<string | null> {
   const terminal = createInterface({ input, output })
   const bound = (): void => {
-    if (terminal.line.length > mostTyped) Object.assign(terminal, { line: terminal.line.slice(0, mostTyped), cursor: mostTyped })
+    if (terminal.line.length > mostTyped)
+      Object.assign(terminal, { line: terminal.line.slice(0, mostTyped), cursor: mostTyped })
   }
   let stop: () => void = () => undefined
   try {
@@ -73,11 +91,13 @@ export async function ask(question: string, { input, output }: Asking, signal: A
       if (signal.aborted) return reject(cancelled(signal.reason))
       signal.addEventListener('abort', stop, { once: true })
       terminal.once('SIGINT', stop)
-      // readline leaves its input paused when the process comes back from Ctrl-Z: nothing would be read any more, and the process end
+      // readline leaves its input paused when the process comes back from Ctrl-Z: nothing would be read any more, and
+      // the process end
       terminal.on('SIGCONT', () => terminal.resume())
       terminal.once('close', () => resolve(null))
       terminal.question(harmless(question)).then(resolve, reject)
-      // eslint-disable-next-line no-restricted-syntax -- as if it had been typed: it is read back, and shown by readline
+      // eslint-disable-next-line no-restricted-syntax -- as if it had been typed: it is read back, and shown by
+      // readline
       if (offered === harmless(offered)) terminal.write(offered)
       input.on('keypress', bound)
     })
@@ -90,6 +110,8 @@ export async function ask(question: string, { input, output }: Asking, signal: A
 
 /** The same command, confirmed. */
 function commandWith(words: readonly string[], name: string): ShellCommand {
-  const kept = words.filter((word, index) => word !== '--confirm' && words[index - 1] !== '--confirm' && !word.startsWith('--confirm='))
+  const kept = words.filter(
+    (word, index) => word !== '--confirm' && words[index - 1] !== '--confirm' && !word.startsWith('--confirm='),
+  )
   return typed(['testops-admin', ...kept, '--confirm', name])
 }

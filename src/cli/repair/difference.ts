@@ -2,7 +2,10 @@ import type { Plan } from '../../core/plan.ts'
 import { printable } from '../../output/text.ts'
 import type { RepairSession } from './session.ts'
 
-/** What a plan changes in files, line by line; '' where it changes none. It is shown and kept nowhere, since a line may hold a secret. */
+/**
+ * What a plan changes in files, line by line; '' where it changes none. It is shown and kept nowhere, since a line may
+ * hold a secret.
+ */
 export async function differenceOf({ opened }: Pick<RepairSession, 'opened'>, { steps }: Plan): Promise<string> {
   const parts: string[] = []
   for (const { action } of steps) {

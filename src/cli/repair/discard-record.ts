@@ -20,17 +20,27 @@ import { command, sentence } from '../../core/shell-command.ts'
 import { print, tellLine } from '../write.ts'
 
 /**
- * Removes the record of a run from the deployment, and nothing else of it, once it was shown, confirmed and saved on this machine.
- * Of a run of this machine, its journal here stays. Throws REFUSED where the record may be genuine and half done.
+ * Removes the record of a run from the deployment, and nothing else of it, once it was shown, confirmed and saved on
+ * this machine. Of a run of this machine, its journal here stays. Throws REFUSED where the record may be genuine and
+ * half done.
  */
-export async function discardRecord(flags: RepairFlags, run: string, words: readonly string[]): Promise<DiscardDocument> {
+export async function discardRecord(
+  flags: RepairFlags,
+  run: string,
+  words: readonly string[],
+): Promise<DiscardDocument> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
   if (!(flags['dry-run'] ?? false)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => discardIn(session, flags, run, words))
 }
 
 /** The same on a deployment that is open. */
-export async function discardIn(session: RepairSession, flags: RepairFlags, run: string, words: readonly string[]): Promise<DiscardDocument> {
+export async function discardIn(
+  session: RepairSession,
+  flags: RepairFlags,
+  run: string,
+  words: readonly string[],
+): Promise<DiscardDocument> {
   const { deployment, journals } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const there = await journals.there()
@@ -79,7 +89,12 @@ async function risksOf(session: RepairSession, run: string, found: Found): Promi
     {
       name: 'unfinished-run',
       message: `${what}: without the record, nobody can resume or undo that repair`,
-      proof: [...(isHalfDone && 'record' in found ? [command`testops-admin resume --adopt ${found.record.run} -d {deployment} --dry-run`] : []), ...left.slice(1)],
+      proof: [
+        ...(isHalfDone && 'record' in found
+          ? [command`testops-admin resume --adopt ${found.record.run} -d {deployment} --dry-run`]
+          : []),
+        ...left.slice(1),
+      ],
     },
   ]
 }
@@ -87,13 +102,22 @@ async function risksOf(session: RepairSession, run: string, found: Found): Promi
 /** The journal of this machine stays, so that nothing is lost but what others did and noted in the copy. */
 function risksOfCopy(own: RunHistory, found: Found): Risk[] {
   const { run } = own.record
-  const isMore = 'record' in found && (found.events.length > own.events.length || canonical(found.events, new Set()) !== canonical(own.events.slice(0, found.events.length), new Set()))
+  const isMore =
+    'record' in found &&
+    (found.events.length > own.events.length ||
+      canonical(found.events, new Set()) !== canonical(own.events.slice(0, found.events.length), new Set()))
   if (!('record' in found) || !(isMore || isUnfinished(own))) return []
   const message = isMore
     ? `the copy of run ${run} holds events that the journal on this machine does not: if another machine went on with the run, only the copy tells what it did`
     : `run ${run} is not finished: without its copy, other machines do not see it`
   const ask = isMore ? [sentence`ask who else repairs this deployment whether they went on with it`] : []
-  return [{ name: 'unfinished-run', message, proof: [...ask, command`testops-admin resume ${run} -d {deployment} --dry-run`] }]
+  return [
+    {
+      name: 'unfinished-run',
+      message,
+      proof: [...ask, command`testops-admin resume ${run} -d {deployment} --dry-run`],
+    },
+  ]
 }
 
 /** What cannot be compared may be genuine. */

@@ -15,15 +15,23 @@ export interface NamedFiles {
 
 /** For `history`, `resume` and `undo`. */
 export const oneFileFlags = {
-  values: Flags.string({ summary: "Use the repairs of this values file instead of a deployment's", helpValue: 'FILE', exclusive: ['compose'] }),
-  compose: Flags.string({ summary: "Use the repairs of this compose file", helpValue: 'FILE' }),
+  values: Flags.string({
+    summary: "Use the repairs of this values file instead of a deployment's",
+    helpValue: 'FILE',
+    exclusive: ['compose'],
+  }),
+  compose: Flags.string({ summary: 'Use the repairs of this compose file', helpValue: 'FILE' }),
 }
 
 /** The files that the flags name; `of`: the key whose file is the main one. Throws USAGE as reading them does. */
-export async function namedFiles({ values, compose }: { values?: string | string[] | undefined; compose?: string | undefined }, of: readonly string[] = []): Promise<{ files?: NamedFiles }> {
+export async function namedFiles(
+  { values, compose }: { values?: string | string[] | undefined; compose?: string | undefined },
+  of: readonly string[] = [],
+): Promise<{ files?: NamedFiles }> {
   const named = compose === undefined ? [values ?? []].flat() : [compose]
   if (named.length === 0) return {}
-  if (named.includes('')) throw new AdminError('USAGE', `--${compose === undefined ? 'values' : 'compose'} names no file`)
+  if (named.includes(''))
+    throw new AdminError('USAGE', `--${compose === undefined ? 'values' : 'compose'} names no file`)
   const { openFile, placeOfFile } = await import('../../runtime/index.ts')
   const flag = compose === undefined ? '--values' : '--compose'
   const paths = await Promise.all(named.map(async (it) => placeOfFile(it, process.cwd())))
@@ -46,6 +54,7 @@ export function filesOfPlan(plan: Plan): { files?: NamedFiles } {
 export function keyPath(text: string | undefined): readonly string[] {
   if (text === undefined) return []
   const keys = text.split('.')
-  if (keys.includes('')) throw new AdminError('USAGE', `--path ${text} is no path of keys: they are joined by dots`, ['--path testops'])
+  if (keys.includes(''))
+    throw new AdminError('USAGE', `--path ${text} is no path of keys: they are joined by dots`, ['--path testops'])
   return keys
 }

@@ -9,7 +9,12 @@ const defaultPatienceSeconds = 600
 export const repairFlags = {
   'dry-run': Flags.boolean({ summary: 'Show the plan and change nothing' }),
   confirm: Flags.string({ summary: "Confirm without a question: the deployment's name", helpValue: 'NAME' }),
-  'accept-risk': Flags.string({ summary: 'Accept a risk that the plan names', helpValue: 'RISK', multiple: true, delimiter: ',' }),
+  'accept-risk': Flags.string({
+    summary: 'Accept a risk that the plan names',
+    helpValue: 'RISK',
+    multiple: true,
+    delimiter: ',',
+  }),
   relay: relayFlag,
   patience: Flags.integer({
     summary: 'Wait at most this long for the service to stop, start, answer or finish its jobs',

@@ -15,14 +15,22 @@ export function isForeign({ here }: Standing): boolean {
   return !('history' in here)
 }
 
-/** Why a record does not fit this deployment, in one sentence; null: it fits. Throws what keeps it from being compared. */
-export async function misfitOf({ opened: { deployment, open } }: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<string | null> {
+/**
+ * Why a record does not fit this deployment, in one sentence; null: it fits. Throws what keeps it from being compared.
+ */
+export async function misfitOf(
+  { opened: { deployment, open } }: Pick<RepairSession, 'opened'>,
+  history: RunHistory,
+): Promise<string | null> {
   const { unfit, untold } = await misfitsOf(history, { deployment, open })
   if (untold) throw untold
   return unfit.length === 0 ? null : unfit.join('; ')
 }
 
-/** Throws REFUSED where what is known of a run from the deployment alone is nothing that this repair can have left there. */
+/**
+ * Throws REFUSED where what is known of a run from the deployment alone is nothing that this repair can have left
+ * there.
+ */
 export async function refuseUnlessFits(session: RepairSession, standing: Standing): Promise<void> {
   const { history, foreign } = standing
   if (foreign === 0 && !isForeign(standing)) return
@@ -30,7 +38,13 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
   if (!isForeign(standing)) {
     const theirs = history.events.slice(-foreign)
     const [alone] = unfitNotes(plan, theirs)
-    const [unfit] = alone === undefined ? [...(await unfitBindings(plan, theirs, session.opened)), ...(await unfitPlaces({ record: history.record, events: theirs }, session.opened))] : [alone]
+    const [unfit] =
+      alone === undefined
+        ? [
+            ...(await unfitBindings(plan, theirs, session.opened)),
+            ...(await unfitPlaces({ record: history.record, events: theirs }, session.opened)),
+          ]
+        : [alone]
     if (unfit !== undefined) throw unfitRecord(run, unfit, session)
     return
   }
@@ -39,24 +53,39 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
     if (unfit !== null) throw unfitRecord(run, unfit, session)
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'REFUSED' || error.code === 'INTERRUPTED') throw error
-    throw new AdminError('REFUSED', `Nothing changed: the record of run ${run} cannot be compared with this deployment. ${error.message}`, error.suggestions, { cause: error })
+    throw new AdminError(
+      'REFUSED',
+      `Nothing changed: the record of run ${run} cannot be compared with this deployment. ${error.message}`,
+      error.suggestions,
+      { cause: error },
+    )
   }
 }
 
 function unfitRecord(run: string, unfit: string, { by }: RepairSession): AdminError {
-  return new AdminError('REFUSED', `Nothing changed: the record of run ${run} in the deployment fits no repair of it: ${unfit}`, [
-    sentence`ask whoever repairs this deployment besides ${by} whether they began it`,
-    command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
-  ])
+  return new AdminError(
+    'REFUSED',
+    `Nothing changed: the record of run ${run} in the deployment fits no repair of it: ${unfit}`,
+    [
+      sentence`ask whoever repairs this deployment besides ${by} whether they began it`,
+      command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
+    ],
+  )
 }
 
-/** Throws REFUSED unless the risks of a record that others may have written were accepted: those of its plan, and that of adopting it. */
+/**
+ * Throws REFUSED unless the risks of a record that others may have written were accepted: those of its plan, and that
+ * of adopting it.
+ */
 export function refuseForeign({ history: { record } }: Standing, flags: RepairFlags, words: readonly string[]): void {
   const { run, by, plan } = record
   const foreign: Risk = {
     name: 'foreign-run',
     message: `run ${run} is known from the deployment alone, where others may write: read its plan before you adopt it`,
-    proof: [sentence`ask ${by} whether they began it`, command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`],
+    proof: [
+      sentence`ask ${by} whether they began it`,
+      command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
+    ],
   }
   refuseRisks({ risks: [foreign, ...plan.risks] }, flags['accept-risk'] ?? [], words)
 }

@@ -23,18 +23,31 @@ export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<Hi
   const misfits = await misfitsIn(session, all)
   const runs = all.flatMap((it) => {
     if (!('record' in it)) return []
-    return [{ ...runState(it), ...(it.isHere ? { where: 'here' as const } : { where: 'deployment' as const, state: 'unfinished' as const }), ...(it.isGone && { copyGone: true as const }), ...(misfits.has(it.record.run) && { misfit: misfits.get(it.record.run)! }) }]
+    return [
+      {
+        ...runState(it),
+        ...(it.isHere ? { where: 'here' as const } : { where: 'deployment' as const, state: 'unfinished' as const }),
+        ...(it.isGone && { copyGone: true as const }),
+        ...(misfits.has(it.record.run) && { misfit: misfits.get(it.record.run)! }),
+      },
+    ]
   })
   return {
     schemaVersion: 1,
     deployment: deployment.name,
     runs: runs.sort((a, b) => (a.run < b.run ? -1 : 1)),
-    unreadable: [...all.flatMap((it) => ('unreadable' in it ? [it] : [])), ...((await journals.here.strangers?.()) ?? [])].map(({ run, unreadable }) => ({ run, reason: unreadable })),
+    unreadable: [
+      ...all.flatMap((it) => ('unreadable' in it ? [it] : [])),
+      ...((await journals.here.strangers?.()) ?? []),
+    ].map(({ run, unreadable }) => ({ run, reason: unreadable })),
   }
 }
 
 /** All but the runs of other machines that are over. */
-export async function withoutOver(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<OnRecord['all']> {
+export async function withoutOver(
+  session: Pick<RepairSession, 'opened'>,
+  all: OnRecord['all'],
+): Promise<OnRecord['all']> {
   const left: OnRecord['all'][number][] = []
   const isOver = overIn(session.opened)
   for (const it of all) if (it.isHere || !('record' in it) || !(await isOver(it))) left.push(it)
@@ -42,7 +55,10 @@ export async function withoutOver(session: Pick<RepairSession, 'opened'>, all: O
 }
 
 /** Of each unfinished record of another machine that fits no repair of this deployment, why. */
-async function misfitsIn(session: Pick<RepairSession, 'opened'>, all: OnRecord['all']): Promise<ReadonlyMap<string, string>> {
+async function misfitsIn(
+  session: Pick<RepairSession, 'opened'>,
+  all: OnRecord['all'],
+): Promise<ReadonlyMap<string, string>> {
   const misfits = new Map<string, string>()
   for (const it of all) {
     if (!('record' in it) || it.isHere) continue
@@ -55,7 +71,10 @@ async function misfitsIn(session: Pick<RepairSession, 'opened'>, all: OnRecord['
   return misfits
 }
 
-/** Throws REFUSED where another run has not come to its end, or may not have: it may have stopped the service, or hold messages. */
+/**
+ * Throws REFUSED where another run has not come to its end, or may not have: it may have stopped the service, or hold
+ * messages.
+ */
 export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>): Promise<void> {
   const { journals } = session.opened
   const { all } = await onRecord(journals)
@@ -74,16 +93,21 @@ export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>)
 }
 
 /**
- * Throws REFUSED where a record of another machine tells of a half-done repair. One that fits no repair was written by somebody else,
- * and is in the way only while something of a repair really stands.
+ * Throws REFUSED where a record of another machine tells of a half-done repair. One that fits no repair was written by
+ * somebody else, and is in the way only while something of a repair really stands.
  */
-async function refuseIfStanding(session: Pick<RepairSession, 'opened'>, others: readonly (RunHistory | UnreadableRun)[]): Promise<void> {
+async function refuseIfStanding(
+  session: Pick<RepairSession, 'opened'>,
+  others: readonly (RunHistory | UnreadableRun)[],
+): Promise<void> {
   const strange: string[] = []
   for (const it of others) {
     if (!('record' in it)) strange.push(it.run)
     else if (await mayBeGenuine(session, it)) {
       const { run, plan, by } = it.record
-      const state = isUnfinished(it) ? 'is unfinished' : `ended, but ${(await leftStanding(session.opened))[0] ?? 'some of it may still be in place'}`
+      const state = isUnfinished(it)
+        ? 'is unfinished'
+        : `ended, but ${(await leftStanding(session.opened))[0] ?? 'some of it may still be in place'}`
       throw new AdminError('REFUSED', `run ${run} (${plan.repair}, by ${by}) from another machine ${state}`, [
         'testops-admin history -d {deployment}',
         command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
@@ -92,10 +116,14 @@ async function refuseIfStanding(session: Pick<RepairSession, 'opened'>, others: 
   }
   const [left] = await leftStanding(session.opened)
   if (left === undefined) return
-  throw new AdminError('REFUSED', `Nothing changed: ${left}, and the deployment holds a record that fits no repair, \`${strange[0]!}\``, [
-    'testops-admin history -d {deployment}',
-    command`testops-admin discard ${strange[0]!} -d {deployment}   # shows the record, saves it here, and removes it`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `Nothing changed: ${left}, and the deployment holds a record that fits no repair, \`${strange[0]!}\``,
+    [
+      'testops-admin history -d {deployment}',
+      command`testops-admin discard ${strange[0]!} -d {deployment}   # shows the record, saves it here, and removes it`,
+    ],
+  )
 }
 
 /** What cannot be compared may be genuine. */
@@ -109,11 +137,22 @@ async function mayBeGenuine(session: Pick<RepairSession, 'opened'>, history: Run
 }
 
 /** Of a run whose journal cannot be read: it may have stopped the service, or hold messages. */
-export function unknownEnd(damaged: UnreadableRun & { isHere: boolean; isSpoiled?: true }, journals: Journals): AdminError {
+export function unknownEnd(
+  damaged: UnreadableRun & { isHere: boolean; isSpoiled?: true },
+  journals: Journals,
+): AdminError {
   const run = nameOf(damaged)
   return new AdminError('REFUSED', `whether run ${run} has come to its end is not known: ${damaged.unreadable}`, [
     'testops-admin history -d {deployment}',
-    ...(damaged.isSpoiled ? [dropCopy(run)] : [command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`]),
-    ...(damaged.isHere && !damaged.isSpoiled ? [command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # once it is seen to be over`] : []),
+    ...(damaged.isSpoiled
+      ? [dropCopy(run)]
+      : [
+          command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`,
+        ]),
+    ...(damaged.isHere && !damaged.isSpoiled
+      ? [
+          command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # once it is seen to be over`,
+        ]
+      : []),
   ])
 }

@@ -49,7 +49,11 @@ export async function resumeRun(flags: RepairFlags, going: Going): Promise<Perfo
 }
 
 /** The same on a deployment that is open. */
-export async function resumeIn(session: RepairSession, flags: RepairFlags, { run: named, adopt, words }: Going): Promise<Performed | null> {
+export async function resumeIn(
+  session: RepairSession,
+  flags: RepairFlags,
+  { run: named, adopt, words }: Going,
+): Promise<Performed | null> {
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const run = named ?? (await onlyUnfinished(session))
@@ -57,7 +61,10 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
   const standing = await standingOf(journals, run, { adopt })
   await refuseIfOthers(standing, session, flags, words)
   if (await isOver(standing, session)) {
-    if (!isDry(flags)) await underLocks(session, { what: `resume ${standing.history.record.plan.repair}` }, async () => forgetFinished(journals, overIn(session.opened)))
+    if (!isDry(flags))
+      await underLocks(session, { what: `resume ${standing.history.record.plan.repair}` }, async () =>
+        forgetFinished(journals, overIn(session.opened)),
+      )
     return null
   }
   if (isCalledOver(standing) && !isDry(flags) && (await closed(session, flags, standing))) return null
@@ -69,23 +76,27 @@ export async function resumeIn(session: RepairSession, flags: RepairFlags, { run
     refuseForeign(standing, flags, words)
     await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
   }
-  return underLocks(session, { what: `resume ${standing.history.record.plan.repair}`, plan: standing.history.record.plan }, async (guard) => {
-    // whoever held the locks may have finished it
-    const now = await standingOf(journals, run, { adopt })
-    if (await isOver(now, session)) {
-      await forgetFinished(journals, overIn(session.opened))
-      return null
-    }
-    refuseChanged(standing, now)
-    if (now.isGone && flags.confirm === undefined) throw gone(run)
-    const redo = await redoneIn(session, flags, now, guard)
-    const performance = await goingOn(session, flags, now, guard, redo)
-    if (!progressOf(now.history.events).isGoingBack) return perform(performance)
-    const why = await whyNotBack(performance)
-    if (why === null) return performUndo(performance)
-    tellLine(process.stderr, `It cannot be taken back any more: ${why.message}. So it goes forward.`)
-    return perform(performance)
-  })
+  return underLocks(
+    session,
+    { what: `resume ${standing.history.record.plan.repair}`, plan: standing.history.record.plan },
+    async (guard) => {
+      // whoever held the locks may have finished it
+      const now = await standingOf(journals, run, { adopt })
+      if (await isOver(now, session)) {
+        await forgetFinished(journals, overIn(session.opened))
+        return null
+      }
+      refuseChanged(standing, now)
+      if (now.isGone && flags.confirm === undefined) throw gone(run)
+      const redo = await redoneIn(session, flags, now, guard)
+      const performance = await goingOn(session, flags, now, guard, redo)
+      if (!progressOf(now.history.events).isGoingBack) return perform(performance)
+      const why = await whyNotBack(performance)
+      if (why === null) return performUndo(performance)
+      tellLine(process.stderr, `It cannot be taken back any more: ${why.message}. So it goes forward.`)
+      return perform(performance)
+    },
+  )
 }
 
 /** By what this machine knows itself; of a run of another one, where nothing stands half done either. */
@@ -99,7 +110,10 @@ function isCalledOver(standing: Standing): boolean {
   return !isForeign(standing) && isUnfinished(standing.history) && !isUnfinished(standing.whole)
 }
 
-/** Ends a run of this machine that the deployment's copy alone calls over, where the deployment shows that it is; gives whether it did. */
+/**
+ * Ends a run of this machine that the deployment's copy alone calls over, where the deployment shows that it is; gives
+ * whether it did.
+ */
 async function closed(session: RepairSession, flags: RepairFlags, standing: Standing): Promise<boolean> {
   const { journals } = session.opened
   const { run, plan } = standing.history.record
@@ -108,7 +122,8 @@ async function closed(session: RepairSession, flags: RepairFlags, standing: Stan
     if (!isCalledOver(now)) return false
     await refuseUnlessFits(session, now)
     const compared = await comparedIn(session, flags, now, guard)
-    if (!isAllDone(now, compared) && !(isAllBack(now, compared) && (await leftStanding(session.opened)).length === 0)) return false
+    if (!isAllDone(now, compared) && !(isAllBack(now, compared) && (await leftStanding(session.opened)).length === 0))
+      return false
     await (await reopenJournal(journals, now, journalOptions(session))).close(true)
     await forgetFinished(journals, overIn(session.opened))
     return true
@@ -125,12 +140,27 @@ function isAllDone({ history, here }: Standing, { differing, repeated }: Compare
 }
 
 /** What is left of it may have looked and waited alone. */
-function isAllBack({ history: { record: { plan }, events } }: Standing, { differing }: Compared): boolean {
+function isAllBack(
+  {
+    history: {
+      record: { plan },
+      events,
+    },
+  }: Standing,
+  { differing }: Compared,
+): boolean {
   const left = progressOf(events).touched.map((step) => plan.steps[step]!)
-  return toTakeBack(plan, events).length === 0 && left.every(({ loses }) => loses === undefined) && differing.every(({ step, isNote }) => step === null || isNote)
+  return (
+    toTakeBack(plan, events).length === 0 &&
+    left.every(({ loses }) => loses === undefined) &&
+    differing.every(({ step, isNote }) => step === null || isNote)
+  )
 }
 
-/** Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to take back. */
+/**
+ * Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to
+ * take back.
+ */
 export async function undoRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed | null> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
   if (!isDry(flags)) refuseIfReadOnly()
@@ -138,7 +168,12 @@ export async function undoRun(flags: RepairFlags, run: string, words: readonly s
 }
 
 /** The same on a deployment that is open. */
-export async function undoIn(session: RepairSession, flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed | null> {
+export async function undoIn(
+  session: RepairSession,
+  flags: RepairFlags,
+  run: string,
+  words: readonly string[],
+): Promise<Performed | null> {
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const standing = await standingOf(journals, run, { adopt: true })
@@ -156,14 +191,18 @@ export async function undoIn(session: RepairSession, flags: RepairFlags, run: st
   if (isDry(flags)) return planned(standing)
   if (isForeign(standing)) refuseForeign(standing, flags, words)
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
-  return underLocks(session, { what: `undo ${standing.history.record.plan.repair}`, plan: standing.history.record.plan }, async (guard) => {
-    const now = await standingOf(journals, run, { adopt: true })
-    if (isUndone(now.history) && now.foreign === 0) return null
-    refuseChanged(standing, now)
-    if (await isOver(now, session)) await refuseIfUnfinished(session)
-    const redo = await undoneIn(session, flags, now, guard)
-    return performUndo(await goingOn(session, flags, now, guard, redo))
-  })
+  return underLocks(
+    session,
+    { what: `undo ${standing.history.record.plan.repair}`, plan: standing.history.record.plan },
+    async (guard) => {
+      const now = await standingOf(journals, run, { adopt: true })
+      if (isUndone(now.history) && now.foreign === 0) return null
+      refuseChanged(standing, now)
+      if (await isOver(now, session)) await refuseIfUnfinished(session)
+      const redo = await undoneIn(session, flags, now, guard)
+      return performUndo(await goingOn(session, flags, now, guard, redo))
+    },
+  )
 }
 
 /** A run that was killed before it touched anything has nothing to take back, and still is to be ended. */
@@ -171,24 +210,45 @@ function isUndone({ record, events }: RunHistory): boolean {
   return toTakeBack(record.plan, events).length === 0 && !isUnfinished({ record, events })
 }
 
-/** What is carried out is what was shown. Throws REFUSED where the deployment's part of the record has changed since. */
+/**
+ * What is carried out is what was shown. Throws REFUSED where the deployment's part of the record has changed since.
+ */
 function refuseChanged(seen: Standing, now: Standing): void {
   const isSame = canonical(seen.whole, new Set()) === canonical(now.whole, new Set())
   if (isSame || (now.foreign === 0 && !isForeign(now))) return
   const { run } = now.history.record
-  throw new AdminError('REFUSED', `Nothing changed: the record of run ${run} in the deployment has changed since it was shown`, [
-    isForeign(now) ? command`testops-admin resume --adopt ${run} -d {deployment} --dry-run` : command`testops-admin resume ${run} -d {deployment} --dry-run`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `Nothing changed: the record of run ${run} in the deployment has changed since it was shown`,
+    [
+      isForeign(now)
+        ? command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`
+        : command`testops-admin resume ${run} -d {deployment} --dry-run`,
+    ],
+  )
 }
 
-async function goingOn(session: RepairSession, flags: RepairFlags, standing: Standing, guard: Guard, redo: readonly RunEvent[]): Promise<Performance> {
+async function goingOn(
+  session: RepairSession,
+  flags: RepairFlags,
+  standing: Standing,
+  guard: Guard,
+  redo: readonly RunEvent[],
+): Promise<Performance> {
   const { journals } = session.opened
   await forgetFinished(journals, overIn(session.opened))
   const { record, events } = standing.whole
   const added = [...endTakenBack(session, standing), ...redo]
   const journal = await reopenJournal(journals, standing, journalOptions(session), added)
-  if (journal.onlyHere !== null && !session.opened.deployment.file) tellLine(process.stderr, `The journal is on this machine alone: ${journal.onlyHere}`)
-  return performanceOf(session, { record, events: [...(isForeign(standing) ? withoutLastCompared(events) : events), ...added], journal, guard, patienceMs: patienceMs(flags) })
+  if (journal.onlyHere !== null && !session.opened.deployment.file)
+    tellLine(process.stderr, `The journal is on this machine alone: ${journal.onlyHere}`)
+  return performanceOf(session, {
+    record,
+    events: [...(isForeign(standing) ? withoutLastCompared(events) : events), ...added],
+    journal,
+    guard,
+    patienceMs: patienceMs(flags),
+  })
 }
 
 /** That a run is over, as others have written, is not to count for whoever goes on with it after a kill either. */
@@ -200,7 +260,11 @@ function endTakenBack({ by }: RepairSession, { history, whole }: Standing): RunE
 /** What others say was compared last is compared again: nothing has been moved since. Each event keeps its place. */
 function withoutLastCompared(events: readonly RunEvent[]): RunEvent[] {
   const last = events.findLastIndex((event) => event.event === 'noted' && isNoteOfMoves(event.note, ['begun', 'moved']))
-  return events.map((event, index) => (index > last && event.event === 'noted' && isNoteOfMoves(event.note, ['compared']) ? { at: event.at, by: event.by, event: 'copied' } : event))
+  return events.map((event, index) =>
+    index > last && event.event === 'noted' && isNoteOfMoves(event.note, ['compared'])
+      ? { at: event.at, by: event.by, event: 'copied' }
+      : event,
+  )
 }
 
 async function onlyUnfinished(session: RepairSession): Promise<string | null> {
@@ -235,46 +299,88 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
 }
 
 /**
- * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current context of kubectl or
- * docker may be another by now, with a deployment of the same name. Throws REFUSED.
+ * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current
+ * context of kubectl or docker may be another by now, with a deployment of the same name. Throws REFUSED.
  */
-async function refuseIfOthers({ history }: Standing, { by, opened }: RepairSession, flags: RepairFlags, words: readonly string[]): Promise<void> {
+async function refuseIfOthers(
+  { history }: Standing,
+  { by, opened }: RepairSession,
+  flags: RepairFlags,
+  words: readonly string[],
+): Promise<void> {
   const { record } = history
   const { run, plan } = record
   const workload = workloadOf(history)
-  const { deployment: { name, cluster, platform } } = opened
+  const {
+    deployment: { name, cluster, platform },
+  } = opened
   const { cluster: former } = plan.target
   // another user, or another machine, may reach the same cluster by another address
   if (plan.deployment === name && record.by === by && cluster !== former) {
-    throw new AdminError('REFUSED', `run ${run} was begun at ${former ?? 'this machine'}, and this is ${cluster ?? 'this machine'}: nothing was changed`, [
-      ...(platform === 'compose' ? ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls'] : ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']),
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `run ${run} was begun at ${former ?? 'this machine'}, and this is ${cluster ?? 'this machine'}: nothing was changed`,
+      [
+        ...(platform === 'compose'
+          ? ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls']
+          : ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']),
+      ],
+    )
   }
   const own = workload && ((await opened.workload?.()) ?? null)
   if (own && isSameWorkload(own, workload)) return refuseMadeAgain(run, own, workload, flags, words)
   if (own) {
-    throw new AdminError('REFUSED', `run ${run} is one of ${inWords(workload)}, and deployment \`${name}\` is ${inWords(own)}: nothing was changed`, [
-      typed(['testops-admin', 'history', '-d', plan.deployment]),
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `run ${run} is one of ${inWords(workload)}, and deployment \`${name}\` is ${inWords(own)}: nothing was changed`,
+      [typed(['testops-admin', 'history', '-d', plan.deployment])],
+    )
   }
   if (plan.deployment === name) return
-  if (platform === 'kubernetes' && former !== undefined && cluster === former) return refuseUntold(history, name, flags, words)
-  throw new AdminError('REFUSED', `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`, [
-    typed(['testops-admin', 'history', '-d', plan.deployment]),
-  ])
+  if (platform === 'kubernetes' && former !== undefined && cluster === former)
+    return refuseUntold(history, name, flags, words)
+  throw new AdminError(
+    'REFUSED',
+    `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`,
+    [typed(['testops-admin', 'history', '-d', plan.deployment])],
+  )
 }
 
-/** A former version did not note which workload a run was of: under another name, at the same place, it may be this one. Throws REFUSED. */
-function refuseUntold({ record: { run, plan, program } }: RunHistory, name: string, flags: RepairFlags, words: readonly string[]): void {
+/**
+ * A former version did not note which workload a run was of: under another name, at the same place, it may be this one.
+ * Throws REFUSED.
+ */
+function refuseUntold(
+  { record: { run, plan, program } }: RunHistory,
+  name: string,
+  flags: RepairFlags,
+  words: readonly string[],
+): void {
   const message = `run ${run} was begun for deployment \`${plan.deployment}\` by version ${program}, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, \`${name}\``
-  refuseRisks({ risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}', '{status}'] }] }, flags['accept-risk'] ?? [], words)
+  refuseRisks(
+    { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}', '{status}'] }] },
+    flags['accept-risk'] ?? [],
+    words,
+  )
 }
 
-/** What was deleted and made again since may lack what the run has done, and what it has noted there. Throws REFUSED. */
-function refuseMadeAgain(run: string, own: WorkloadIdentity, seen: WorkloadIdentity, flags: RepairFlags, words: readonly string[]): void {
+/**
+ * What was deleted and made again since may lack what the run has done, and what it has noted there. Throws REFUSED.
+ */
+function refuseMadeAgain(
+  run: string,
+  own: WorkloadIdentity,
+  seen: WorkloadIdentity,
+  flags: RepairFlags,
+  words: readonly string[],
+): void {
   if (seen.uid === undefined || own.uid === undefined || seen.uid === own.uid) return
   const message = `${inWords(own)} is another one than run ${run} has seen: it was deleted and made again since (its uid was ${seen.uid}, and is ${own.uid})`
-  refuseRisks({ risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}'] }] }, flags['accept-risk'] ?? [], words)
+  refuseRisks(
+    { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}'] }] },
+    flags['accept-risk'] ?? [],
+    words,
+  )
 }
 
 function inWords({ kind, namespace, name }: WorkloadIdentity): string {
@@ -282,7 +388,9 @@ function inWords({ kind, namespace, name }: WorkloadIdentity): string {
 }
 
 function lost(run: string): AdminError {
-  return new AdminError('REFUSED', `what run ${run} did cannot be taken back: there is no undo`, ['testops-admin history -d {deployment}'])
+  return new AdminError('REFUSED', `what run ${run} did cannot be taken back: there is no undo`, [
+    'testops-admin history -d {deployment}',
+  ])
 }
 
 function gone(run: string): AdminError {
@@ -297,11 +405,18 @@ function gone(run: string): AdminError {
   )
 }
 
-function tellBack({ history: { record: { plan }, events } }: Standing): void {
+function tellBack({
+  history: {
+    record: { plan },
+    events,
+  },
+}: Standing): void {
   print(process.stderr, takeBackText(plan, toTakeBack(plan, events), screenOf(process.stderr)))
 }
 
-/** The whole plan, before anything of it is carried out; of a record of others, in words made from its actions alone. */
+/**
+ * The whole plan, before anything of it is carried out; of a record of others, in words made from its actions alone.
+ */
 function show(standing: Standing, { opened: { deployment } }: RepairSession, flags: RepairFlags): void {
   const { history, isGone } = standing
   const { run, repair, by, startedAt, done, steps, within } = runState(history)
@@ -319,7 +434,11 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
   tellLine(process.stderr, `Run ${run}: ${repair} by ${by}, begun ${startedAt}; ${done} of ${steps} steps done${at}`)
   // a dry run prints it as its result
   if (!isDry(flags)) print(process.stderr, planText(history.record.plan, screen))
-  if (isGone) tellLine(process.stderr, 'The deployment keeps its journal no longer: it may have been finished or taken back from another machine.')
+  if (isGone)
+    tellLine(
+      process.stderr,
+      'The deployment keeps its journal no longer: it may have been finished or taken back from another machine.',
+    )
 }
 
 function isDry(flags: RepairFlags): boolean {

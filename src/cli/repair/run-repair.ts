@@ -44,8 +44,8 @@ export interface Wish {
 }
 
 /**
- * Makes a plan, shows it, has it confirmed, and carries it out under the journal and the locks (DESIGN.md 6). Throws AdminError
- * before there is a plan; from then on a failure is part of the document.
+ * Makes a plan, shows it, has it confirmed, and carries it out under the journal and the locks (DESIGN.md 6). Throws
+ * AdminError before there is a plan; from then on a failure is part of the document.
  */
 export async function runRepair(flags: RepairFlags, wish: Wish): Promise<Performed> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
@@ -59,7 +59,8 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
   const isDry = flags['dry-run'] ?? false
   // a run that stands half done may be why this one cannot be planned, or finds nothing to do
   const plan = await planOf(session, wish).catch(async (error: unknown) => {
-    if (!isDry && error instanceof AdminError && error.code !== 'INTERRUPTED') await refuseIfUnfinishedOrBusy(session, wish.repair.id)
+    if (!isDry && error instanceof AdminError && error.code !== 'INTERRUPTED')
+      await refuseIfUnfinishedOrBusy(session, wish.repair.id)
     throw error
   })
   try {
@@ -74,7 +75,9 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
     // who confirmed a plan by its file's name may never have read it
     const isShown = wish.saved !== undefined
     if (isShown) show(plan, difference)
-    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () => (isShown ? undefined : show(plan, difference)))
+    await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () =>
+      isShown ? undefined : show(plan, difference),
+    )
     if (flags.confirm !== undefined && !isShown) print(process.stderr, difference)
     return await underLocks(session, { what: plan.repair, plan }, async (guard) => {
       await forgetFinished(opened.journals, overIn(session.opened))
@@ -84,7 +87,16 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
       const record = { ...recordOf(now, session, wish, flags), ...(await workloadIn(session)) }
       const journal = await beginJournal(opened.journals, record, journalOptions(session))
       tellWhere(record, opened.deployment.file ? null : journal.onlyHere)
-      return perform(performanceOf(session, { record, events: [], journal, guard, patienceMs: patienceMs(flags), ...(wish.given && { given: wish.given }) }))
+      return perform(
+        performanceOf(session, {
+          record,
+          events: [],
+          journal,
+          guard,
+          patienceMs: patienceMs(flags),
+          ...(wish.given && { given: wish.given }),
+        }),
+      )
     })
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
@@ -92,7 +104,10 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
   }
 }
 
-/** A run that is not over may be going on right now: whoever works on it is named (BUSY), and not offered to be taken over. */
+/**
+ * A run that is not over may be going on right now: whoever works on it is named (BUSY), and not offered to be taken
+ * over.
+ */
 async function refuseIfUnfinishedOrBusy(session: RepairSession, what: string): Promise<void> {
   try {
     await refuseIfUnfinished(session)
@@ -116,13 +131,22 @@ async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan>
 
 /** What it asks changes nothing, so that an interruption need not wait for the answers. */
 async function planOf({ opened, signal }: RepairSession, { repair, options }: Wish): Promise<Plan> {
-  const plan = await unlessAborted(makePlan(repair, opened.open, opened.deployment, options), signal, () => signal.reason as Error)
+  const plan = await unlessAborted(
+    makePlan(repair, opened.open, opened.deployment, options),
+    signal,
+    () => signal.reason as Error,
+  )
   return foresee(fillPlan(plan, opened.deployment, opened.commands), opened.journals, opened.deployment)
 }
 
 /** A plan that was not begun, and why. */
 function notBegun(plan: Plan, error: AdminError, { opened: { deployment, commands } }: RepairSession): RepairDocument {
-  const outcome = error.code === 'INTERRUPTED' ? 'interrupted' : error.code === 'REFUSED' || error.code === 'BUSY' ? 'refused' : 'failed'
+  const outcome =
+    error.code === 'INTERRUPTED'
+      ? 'interrupted'
+      : error.code === 'REFUSED' || error.code === 'BUSY'
+        ? 'refused'
+        : 'failed'
   return documentOf(plan, { outcome, error: runError(error, (command) => fillCommand(command, deployment, commands)) })
 }
 

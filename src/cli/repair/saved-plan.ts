@@ -9,21 +9,33 @@ import { asPath, command, nested } from '../../core/shell-command.ts'
 import { inputName, readInput } from '../../runtime/read-input.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** The plan of a document that --dry-run --json printed. Throws USAGE where it is none, REFUSED where it is not as it was printed. */
+/**
+ * The plan of a document that --dry-run --json printed. Throws USAGE where it is none, REFUSED where it is not as it
+ * was printed.
+ */
 export async function savedPlan(file: string, deployment: string | undefined): Promise<Plan> {
   const document = parse(await readInput(file, { mostBytes: 50_000_000, next: how }), file)
   const { plan, hash } = document
-  const fault = document.schemaVersion !== 1 ? 'it has another schemaVersion than 1' : typeof hash !== 'string' ? 'its hash is missing' : faultOfPlan(plan)
+  const fault =
+    document.schemaVersion !== 1
+      ? 'it has another schemaVersion than 1'
+      : typeof hash !== 'string'
+        ? 'its hash is missing'
+        : faultOfPlan(plan)
   if (fault !== null || plan === undefined) {
     throw new AdminError('USAGE', `${inputName(file)} holds no plan that this version knows: ${fault}`, how)
   }
   const unknown = faultOfOptions(plan.repair, plan.options)
-  if (unknown !== null) throw new AdminError('USAGE', `${inputName(file)} holds no plan that this version knows: ${unknown}`, how)
-  if (hashOf(plan) !== hash) throw new AdminError('REFUSED', `the plan in ${inputName(file)} has been changed since it was made`, how)
+  if (unknown !== null)
+    throw new AdminError('USAGE', `${inputName(file)} holds no plan that this version knows: ${unknown}`, how)
+  if (hashOf(plan) !== hash)
+    throw new AdminError('REFUSED', `the plan in ${inputName(file)} has been changed since it was made`, how)
   if (deployment !== undefined && deployment !== plan.deployment) {
-    throw new AdminError('USAGE', `the plan in ${inputName(file)} is for deployment \`${plan.deployment}\`, not for \`${deployment}\``, [
-      command`testops-admin apply ${asPath(file)} ${nested(onDeployment(plan.deployment))}`,
-    ])
+    throw new AdminError(
+      'USAGE',
+      `the plan in ${inputName(file)} is for deployment \`${plan.deployment}\`, not for \`${deployment}\``,
+      [command`testops-admin apply ${asPath(file)} ${nested(onDeployment(plan.deployment))}`],
+    )
   }
   return plan
 }

@@ -24,7 +24,10 @@ export interface RepairSession {
   failpoint: Failpoint
 }
 
-/** Opens the deployment, runs, and lets go of everything. Ctrl-C aborts the signal; what runs ends at its next safe point. */
+/**
+ * Opens the deployment, runs, and lets go of everything. Ctrl-C aborts the signal; what runs ends at its next safe
+ * point.
+ */
 export async function withDeployment<T>(flags: RepairFlags, run: (session: RepairSession) => Promise<T>): Promise<T> {
   const { openDeployment, openFile } = await import('../../runtime/index.ts')
   const environment = process.env
@@ -32,24 +35,33 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
   const timeoutMs = timeout * 1000
   const isDry = flags['dry-run'] ?? false
   let opened: OpenedDeployment | null = null
-  return withInterrupts(async (signal) => {
-    opened = files
-      ? openFile({ flag: files.flag, path: files.main }, files.paths, environment, { timeoutMs })
-      : await openDeployment(flags.selected ?? (await chosenDeployment(flags, signal)), { timeoutMs, environment, config: file, signal, ...relayOf(flags, { mayMakePods: !isDry, isLasting: !isDry }) })
-    try {
-      return await run({
-        opened,
-        by: `${userName()}@${hostname()}`,
-        timeoutMs,
-        signal,
-        failpoint: failpoints(environment.TESTOPS_ADMIN_FAILPOINT),
-      })
-    } catch (error) {
-      throw error instanceof AdminError ? filledError(error, opened) : error
-    } finally {
-      await opened.close()
-    }
-  }, (signal) => abandoned(signal, flags, opened))
+  return withInterrupts(
+    async (signal) => {
+      opened = files
+        ? openFile({ flag: files.flag, path: files.main }, files.paths, environment, { timeoutMs })
+        : await openDeployment(flags.selected ?? (await chosenDeployment(flags, signal)), {
+            timeoutMs,
+            environment,
+            config: file,
+            signal,
+            ...relayOf(flags, { mayMakePods: !isDry, isLasting: !isDry }),
+          })
+      try {
+        return await run({
+          opened,
+          by: `${userName()}@${hostname()}`,
+          timeoutMs,
+          signal,
+          failpoint: failpoints(environment.TESTOPS_ADMIN_FAILPOINT),
+        })
+      } catch (error) {
+        throw error instanceof AdminError ? filledError(error, opened) : error
+      } finally {
+        await opened.close()
+      }
+    },
+    (signal) => abandoned(signal, flags, opened),
+  )
 }
 
 /** Says at once how it is gone on with, since the process ends when this returns. */
@@ -58,7 +70,8 @@ function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: Opened
     'testops-admin history -d {deployment}',
     'testops-admin resume -d {deployment}   # where it lists a run that is unfinished',
   ])
-  const { code, message, suggestions, exitCode } = opened === null ? new AdminError(error.code, error.message) : filledError(error, opened)
+  const { code, message, suggestions, exitCode } =
+    opened === null ? new AdminError(error.code, error.message) : filledError(error, opened)
   const document = { error: { code, message, suggestions } }
   try {
     printNow(json ? 1 : 2, json ? jsonText(document) : errorText(document, screenOf(process.stderr)))
@@ -69,9 +82,17 @@ function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: Opened
 }
 
 /** The error with what to type on this deployment. */
-export function filledError(error: AdminError, { deployment, commands }: Pick<OpenedDeployment, 'deployment' | 'commands'>): AdminError {
+export function filledError(
+  error: AdminError,
+  { deployment, commands }: Pick<OpenedDeployment, 'deployment' | 'commands'>,
+): AdminError {
   const { code, message, suggestions, cause, obstacle } = error
-  return new AdminError(code, message, suggestions.map((command) => fillCommand(command, deployment, commands)), { cause, obstacle })
+  return new AdminError(
+    code,
+    message,
+    suggestions.map((command) => fillCommand(command, deployment, commands)),
+    { cause, obstacle },
+  )
 }
 
 /** A process may run under a number that has no name. */

@@ -18,10 +18,16 @@ interface Shortcuts {
 }
 
 /** What is to be set, without the secrets, and those beside it. Throws USAGE. */
-export async function settingWishes(words: readonly string[], shortcuts: Shortcuts): Promise<Pick<SetEnvOptions, 'settings' | 'salt'> & { given: ReadonlyMap<string, Secret> }> {
+export async function settingWishes(
+  words: readonly string[],
+  shortcuts: Shortcuts,
+): Promise<Pick<SetEnvOptions, 'settings' | 'salt'> & { given: ReadonlyMap<string, Secret> }> {
   const flag = words.find((word) => word.startsWith('-'))
   if (flag !== undefined) {
-    throw new AdminError('USAGE', `${flag} is no flag of \`testops-admin set-env\``, ['testops-admin set-env NAME-   # takes a setting away', 'testops-admin set-env --help'])
+    throw new AdminError('USAGE', `${flag} is no flag of \`testops-admin set-env\``, [
+      'testops-admin set-env NAME-   # takes a setting away',
+      'testops-admin set-env --help',
+    ])
   }
   const salt = randomBytes(16).toString('hex')
   const given = new Map<string, Secret>()
@@ -38,20 +44,33 @@ export async function settingWishes(words: readonly string[], shortcuts: Shortcu
   }
   settings.push(...ofShortcuts(shortcuts))
   if (settings.length > 0) return { settings, salt, given }
-  throw new AdminError('USAGE', 'what is to be set is not said', ['testops-admin set-env NAME=VALUE', 'testops-admin set-env NAME-   # takes it away', 'testops-admin set-env --help'])
+  throw new AdminError('USAGE', 'what is to be set is not said', [
+    'testops-admin set-env NAME=VALUE',
+    'testops-admin set-env NAME-   # takes it away',
+    'testops-admin set-env --help',
+  ])
 }
 
 async function secretFrom(source: string, name: string): Promise<Secret> {
   const next = [command`testops-admin set-env ${name}=@FILE`]
   const secret = secretIn(await readInput(source, { mostBytes: 100_000, next }))
   const text = secret.reveal()
-  if (text === '') throw new AdminError('USAGE', `${source === '-' ? 'standard input' : source} is empty: ${name} would be, too`, [command`testops-admin set-env ${name}-   # takes it away`])
-  if (/[\0-\x08\x0a-\x1f\x7f]/.test(text)) throw new AdminError('USAGE', `the value of ${name} holds control characters, or more than one line`, next)
+  if (text === '')
+    throw new AdminError('USAGE', `${source === '-' ? 'standard input' : source} is empty: ${name} would be, too`, [
+      command`testops-admin set-env ${name}-   # takes it away`,
+    ])
+  if (/[\0-\x08\x0a-\x1f\x7f]/.test(text))
+    throw new AdminError('USAGE', `the value of ${name} holds control characters, or more than one line`, next)
   return secret
 }
 
-function ofShortcuts({ 'durable-queues': durable, 'token-lifetime': seconds, 'integration-debug': debug }: Shortcuts): SettingWish[] {
-  const known = (setting: KnownSetting, to: string | null | undefined): SettingWish[] => (to === undefined ? [] : [{ known: setting, to }])
+function ofShortcuts({
+  'durable-queues': durable,
+  'token-lifetime': seconds,
+  'integration-debug': debug,
+}: Shortcuts): SettingWish[] {
+  const known = (setting: KnownSetting, to: string | null | undefined): SettingWish[] =>
+    to === undefined ? [] : [{ known: setting, to }]
   return [
     ...known('rabbitDurable', durable),
     ...known('tokenValiditySeconds', seconds === undefined ? undefined : String(seconds)),

@@ -7,7 +7,10 @@ import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { print } from '../write.ts'
 
 /** Prints how a repair ended, and sets the exit code. */
-export function showPerformed({ document, exitCode, stack }: Performed, { json, config }: { json: boolean; config?: string | undefined }): void {
+export function showPerformed(
+  { document, exitCode, stack }: Performed,
+  { json, config }: { json: boolean; config?: string | undefined },
+): void {
   if (stack !== undefined) print(process.stderr, stackText(stack))
   const shown = withoutSecretsIn(document)
   if (json) print(process.stdout, jsonText(shown))

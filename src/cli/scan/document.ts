@@ -39,8 +39,12 @@ function wholeDocument(result: ScanResult, about: About, isCut: boolean): ScanDo
     lines: result.lines,
     bytes: result.bytes,
     ...times(result),
-    matches: matches.sort((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity) || other.count - one.count),
-    timeline: timed.sort((one, other) => one.at.getTime() - other.at.getTime()).map(({ at, signature }) => ({ at: at.toISOString(), signature })),
+    matches: matches.sort(
+      (one, other) => order.indexOf(one.severity) - order.indexOf(other.severity) || other.count - one.count,
+    ),
+    timeline: timed
+      .sort((one, other) => one.at.getTime() - other.at.getTime())
+      .map(({ at, signature }) => ({ at: at.toISOString(), signature })),
     files: result.parts.map(({ name, tally }) => ({
       name,
       lines: tally.lines,
@@ -54,7 +58,22 @@ function wholeDocument(result: ScanResult, about: About, isCut: boolean): ScanDo
 }
 
 function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
-  const { id, severity, count, records, untimed, first, last, overBy, partOf, samples, hosts, conflicts, agents, rate } = cause
+  const {
+    id,
+    severity,
+    count,
+    records,
+    untimed,
+    first,
+    last,
+    overBy,
+    partOf,
+    samples,
+    hosts,
+    conflicts,
+    agents,
+    rate,
+  } = cause
   const known = signatures.find((it) => it.id === id)!
   const { title, check, remedy, explain } = partOf === undefined ? known : { ...known, ...beside[partOf] }
   return {
@@ -70,7 +89,10 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
     ...(hosts.size > 0 && { hosts: shownHosts(hosts, hide) }),
     ...(conflicts.length > 0 && { conflicts }),
     ...(agents.length > 0 && { agents }),
-    rate: { seconds: rate.width / 1000, counts: [...rate.counts].map(([at, lines]) => ({ at: new Date(at).toISOString(), lines })) },
+    rate: {
+      seconds: rate.width / 1000,
+      counts: [...rate.counts].map(([at, lines]) => ({ at: new Date(at).toISOString(), lines })),
+    },
     remedy: remedy === null || severity === 'info' ? null : typed(remedy),
     explain: command`testops-admin explain ${explain}`,
   }
@@ -78,10 +100,17 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
 
 /** What is told of a signature that is a part of another fault than it is alone. */
 const beside = {
-  'lock-stolen': { title: 'the service waited for the change-log lock in vain, and released it: its holder may still be at work', remedy: null, explain: 'lock-stolen' },
+  'lock-stolen': {
+    title: 'the service waited for the change-log lock in vain, and released it: its holder may still be at work',
+    remedy: null,
+    explain: 'lock-stolen',
+  },
 } as const
 
-/** The most frequent first; what is written where a host should be may be a secret, and several of these look alike then. */
+/**
+ * The most frequent first; what is written where a host should be may be a secret, and several of these look alike
+ * then.
+ */
 function shownHosts(hosts: ReadonlyMap<string, number>, hide: About['hide']): Record<string, number> {
   const counts = new Map<string, number>()
   for (const [name, times] of hosts) {
@@ -91,7 +120,10 @@ function shownHosts(hosts: ReadonlyMap<string, number>, hide: About['hide']): Re
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one))
 }
 
-function shown({ code, message, suggestions }: AdminError, { hide, typed }: About): Omit<ScanDocument['unread'][number], 'name'> {
+function shown(
+  { code, message, suggestions }: AdminError,
+  { hide, typed }: About,
+): Omit<ScanDocument['unread'][number], 'name'> {
   return { code, message: hide(message), suggestions: suggestions.map(typed) }
 }
 
@@ -100,5 +132,7 @@ type TimeName = 'from' | 'to' | 'first' | 'last' | 'overBy' | 'since' | 'until'
 /** Those of them that are known. */
 function times<T extends Partial<Record<TimeName, unknown>>>(all: T): Partial<Record<keyof T & TimeName, string>> {
   const names: readonly TimeName[] = ['from', 'to', 'first', 'last', 'overBy', 'since', 'until']
-  return Object.fromEntries(names.flatMap((name) => (all[name] instanceof Date ? [[name, all[name].toISOString()]] : []))) as Partial<Record<keyof T & TimeName, string>>
+  return Object.fromEntries(
+    names.flatMap((name) => (all[name] instanceof Date ? [[name, all[name].toISOString()]] : [])),
+  ) as Partial<Record<keyof T & TimeName, string>>
 }

@@ -24,7 +24,10 @@ export interface Scanned {
 /** so long nothing is said of a pipe in which nothing comes */
 const patienceMs = 3000
 
-/** Scans what is named, `-` for standard input, or the log of a deployment. Throws USAGE, and what finding a deployment throws. */
+/**
+ * Scans what is named, `-` for standard input, or the log of a deployment. Throws USAGE, and what finding a deployment
+ * throws.
+ */
 export async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
   const tell = (message: string): void => tellLine(process.stderr, message)
   if (names.length === 0 && isPiped()) tell(unreadNote('testops-admin scan-logs'))
@@ -34,7 +37,8 @@ export async function runScan(names: readonly string[], flags: ScanFlags): Promi
     process.stdout.once('error', () => gone.abort())
     const signal = AbortSignal.any([interrupted, gone.signal])
     const surroundings = { signal, tell, input: patient(process.stdin, tell, signal) }
-    const session = names.length > 0 ? await filesSession(names, flags, surroundings) : await deploymentSession(flags, surroundings)
+    const session =
+      names.length > 0 ? await filesSession(names, flags, surroundings) : await deploymentSession(flags, surroundings)
     try {
       return await scanned(session, flags, signal, () => interrupted.aborted)
     } finally {
@@ -43,23 +47,39 @@ export async function runScan(names: readonly string[], flags: ScanFlags): Promi
   })
 }
 
-async function scanned({ inputs, about }: Session, flags: ScanFlags, signal: AbortSignal, isInterrupted: () => boolean): Promise<Scanned> {
+async function scanned(
+  { inputs, about }: Session,
+  flags: ScanFlags,
+  signal: AbortSignal,
+  isInterrupted: () => boolean,
+): Promise<Scanned> {
   const { startScan } = await import('../../runtime/scan/index.ts')
   const run = startScan(inputs.parts, inputs.following, { ...about, signal })
   const found = (): ScanDocument => scanDocument(run.result(), about)
   const over = new AbortController()
-  const told = flags.follow && !flags.json ? tellWhile(found, process.stdout, AbortSignal.any([signal, over.signal])) : null
+  const told =
+    flags.follow && !flags.json ? tellWhile(found, process.stdout, AbortSignal.any([signal, over.signal])) : null
   await run.ended
   over.abort()
   await told
   const isCut = isInterrupted() && !flags.follow
   const document = scanDocument(run.result(), about, isCut)
-  return { document, exitCode: isCut ? exitCodes.INTERRUPTED : exitCodeOf({ summary: scanSummary(document) }, flags['fail-on']) }
+  return {
+    document,
+    exitCode: isCut ? exitCodes.INTERRUPTED : exitCodeOf({ summary: scanSummary(document) }, flags['fail-on']),
+  }
 }
 
 /** Says what is waited for, where nothing comes, and waits no longer than is wanted. */
-async function* patient(input: NodeJS.ReadStream, tell: (message: string) => void, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const waiting = setTimeout(() => tell('waiting for a log on standard input: name files, or a deployment with -d, if that was not meant'), input.isTTY ? 0 : patienceMs)
+async function* patient(
+  input: NodeJS.ReadStream,
+  tell: (message: string) => void,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const waiting = setTimeout(
+    () => tell('waiting for a log on standard input: name files, or a deployment with -d, if that was not meant'),
+    input.isTTY ? 0 : patienceMs,
+  )
   const end = (): void => void input.destroy()
   signal.addEventListener('abort', end)
   try {

@@ -39,12 +39,20 @@ export interface Surroundings {
 const defaultTimeoutSeconds = 10
 
 /** Files that are named, `-` for standard input. Throws USAGE. */
-export async function filesSession(names: readonly string[], flags: SourceFlags, { tell, input }: Surroundings): Promise<Session> {
+export async function filesSession(
+  names: readonly string[],
+  flags: SourceFlags,
+  { tell, input }: Surroundings,
+): Promise<Session> {
   const asked = askedOf(flags, null)
   await noteIgnored(flags)
   const { inputsIn } = await import('../../runtime/scan/index.ts')
   const inputs = await inputsIn(names, { timeZone: asked.timeZone, input, follow: flags.follow ? tell : null })
-  return { inputs, about: { ...asked, typed: (command) => command, hide: (text) => masked(text, null) }, close: async () => undefined }
+  return {
+    inputs,
+    about: { ...asked, typed: (command) => command, hide: (text) => masked(text, null) },
+    close: async () => undefined,
+  }
 }
 
 /** The log of the deployment that the flags name, or that is found. Throws what finding and opening it throws. */
@@ -62,7 +70,11 @@ export async function deploymentSession(flags: SourceFlags, { signal, tell }: Su
     const inputs = await inputsOf(await open.logs(), { since: asked.since, signal, follow: flags.follow ? tell : null })
     const environment = (await tolerant(open.service().then(async (service) => service.environment()))) ?? null
     const typed = (asked: Suggestion): Suggestion => fillCommand(onDeployment(asked), deployment, commands)
-    return { inputs, about: { ...asked, deployment: deployment.name, typed, hide: (text) => masked(text, environment) }, close }
+    return {
+      inputs,
+      about: { ...asked, deployment: deployment.name, typed, hide: (text) => masked(text, environment) },
+      close,
+    }
   } catch (error) {
     await close()
     throw error instanceof AdminError ? filledError(error, opened) : error
@@ -71,18 +83,29 @@ export async function deploymentSession(flags: SourceFlags, { signal, tell }: Su
 
 /** Commands of ours work on a deployment, but for the one that edits a file. */
 function onDeployment(asked: Suggestion): Suggestion {
-  return /^testops-admin (?!use-legacy-image|explain)/.test(asked) && !asked.includes('{') ? command`${nested(asked)} -d {deployment}` : asked
+  return /^testops-admin (?!use-legacy-image|explain)/.test(asked) && !asked.includes('{')
+    ? command`${nested(asked)} -d {deployment}`
+    : asked
 }
 
 /** Throws USAGE for times that are none, or leave nothing. */
-function askedOf({ since, until, 'time-zone': named }: SourceFlags, deployment: { platform: string; timeZone: string | null } | null): Pick<About, 'timeZone' | 'assumedFrom' | 'since' | 'until'> {
-  if (named !== undefined && !isTimeZone(named)) throw new AdminError('USAGE', `--time-zone: there is no time zone \`${named}\``, ['--time-zone UTC', '--time-zone Europe/Moscow'])
+function askedOf(
+  { since, until, 'time-zone': named }: SourceFlags,
+  deployment: { platform: string; timeZone: string | null } | null,
+): Pick<About, 'timeZone' | 'assumedFrom' | 'since' | 'until'> {
+  if (named !== undefined && !isTimeZone(named))
+    throw new AdminError('USAGE', `--time-zone: there is no time zone \`${named}\``, [
+      '--time-zone UTC',
+      '--time-zone Europe/Moscow',
+    ])
   const zone = named ?? deployment?.timeZone ?? null
   const isHere = deployment === null || deployment.platform === 'host'
   const timeZone = zone ?? (isHere ? zoneHere() : 'UTC')
-  const assumedFrom = zone !== null ? null : isHere ? "this machine's own" : 'as containers have it that are told no other'
+  const assumedFrom =
+    zone !== null ? null : isHere ? "this machine's own" : 'as containers have it that are told no other'
   const from = since === undefined ? undefined : when('--since', since)(timeZone)
   const to = until === undefined ? undefined : when('--until', until)(timeZone)
-  if (from && to && from >= to) throw new AdminError('USAGE', '--since is not before --until: nothing is left between them')
+  if (from && to && from >= to)
+    throw new AdminError('USAGE', '--since is not before --until: nothing is left between them')
   return { timeZone, assumedFrom, since: from, until: to }
 }

@@ -12,8 +12,8 @@ export interface Output extends Printer {
 const everyMs = 1000
 
 /**
- * Tells what has been found as it comes, until the signal ends it: on a terminal a table that is drawn anew and taken away in the end,
- * else a line where something has come.
+ * Tells what has been found as it comes, until the signal ends it: on a terminal a table that is drawn anew and taken
+ * away in the end, else a line where something has come.
  */
 export async function tellWhile(document: () => ScanDocument, output: Output, signal: AbortSignal): Promise<void> {
   const screen = screenOf(output)

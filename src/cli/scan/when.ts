@@ -10,8 +10,8 @@ const time = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d{1,9})?)?\s*(
 export type When = (timeZone: string) => Date
 
 /**
- * `2h`, `30m`, `1d12h` before now; `2026-11-22`, `2026-11-22T10:00`, with seconds or not, with an offset, or in the time of the log.
- * Throws USAGE.
+ * `2h`, `30m`, `1d12h` before now; `2026-11-22`, `2026-11-22T10:00`, with seconds or not, with an offset, or in the
+ * time of the log. Throws USAGE.
  */
 export function when(flag: '--since' | '--until', text: string, now = Date.now()): When {
   const ago = agoMs(text.trim())
@@ -26,7 +26,10 @@ export function when(flag: '--since' | '--until', text: string, now = Date.now()
 /** Null: no such text. */
 function agoMs(text: string): number | null {
   if (!/^(?:\d{1,9}[smhdw])+$/.test(text)) return null
-  return [...text.matchAll(/(\d{1,9})([smhdw])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit as keyof typeof unitMs], 0)
+  return [...text.matchAll(/(\d{1,9})([smhdw])/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * unitMs[unit as keyof typeof unitMs],
+    0,
+  )
 }
 
 function offsetMs(zone: string): number {
@@ -36,5 +39,10 @@ function offsetMs(zone: string): number {
 }
 
 function noTime(flag: string, text: string): AdminError {
-  return new AdminError('USAGE', `${flag}: \`${text}\` is no time`, [command`${flag} 2h`, command`${flag} 2026-11-22`, command`${flag} 2026-11-22T10:30`, command`${flag} 2026-11-22T10:30:00+03:00`])
+  return new AdminError('USAGE', `${flag}: \`${text}\` is no time`, [
+    command`${flag} 2h`,
+    command`${flag} 2026-11-22`,
+    command`${flag} 2026-11-22T10:30`,
+    command`${flag} 2026-11-22T10:30:00+03:00`,
+  ])
 }

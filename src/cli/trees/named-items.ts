@@ -22,10 +22,18 @@ export interface NamedTrees {
 }
 
 /** What the flags and the file name, in their order. Throws USAGE, with every word and line that names nothing. */
-export async function namedItems({ projects, trees, file, all: isAll = false }: NamedTrees, input: AsyncIterable<Buffer | string> = process.stdin): Promise<MigrationItem[]> {
-  const ofProjects = projects.map((word) => itemIn(word, { tree: false }) ?? `${typed(['--project', word])}: no project's id`)
-  const ofTrees = trees.map((word) => itemIn(word, { tree: true }) ?? `${typed(['--tree', word])}: not PROJECT/TREE, such as 3/12`)
-  const ofFile = file === undefined ? [] : itemsIn(await readInput(file, { mostBytes, next: how }, input), inputName(file))
+export async function namedItems(
+  { projects, trees, file, all: isAll = false }: NamedTrees,
+  input: AsyncIterable<Buffer | string> = process.stdin,
+): Promise<MigrationItem[]> {
+  const ofProjects = projects.map(
+    (word) => itemIn(word, { tree: false }) ?? `${typed(['--project', word])}: no project's id`,
+  )
+  const ofTrees = trees.map(
+    (word) => itemIn(word, { tree: true }) ?? `${typed(['--tree', word])}: not PROJECT/TREE, such as 3/12`,
+  )
+  const ofFile =
+    file === undefined ? [] : itemsIn(await readInput(file, { mostBytes, next: how }, input), inputName(file))
   const all = [...ofProjects, ...ofTrees, ...ofFile]
   const faults = all.filter((it) => typeof it === 'string')
   if (faults.length > 0) {
@@ -33,16 +41,23 @@ export async function namedItems({ projects, trees, file, all: isAll = false }: 
     throw new AdminError('USAGE', `ids are whole numbers above 0: ${faults.slice(0, mostShown).join('; ')}${more}`, how)
   }
   if (all.length === 0 && file === undefined && !isAll) throw nothingNamed()
-  if (file !== undefined && ofFile.length === 0) throw new AdminError('USAGE', `${inputName(file)} names no project and no tree`, how)
+  if (file !== undefined && ofFile.length === 0)
+    throw new AdminError('USAGE', `${inputName(file)} names no project and no tree`, how)
   if (all.length > mostItems) {
-    throw new AdminError('USAGE', `${all.length} projects and trees are named, and one run takes ${mostItems} at most: divide them`, [
-      'split -l 100000 FILE part-   # then one run for each part',
-    ])
+    throw new AdminError(
+      'USAGE',
+      `${all.length} projects and trees are named, and one run takes ${mostItems} at most: divide them`,
+      ['split -l 100000 FILE part-   # then one run for each part'],
+    )
   }
   return all.filter((it) => typeof it !== 'string')
 }
 
-const how: readonly Suggestion[] = ['--project 1 2 3', '--tree 1/12 1/13', '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment']
+const how: readonly Suggestion[] = [
+  '--project 1 2 3',
+  '--tree 1/12 1/13',
+  '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment',
+]
 
 /** Null: it is none. */
 function itemIn(word: string, { tree: wanted }: { tree: boolean | null }): MigrationItem | null {
@@ -55,7 +70,10 @@ function itemIn(word: string, { tree: wanted }: { tree: boolean | null }): Migra
 
 function itemsIn(text: string, file: string): (MigrationItem | string)[] {
   return text.split(/\r\n|\r|\n/).flatMap((line, index) => {
-    const word = line.replace(/^\ufeff/, '').replace(/#.*/, '').trim()
+    const word = line
+      .replace(/^\ufeff/, '')
+      .replace(/#.*/, '')
+      .trim()
     return word === '' ? [] : [itemIn(word, { tree: null }) ?? `line ${index + 1} of ${file}: ${shown(word)}`]
   })
 }

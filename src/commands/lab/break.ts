@@ -10,13 +10,21 @@ export default class LabBreak extends BaseCommand {
   static override description =
     "Sets the cause of a fault, never the symptom. A fault's name means its first variant. Several faults are made " +
     'one after the other. For names, run `lab faults`.'
-  static override examples = ['<%= config.bin %> lab break stuck-lock', '<%= config.bin %> lab break durable-mismatch/setting-false unknown-host']
-  static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several', required: true }) }
+  static override examples = [
+    '<%= config.bin %> lab break stuck-lock',
+    '<%= config.bin %> lab break durable-mismatch/setting-false unknown-host',
+  ]
+  static override args = {
+    fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several', required: true }),
+  }
   static override strict = false
 
   override async run(): Promise<void> {
     const { argv, flags } = await this.parse(LabBreak)
-    const { made, already } = await withLab((message) => this.progress(message), (lab) => breakLab(lab, argv.map(String)))
+    const { made, already } = await withLab(
+      (message) => this.progress(message),
+      (lab) => breakLab(lab, argv.map(String)),
+    )
     const [only, ...others] = made
     const document: LabBreakDocument = {
       schemaVersion: 1,

@@ -11,7 +11,10 @@ export default class LabDown extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(LabDown)
-    const document: LabDownDocument = { schemaVersion: 1, ...(await withLab((message) => this.progress(message), takeLabDown)) }
+    const document: LabDownDocument = {
+      schemaVersion: 1,
+      ...(await withLab((message) => this.progress(message), takeLabDown)),
+    }
     this.show(flags, document, (document, screen) => labDownText(document, screen))
   }
 }

@@ -11,12 +11,20 @@ export default class LabMend extends BaseCommand {
     'Removes all faults, or the named ones, and what an interrupted `lab break` left.\n\n' +
     'Exit 1 if doctor still finds a problem after a minute.'
   static override examples = ['<%= config.bin %> lab mend', '<%= config.bin %> lab mend stuck-lock']
-  static override args = { fault: Args.string({ ignoreStdin: true, description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out' }) }
+  static override args = {
+    fault: Args.string({
+      ignoreStdin: true,
+      description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out',
+    }),
+  }
   static override strict = false
 
   override async run(): Promise<void> {
     const { argv, flags } = await this.parse(LabMend)
-    const outcome = await withLab((message) => this.progress(message), (lab) => mendLab(lab, argv.map(String)))
+    const outcome = await withLab(
+      (message) => this.progress(message),
+      (lab) => mendLab(lab, argv.map(String)),
+    )
     const document: LabMendDocument = { schemaVersion: 1, ...outcome }
     this.show(flags, document, (document) => labMendText(document))
   }

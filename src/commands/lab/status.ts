@@ -10,7 +10,10 @@ export default class LabStatus extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(LabStatus)
-    const document: LabStatusDocument = { schemaVersion: 1, ...(await withLab((message) => this.progress(message), labStatus)) }
+    const document: LabStatusDocument = {
+      schemaVersion: 1,
+      ...(await withLab((message) => this.progress(message), labStatus)),
+    }
     this.show(flags, document, (document, screen) => labStatusText(document, screen))
   }
 }

@@ -8,7 +8,8 @@ import type { LabUpDocument } from '../../output/lab.ts'
 
 export default class LabUp extends BaseCommand {
   static override summary = 'Start the practice deployment on this machine'
-  static override description = `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Started again, it brings back what is missing.
+  static override description =
+    `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Started again, it brings back what is missing.
 
 Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs or packages; the first that works where it is not set.`
   static override examples = ['<%= config.bin %> lab up', '<%= config.bin %> lab up --broker 3']
@@ -17,15 +18,23 @@ Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs o
       options: ['3', '4.3'] as const,
       summary: 'Choose the broker: 3 permits transient queues, 4.3 refuses them (default 4.3)',
     })(),
-    port: Flags.integer({ summary: "Use this port for the web interface; a free one by default", helpValue: 'PORT', min: 1024, max: 65_535 }),
+    port: Flags.integer({
+      summary: 'Use this port for the web interface; a free one by default',
+      helpValue: 'PORT',
+      min: 1024,
+      max: 65_535,
+    }),
   }
 
   override async run(): Promise<void> {
     const { flags } = await this.parse(LabUp)
-    const document = await withLab((message) => this.progress(message), async (lab): Promise<LabUpDocument> => {
-      const { already, started } = await bringLabUp(lab, flags)
-      return { schemaVersion: 1, already, started, ...(await labStatus(lab)) }
-    })
+    const document = await withLab(
+      (message) => this.progress(message),
+      async (lab): Promise<LabUpDocument> => {
+        const { already, started } = await bringLabUp(lab, flags)
+        return { schemaVersion: 1, already, started, ...(await labStatus(lab)) }
+      },
+    )
     this.show(flags, document, (document, screen) => labUpText(document, screen))
   }
 }

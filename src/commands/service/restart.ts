@@ -8,7 +8,10 @@ export default class ServiceRestart extends BaseCommand {
     'Starts the service if it is stopped.\n\n' +
     'Exit 4 while the service migrates its database, because a stop then leaves the change-log lock behind. Override ' +
     'with --accept-risk running-migration.'
-  static override examples = ['<%= config.bin %> service restart -d prod', '<%= config.bin %> service restart -d prod --confirm prod']
+  static override examples = [
+    '<%= config.bin %> service restart -d prod',
+    '<%= config.bin %> service restart -d prod --confirm prod',
+  ]
   static override flags = repairFlags
 
   override async run(): Promise<void> {

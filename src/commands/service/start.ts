@@ -7,7 +7,10 @@ export default class ServiceStart extends BaseCommand {
   static override description =
     'Returns when the service answers, or, if its address is unknown, when it runs. Does nothing if the service ' +
     'already runs.'
-  static override examples = ['<%= config.bin %> service start -d prod', '<%= config.bin %> service start -d prod --confirm prod']
+  static override examples = [
+    '<%= config.bin %> service start -d prod',
+    '<%= config.bin %> service start -d prod --confirm prod',
+  ]
   static override flags = repairFlags
 
   override async run(): Promise<void> {

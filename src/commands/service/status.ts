@@ -16,7 +16,14 @@ export default class ServiceStatus extends BaseCommand {
       const service = await open.service()
       const [status, image] = await Promise.all([service.status(), service.image()])
       const instances = status.instances.map((it) => ({ ...it, startedAt: it.startedAt?.toISOString() ?? null }))
-      return { schemaVersion: 1, deployment: deployment.name, platform: deployment.platform, ...status, instances, image }
+      return {
+        schemaVersion: 1,
+        deployment: deployment.name,
+        platform: deployment.platform,
+        ...status,
+        instances,
+        image,
+      }
     })
     this.show(flags, document, (document, screen) => serviceText(document, screen))
     process.exitCode ??= serviceExitCode(document)

@@ -8,7 +8,10 @@ export default class ServiceStop extends BaseCommand {
     'Returns when the service and its processes are gone. The service stays stopped until `service start` or `undo`.\n\n' +
     'Exit 4 while the service migrates its database, because a stop then leaves the change-log lock behind. Override ' +
     'with --accept-risk running-migration.'
-  static override examples = ['<%= config.bin %> service stop -d prod', '<%= config.bin %> service stop -d prod --confirm prod']
+  static override examples = [
+    '<%= config.bin %> service stop -d prod',
+    '<%= config.bin %> service stop -d prod --confirm prod',
+  ]
   static override flags = repairFlags
 
   override async run(): Promise<void> {

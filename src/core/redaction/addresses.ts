@@ -49,7 +49,14 @@ function loginEnd(address: string): number {
     // a password may hold slashes, which nobody has escaped; what follows a port is a path
     at = address.indexOf('@')
     const colon = address.indexOf(':')
-    if (at < 0 || colon < 0 || colon > authorityEnd || /^\d{1,5}[/?#]/.test(address.slice(colon + 1, colon + 8)) || address.startsWith('[')) return 0
+    if (
+      at < 0 ||
+      colon < 0 ||
+      colon > authorityEnd ||
+      /^\d{1,5}[/?#]/.test(address.slice(colon + 1, colon + 8)) ||
+      address.startsWith('[')
+    )
+      return 0
     return colon < at ? at : 0
   }
   const login = address.slice(0, at)
@@ -78,7 +85,14 @@ export function beforeHosts(text: string): Span[] {
     const colon = left.indexOf(':', equals + 1)
     const user = left.slice(equals + 1, colon)
     const password = left.slice(colon + 1)
-    if (colon <= equals + 1 || password === '' || left.includes('://') || noUser.test(user) || isPlaceholderOf(password)) continue
+    if (
+      colon <= equals + 1 ||
+      password === '' ||
+      left.includes('://') ||
+      noUser.test(user) ||
+      isPlaceholderOf(password)
+    )
+      continue
     if (!/^[a-z0-9[]/i.test(right) || /^sha\d+:/i.test(right) || isIdentity(user, password, right)) continue
     found.push({ start: start + equals + 1, end: start + last })
   }
@@ -87,10 +101,18 @@ export function beforeHosts(text: string): Span[] {
 
 /** Whether nothing secret stands after the colon of a login. */
 export function isPlaceholderOf(password: string): boolean {
-  return password.endsWith(mask) || /^(?:\*{3,}|[xX]{3,}|\$\{?[A-Z_]+\}?|\/{1,2}.*)$/.test(password) || /^\d+$/.test(password) === false && /^\/\//.test(password)
+  return (
+    password.endsWith(mask) ||
+    /^(?:\*{3,}|[xX]{3,}|\$\{?[A-Z_]+\}?|\/{1,2}.*)$/.test(password) ||
+    (/^\d+$/.test(password) === false && /^\/\//.test(password))
+  )
 }
 
 /** `lock:com.example.Lock@6d06d69c`, as Java names an object; a time before an at sign. */
 function isIdentity(user: string, password: string, host: string): boolean {
-  return (/^[\da-f]{3,8}$/i.test(host.replace(/[.\])]{1,3}$/, '')) && /(?:^|[/.$:])\p{Lu}[\w$]*$/u.test(password)) || /^\d{2,5}\//.test(password) || (/^\d+$/.test(user) && /^[\d:.]+$/.test(password))
+  return (
+    (/^[\da-f]{3,8}$/i.test(host.replace(/[.\])]{1,3}$/, '')) && /(?:^|[/.$:])\p{Lu}[\w$]*$/u.test(password)) ||
+    /^\d{2,5}\//.test(password) ||
+    (/^\d+$/.test(user) && /^[\d:.]+$/.test(password))
+  )
 }

@@ -20,7 +20,8 @@ export function byName(view: View): Span[] {
     const word = match[0].replace(/[.-]{1,20}$/, '')
     const [start, end] = [match.index, match.index + word.length]
     // `secret key`, `session id`
-    const joined = start - before.end <= 3 && text[start - 1] === ' ' && text[before.end] === ' ' ? `${before.word}_${word}` : null
+    const joined =
+      start - before.end <= 3 && text[start - 1] === ' ' && text[before.end] === ' ' ? `${before.word}_${word}` : null
     const isUnexpected = joined !== null && /expected$/i.test(before.word)
     before = { word: word.slice(-40), end }
     const kind = kindOfName(word) ?? (joined !== null && secondWord.test(word) ? kindOfName(joined) : null)
@@ -65,10 +66,16 @@ function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
   arrow.lastIndex = blanks
   if (arrow.test(text)) {
     const isOnTheWay = onTheWay.test(text.slice(Math.max(0, start - 5), start))
-    return secretAt(view, arrow.lastIndex, kind === 'cookie' ? 'strong' : kind, isOnTheWay ? 'is' : /[=\u21d2]/.test(text[blanks]!) ? '=' : ':')
+    return secretAt(
+      view,
+      arrow.lastIndex,
+      kind === 'cookie' ? 'strong' : kind,
+      isOnTheWay ? 'is' : /[=\u21d2]/.test(text[blanks]!) ? '=' : ':',
+    )
   }
   const sign = text[blanks]
-  if (sign === ',') return text.startsWith(mask, start - 1) ? null : besideName(view, { start, kind }, afterBlanks(text, blanks + 1))
+  if (sign === ',')
+    return text.startsWith(mask, start - 1) ? null : besideName(view, { start, kind }, afterBlanks(text, blanks + 1))
   if (sign === '=' || sign === ':' || sign === '：' || sign === '＝') {
     const next = text[blanks + 1]
     // `Token::parse`
@@ -77,7 +84,8 @@ function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
     if (sign === ':' && from === blanks + 1 && isPlace(text, from, start)) return null
     if (/^(?:OLD)?PWD$/.test(word) && /[/\\]/.test(text[from] ?? '')) return null
     if (text[from] === '\n') return below(view, from, kind)
-    if (/[|>]/.test(text[from] ?? '') && /^[|>][+-]?[ \t]{0,9}\n/.test(text.slice(from, from + 12))) return below(view, text.indexOf('\n', from), kind)
+    if (/[|>]/.test(text[from] ?? '') && /^[|>][+-]?[ \t]{0,9}\n/.test(text.slice(from, from + 12)))
+      return below(view, text.indexOf('\n', from), kind)
     if (/^secret$/i.test(word) && isReference(text, from)) return null
     if (/key$/i.test(word) && isAt(keyFile, text, from)) return null
     if (kind === 'cookie') {
@@ -89,7 +97,8 @@ function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
   }
   if (blanks === at) return null
   const isFlag = /(?:^|[\s"'[,])--?$/.test(text.slice(Math.max(0, start - 3), start))
-  if (isFlag && (kind === 'strong' || (kind === 'weak' && word.length > 3))) return text[blanks] === '-' ? null : secretAt(view, blanks, 'strong', 'flag')
+  if (isFlag && (kind === 'strong' || (kind === 'weak' && word.length > 3)))
+    return text[blanks] === '-' ? null : secretAt(view, blanks, 'strong', 'flag')
   if (text[blanks] === '-') return null
   // a Secret of Kubernetes is named so
   if (/secrets?$/i.test(word) || kind === 'cookie' || kind === 'authorization') return null
@@ -120,10 +129,12 @@ function besideName(view: View, { start, kind }: Pick<Name, 'start' | 'kind'>, a
   const { text } = view
   const before = text.slice(Math.max(0, start - 3), start)
   if (text[at] === '\n' || text[at] === '{') return null
-  if (/["'`]--?$/.test(before)) return isQuote(text[at]) && text[at + 1] !== '-' ? secretAt(view, at, 'strong', 'flag') : null
+  if (/["'`]--?$/.test(before))
+    return isQuote(text[at]) && text[at + 1] !== '-' ? secretAt(view, at, 'strong', 'flag') : null
   if (!/[([]["'`]?$/.test(before)) return null
   const value = valueAt(view, at, 300)
-  if (isQuote(text[at]) && /[)\]]/.test(text[value.after] ?? '')) return secretAt(view, at, kind, kind === 'strong' ? 'is' : '=')
+  if (isQuote(text[at]) && /[)\]]/.test(text[value.after] ?? ''))
+    return secretAt(view, at, kind, kind === 'strong' ? 'is' : '=')
   const it = text.slice(value.start, Math.min(value.end, value.start + 300))
   return looksSecret(it) && !/^(?![a-f]{8,}$)[\p{L}_.]+$/iu.test(it) ? secretAt(view, at, 'strong', ':') : null
 }
@@ -148,8 +159,16 @@ function below({ text }: View, lineEnd: number, kind: NameKind): Value | null {
     const stop = text.indexOf('\n', at) < 0 ? text.length : text.indexOf('\n', at)
     if (from - at <= indent || from >= stop) break
     // another name, and not the value of this one
-    if (at === lineEnd + 1 && /^["']?[\w.-]{1,60}["']?(?:\s{0,3}:(?:\s|$)|\s{1,3}=\s)/.test(text.slice(from, Math.min(stop, from + 80)))) return null
-    if (at === lineEnd + 1 && (isProseAt(text, from) || text.startsWith(mask, from) || /^[[{]/.test(text.slice(from, from + 1)))) return null
+    if (
+      at === lineEnd + 1 &&
+      /^["']?[\w.-]{1,60}["']?(?:\s{0,3}:(?:\s|$)|\s{1,3}=\s)/.test(text.slice(from, Math.min(stop, from + 80)))
+    )
+      return null
+    if (
+      at === lineEnd + 1 &&
+      (isProseAt(text, from) || text.startsWith(mask, from) || /^[[{]/.test(text.slice(from, from + 1)))
+    )
+      return null
     end = stop
     at = stop + 1
   }

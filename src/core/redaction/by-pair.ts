@@ -3,7 +3,8 @@ import { secretAt, valueAt } from './values.ts'
 import type { Span, Value } from './values.ts'
 import type { View } from './view.ts'
 
-const pairs = /[{}\n]|(?<![\p{L}\p{N}_])(?:(name|key|header|field|property)|(value|val))["'`]?(?:[ \t]{0,9}[=:][ \t]{0,9}|>)/giu
+const pairs =
+  /[{}\n]|(?<![\p{L}\p{N}_])(?:(name|key|header|field|property)|(value|val))["'`]?(?:[ \t]{0,9}[=:][ \t]{0,9}|>)/giu
 
 /** `"name": "password", "value": "…"`, in either order, in JSON, YAML, XML, and as Java prints it. */
 export function byPair(view: View): Span[] {

@@ -3,8 +3,8 @@ import { isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.t
 import { isWordy } from './wordy.ts'
 
 /**
- * Plain data without what is secret in its texts: in values, in names of properties, and in whole values whose property tells that they
- * are secret. What holds no secret is given back as it is.
+ * Plain data without what is secret in its texts: in values, in names of properties, and in whole values whose property
+ * tells that they are secret. What holds no secret is given back as it is.
  */
 export function withoutSecretsIn<T>(value: T): T {
   return cleaned(value) as T
@@ -22,9 +22,14 @@ function cleaned(value: unknown): unknown {
   const isNamed = typeof value['name'] === 'string' && judgedKey(value['name']).tells
   const clean = entries.map(([key, item]) => {
     const { tells, mayTell } = judgedKey(key)
-    return [withoutSecrets(key), tells || (isNamed && key === 'value') ? hidden(item) : mayTell ? likely(item) : cleaned(item)] as const
+    return [
+      withoutSecrets(key),
+      tells || (isNamed && key === 'value') ? hidden(item) : mayTell ? likely(item) : cleaned(item),
+    ] as const
   })
-  return clean.every(([key, item], index) => key === entries[index]![0] && item === entries[index]![1]) ? value : Object.fromEntries(clean)
+  return clean.every(([key, item], index) => key === entries[index]![0] && item === entries[index]![1])
+    ? value
+    : Object.fromEntries(clean)
 }
 
 /** What a property's name says of its value: that it is secret, or may be. */

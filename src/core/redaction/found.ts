@@ -8,11 +8,23 @@ import type { View } from './view.ts'
 
 /** What is secret in a view by its name or its form, in no order; stretches may lie over each other. */
 export function secretsIn(view: View): Span[] {
-  return [...byName(view), ...byPair(view), ...byArgument(view), ...byForm(view.text), ...blocks(view.text), ...inAddresses(view.text), ...beforeHosts(view.text), ...sessionsIn(view.text), ...schemesIn(view.text)]
+  return [
+    ...byName(view),
+    ...byPair(view),
+    ...byArgument(view),
+    ...byForm(view.text),
+    ...blocks(view.text),
+    ...inAddresses(view.text),
+    ...beforeHosts(view.text),
+    ...sessionsIn(view.text),
+    ...schemesIn(view.text),
+  ]
 }
 
 function byForm(text: string): Span[] {
-  return forms.flatMap((form) => [...text.matchAll(form)].map(({ 0: { length }, index: start }) => ({ start, end: start + length })))
+  return forms.flatMap((form) =>
+    [...text.matchAll(form)].map(({ 0: { length }, index: start }) => ({ start, end: start + length })),
+  )
 }
 
 const beginning = /-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|SECRET|MESSAGE)[A-Z0-9 ]{0,20}-----/gi
@@ -51,7 +63,8 @@ function schemesIn(text: string): Span[] {
     const word = value.replace(/[.=]{1,3}$/, '')
     // a reference, as this program takes it
     if (text[end] === ':' && /^(?:env|file)$/.test(value)) return []
-    if (isProse(word) || isProse(/^[\p{L}]+/u.exec(word.slice(0, 40))?.[0] ?? '') && /^\p{L}+[=]/u.test(value)) return []
+    if (isProse(word) || (isProse(/^[\p{L}]+/u.exec(word.slice(0, 40))?.[0] ?? '') && /^\p{L}+[=]/u.test(value)))
+      return []
     if (/^(?:basic|negotiate)$/i.test(scheme) && !(value.length >= 6 && /[\d=]|\p{Ll}\p{Lu}/u.test(value))) return []
     return [{ start: end - value.length, end }]
   })

@@ -1,12 +1,15 @@
 import { mask } from './table.ts'
 
 /**
- * Text without these values, which are secret. One of less than `anywhere` characters goes where it stands by itself, and only where it
- * is no plain word or number, of which any text has many.
+ * Text without these values, which are secret. One of less than `anywhere` characters goes where it stands by itself,
+ * and only where it is no plain word or number, of which any text has many.
  */
 export function withoutValues(text: string, values: Iterable<string>, { anywhere }: { anywhere: number }): string {
-  const all = [...values].filter((it) => it.length >= anywhere || (it.length > 2 && /[a-z]/i.test(it) && /[^a-z]/i.test(it)))
-  const hidden = (left: string, value: string): string => (value.length >= anywhere ? left.replaceAll(value, mask) : left.replace(alone(value), mask))
+  const all = [...values].filter(
+    (it) => it.length >= anywhere || (it.length > 2 && /[a-z]/i.test(it) && /[^a-z]/i.test(it)),
+  )
+  const hidden = (left: string, value: string): string =>
+    value.length >= anywhere ? left.replaceAll(value, mask) : left.replace(alone(value), mask)
   // the longest first, since one may hold another
   return all.sort((one, other) => other.length - one.length).reduce(hidden, text)
 }

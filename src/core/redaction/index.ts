@@ -5,12 +5,16 @@ import type { Span } from './values.ts'
 import { viewOf } from './view.ts'
 
 /** Without one of these there is nothing by a name or a form, as in most texts, of which there may be very many. */
-const hint = new RegExp(`${inRussian}|${/pass|pwd|pswd|pw|csrf|xsrf|identified|curl|add_user|setuser|[\s"'`]-{1,2}[apuw]|mii|mi[gh]\wage|m[ch]\wcaq|ls0t|\{[\w-]{2,12}[}@]|secret|token|key|cred|auth|cookie|sess|\bsid\b|sig|bearer|basic|negotiate|eyj|gl\w{2,5}-|gh[a-z][_-]|github_pat|xox|xapp|npm_|pypi-|dckr_|hv[sb]\.|atatt|a(?:k|s)ia|aiza|-----begin|@|:\/\/|expires:|[\\%&]/.source}`, 'i')
+const hint = new RegExp(
+  `${inRussian}|${/pass|pwd|pswd|pw|csrf|xsrf|identified|curl|add_user|setuser|[\s"'`]-{1,2}[apuw]|mii|mi[gh]\wage|m[ch]\wcaq|ls0t|\{[\w-]{2,12}[}@]|secret|token|key|cred|auth|cookie|sess|\bsid\b|sig|bearer|basic|negotiate|eyj|gl\w{2,5}-|gh[a-z][_-]|github_pat|xox|xapp|npm_|pypi-|dckr_|hv[sb]\.|atatt|a(?:k|s)ia|aiza|-----begin|@|:\/\/|expires:|[\\%&]/.source}`,
+  'i',
+)
 
 /**
- * Text without what is secret in it: values that this program holds as secrets, values after names that tell of secrets, and what is a
- * secret by its form. Escapes are undone to find them, and nothing else is changed: each stretch becomes `[secret]`, each line of it
- * where it has several. Takes time in proportion to the text, and finds nothing new in what it returns.
+ * Text without what is secret in it: values that this program holds as secrets, values after names that tell of
+ * secrets, and what is a secret by its form. Escapes are undone to find them, and nothing else is changed: each stretch
+ * becomes `[secret]`, each line of it where it has several. Takes time in proportion to the text, and finds nothing new
+ * in what it returns.
  */
 export function withoutSecrets(text: string): string {
   if (text.length > longestKept) return cleaned(text)
@@ -34,7 +38,9 @@ function cleaned(text: string): string {
   const isHinted = hint.test(text)
   const view = isHinted ? viewOf(text) : viewOf('')
   const spans = knownIn(text, isHinted ? view : { ...view, text })
-  if (isHinted) for (const { start, end } of secretsIn(view)) if (end > start) spans.push({ start: view.from(start), end: view.to(end - 1) })
+  if (isHinted)
+    for (const { start, end } of secretsIn(view))
+      if (end > start) spans.push({ start: view.from(start), end: view.to(end - 1) })
   return spans.length === 0 ? text : masked(text, spans)
 }
 
@@ -60,5 +66,10 @@ function united(spans: Span[]): Span[] {
 }
 
 function lineByLine(secret: string): string {
-  return secret.includes('\n') ? secret.split('\n').map((line) => (line.trim() === '' ? line : `${/^[ \t]*/.exec(line)![0]}${mask}`)).join('\n') : mask
+  return secret.includes('\n')
+    ? secret
+        .split('\n')
+        .map((line) => (line.trim() === '' ? line : `${/^[ \t]*/.exec(line)![0]}${mask}`))
+        .join('\n')
+    : mask
 }

@@ -15,15 +15,18 @@ interface Known {
 }
 
 /**
- * The values of all `Secret`s of this process. It is the one state that outlives a call: a text on its way out has to be compared with
- * every secret, whoever read it, and a list that is handed on is one that somebody forgets to hand on.
+ * The values of all `Secret`s of this process. It is the one state that outlives a call: a text on its way out has to
+ * be compared with every secret, whoever read it, and a list that is handed on is one that somebody forgets to hand on.
  */
 const all = new Map<string, Known>()
 
 /** so many characters a value needs to be looked for anywhere in a text, and as a word of it */
 const [shortest, shortestWord] = [8, 5]
 
-/** Whether a value is looked for in texts: one that is a plain word or a number, as passwords of practice are, stands in any of them. */
+/**
+ * Whether a value is looked for in texts: one that is a plain word or a number, as passwords of practice are, stands in
+ * any of them.
+ */
 export function isTelling(value: string): boolean {
   const text = value.trim()
   if (text.length < shortestWord || /^[\d\s.,:+-]*$/.test(text)) return false
@@ -35,8 +38,22 @@ export function remember(value: string): void {
   if (!isTelling(value) || all.has(value)) return
   const json = JSON.stringify(value).slice(1, -1)
   const percent = percentEncoded(value)
-  const written = [value, value.trim(), json, JSON.stringify(json).slice(1, -1), percent, percentEncoded(percent), percentEncoded(json), percent.replaceAll('%20', '+')]
-  all.set(value, { written: unique(written.map(lower)), read: lower(viewOf(value).text), encoded: unique(encodedParts(value)), isAlone: value.trim().length < shortest })
+  const written = [
+    value,
+    value.trim(),
+    json,
+    JSON.stringify(json).slice(1, -1),
+    percent,
+    percentEncoded(percent),
+    percentEncoded(json),
+    percent.replaceAll('%20', '+'),
+  ]
+  all.set(value, {
+    written: unique(written.map(lower)),
+    read: lower(viewOf(value).text),
+    encoded: unique(encodedParts(value)),
+    isAlone: value.trim().length < shortest,
+  })
 }
 
 /** How many values are known: what was found clean before another came has to be looked at again. */
@@ -50,9 +67,17 @@ export function knownIn(original: string, view: View): Span[] {
   const [raw, read] = [lower(original), lower(view.text)]
   const spans: Span[] = []
   for (const { written, read: plain, encoded, isAlone } of all.values()) {
-    const isIt = (text: string) => (span: Span): boolean => !isAlone || isWord(text, span)
+    const isIt =
+      (text: string) =>
+      (span: Span): boolean =>
+        !isAlone || isWord(text, span)
     const places = written.flatMap((form) => placesOf(form, raw).filter(isIt(raw)))
-    const seen = view.text === original ? [] : placesOf(plain, read).filter(isIt(read)).map(({ start, end }) => ({ start: view.from(start), end: view.to(end - 1) }))
+    const seen =
+      view.text === original
+        ? []
+        : placesOf(plain, read)
+            .filter(isIt(read))
+            .map(({ start, end }) => ({ start: view.from(start), end: view.to(end - 1) }))
     // base64 tells capitals from small letters
     const inBase64 = encoded.flatMap((form) => placesOf(form, original, (it) => wholeWord(original, it)))
     for (const it of [...places, ...seen, ...inBase64]) spans.push(it)
@@ -62,7 +87,8 @@ export function knownIn(original: string, view: View): Span[] {
 
 function placesOf(form: string, text: string, whole: (it: Span) => Span = (it) => it): Span[] {
   const found: Span[] = []
-  for (let at = text.indexOf(form); at >= 0 && form !== ''; at = text.indexOf(form, found.at(-1)!.end)) found.push(whole({ start: at, end: at + form.length }))
+  for (let at = text.indexOf(form); at >= 0 && form !== ''; at = text.indexOf(form, found.at(-1)!.end))
+    found.push(whole({ start: at, end: at + form.length }))
   return found
 }
 
@@ -83,11 +109,16 @@ function percentEncoded(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
 }
 
-/** Three bytes are four letters, so that a text within another is written in three ways; its ends depend on what is beside it. */
+/**
+ * Three bytes are four letters, so that a text within another is written in three ways; its ends depend on what is
+ * beside it.
+ */
 function encodedParts(value: string): string[] {
   const bytes = Buffer.from(value)
   return [0, 1, 2].flatMap((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64').replaceAll('=', '')
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replaceAll('=', '')
     const from = Math.ceil((before * 8) / 6)
     const to = Math.floor(((before + bytes.length) * 8) / 6)
     const core = encoded.slice(from, to)

@@ -1,10 +1,14 @@
 import { withoutSecrets } from './index.ts'
 
 /**
- * Two parts of one text without its secrets, told apart where they were parted: what begins in the first part and ends in the second is
- * hidden in both.
+ * Two parts of one text without its secrets, told apart where they were parted: what begins in the first part and ends
+ * in the second is hidden in both.
  */
-export function partedWithoutSecrets(before: string, after: string, hide: (text: string) => string = withoutSecrets): [string, string] {
+export function partedWithoutSecrets(
+  before: string,
+  after: string,
+  hide: (text: string) => string = withoutSecrets,
+): [string, string] {
   const [first, whole] = [hide(before), hide(before + after)]
   let same = 0
   while (same < first.length && first[same] === whole[same]) same += 1

@@ -1,13 +1,44 @@
 /**
- * The one table of what is secret: by the name that stands before a value, and by the form of the value itself. Every name is written in
- * lower case, a part of it alone: `SPRING_DATASOURCE_PASSWORD` and `datasourcePassword` both end in `password`.
+ * The one table of what is secret: by the name that stands before a value, and by the form of the value itself. Every
+ * name is written in lower case, a part of it alone: `SPRING_DATASOURCE_PASSWORD` and `datasourcePassword` both end in
+ * `password`.
  */
 
 /** Shown in place of a secret. */
 export const mask = '[secret]'
 
-/** What a name ends in whose value is secret, also where it is written without a mark between its parts: DBPASSWORD, accesstoken. */
-const endings = ['password', 'passwort', 'passwd', 'passphrase', 'passcode', 'passwords', 'pwd', 'pswd', 'pw', 'secret', 'secrets', 'token', 'tokens', 'apikey', 'secretkey', 'accesskey', 'privatekey', 'authkey', 'jsessionid', 'sessionid', 'phpsessid', 'credential', 'credentials', 'cookie', 'requirepass', 'masterauth']
+/**
+ * What a name ends in whose value is secret, also where it is written without a mark between its parts: DBPASSWORD,
+ * accesstoken.
+ */
+const endings = [
+  'password',
+  'passwort',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'passwords',
+  'pwd',
+  'pswd',
+  'pw',
+  'secret',
+  'secrets',
+  'token',
+  'tokens',
+  'apikey',
+  'secretkey',
+  'accesskey',
+  'privatekey',
+  'authkey',
+  'jsessionid',
+  'sessionid',
+  'phpsessid',
+  'credential',
+  'credentials',
+  'cookie',
+  'requirepass',
+  'masterauth',
+]
 
 /** The same in Russian, in the cases of the nouns. */
 const russian = new RegExp('(?:парол(?:ь|я|ю|ем|е|и)|токен(?:а|у|ом|е|ы)?|секрет(?:а|у|ом|е|ы|ный)?)$')
@@ -19,15 +50,18 @@ const keyInRussian = 'ключ'
 const otherPass = /(?:by|com|tres|encom|sur|over|under|ask)pass$/
 
 /** A `key` is secret after one of these: `secretKey`, `aws_secret_access_key`; in Russian `секретный ключ`. */
-const secretKeys = new RegExp('^(?:secret|access|private|api|encryption|crypto|signing|jwt|shared|master|account|auth|storage|hmac|aes|rsa|client|секретный|секретного|закрытый|приватный)$')
+const secretKeys = new RegExp(
+  '^(?:secret|access|private|api|encryption|crypto|signing|jwt|shared|master|account|auth|storage|hmac|aes|rsa|client|секретный|секретного|закрытый|приватный)$',
+)
 
 /** A `secret` after one of these is an object of Kubernetes, which is named, not shown. */
 const namedSecrets = /^(?:pull|existing|external|tls|kubernetes|k8s|secret)$/
 
 /**
- * How sure a name tells that its value is secret. `strong`: any value but a word of prose. `weak`: a word that says other things as
- * well (`pass`), so that the value has to look like a secret too; `session`: the same, and after an equals sign alone. The others are
- * headers, of which all is secret. `vague`: a word for many things, among them a login in base64.
+ * How sure a name tells that its value is secret. `strong`: any value but a word of prose. `weak`: a word that says
+ * other things as well (`pass`), so that the value has to look like a secret too; `session`: the same, and after an
+ * equals sign alone. The others are headers, of which all is secret. `vague`: a word for many things, among them a
+ * login in base64.
  */
 export type NameKind = 'strong' | 'weak' | 'vague' | 'session' | 'authorization' | 'cookie'
 
@@ -46,7 +80,10 @@ function partsOf(name: string): string[] {
     .filter((part) => part !== '')
 }
 
-/** How sure this name tells that the value after it is secret; null: it does not. What comes last in it counts: PASSWORD_RESET_URL is an address. */
+/**
+ * How sure this name tells that the value after it is secret; null: it does not. What comes last in it counts:
+ * PASSWORD_RESET_URL is an address.
+ */
 export function kindOfName(name: string): NameKind | null {
   if (!hint.test(name) || /(?:invalid|unsupported|expired)[_-]token/i.test(name)) return null
   const parts = partsOf(name)
@@ -54,7 +91,8 @@ export function kindOfName(name: string): NameKind | null {
   if (last === 'authorization') return 'authorization'
   if (last === 'cookie' && (parts.length === 1 || before === 'set')) return 'cookie'
   if (last === 'secret' && namedSecrets.test(before)) return null
-  if (last === 'key' || last === keyInRussian) return secretKeys.test(before) || (last === 'key' && parts.length === 1 && /^x-?api/i.test(name)) ? 'strong' : null
+  if (last === 'key' || last === keyInRussian)
+    return secretKeys.test(before) || (last === 'key' && parts.length === 1 && /^x-?api/i.test(name)) ? 'strong' : null
   // a key of a kubeconfig, beside the certificate, which is none
   if (last === 'data' && before === 'key' && secretKeys.test(parts.at(-3) ?? '')) return 'strong'
   if (last === 'id' && (before === 'session' || before === 'sess')) return 'strong'
@@ -70,16 +108,22 @@ export function kindOfName(name: string): NameKind | null {
 }
 
 /**
- * Whether a setting, a parameter or a key of that name is kept to itself: more names than those that tell of a secret in running text,
- * since nothing is lost where a value of theirs is not shown.
+ * Whether a setting, a parameter or a key of that name is kept to itself: more names than those that tell of a secret
+ * in running text, since nothing is lost where a value of theirs is not shown.
  */
 export function isSecretName(name: string): boolean {
   return keptNames.test(name)
 }
 
-const keptNames = new RegExp('pass(?:word|wd|phrase|code)|^pass$|(?:^|[._-])(?:pass|pwd|pin|otp|cvv|cvc)(?:$|[._-])|secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[._-]?key|парол|токен|секрет', 'i')
+const keptNames = new RegExp(
+  'pass(?:word|wd|phrase|code)|^pass$|(?:^|[._-])(?:pass|pwd|pin|otp|cvv|cvc)(?:$|[._-])|secret|token|credential|authori[sz]ation|cookie|private|(?:api|access)[._-]?key|парол|токен|секрет',
+  'i',
+)
 
-/** Whether the value of a variable of that name is secret: by words in it, also where the life of a token alone is set by it. */
+/**
+ * Whether the value of a variable of that name is secret: by words in it, also where the life of a token alone is set
+ * by it.
+ */
 export function isSecretVariable(name: string): boolean {
   return /PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$/i.test(name)
 }
@@ -99,7 +143,8 @@ export const forms: readonly RegExp[] = [
   /(?<![\p{L}\p{N}])gh[opsu]-[\w-]{10,}/giu,
   // a password with the scheme that it is encoded by, as Spring and LDAP store it
   /\{(?:noop|bcrypt|cipher|crypt|clear|cleartext|plain|s?md5|s?sha(?:-?\d{1,3})?|(?:pbkdf2|scrypt|argon2)(?:@[\w.-]{1,40})?)\}[^\s"'`,;<>{}()[\]]{3,}/gi,
-  // a private key in DER, which has lost its first line, and in base64 of its PEM; what is no certificate and no public key
+  // a private key in DER, which has lost its first line, and in base64 of its PEM; what is no certificate and no public
+  // key
   /(?<![\w+/])MII(?![\w+/]{2}[DTjz](?:CC|AN))[\w+/]{60,}={0,2}(?:\r?\n[ \t]{0,40}[\w+/]{60,76}(?![\w+/=]))*(?:\r?\n[ \t]{0,40}[\w+/]{1,76}={0,2}(?=\s|["'`]|$))?/g,
   /(?<![\w+/])(?:MI[GH][\w+/]AgE(?:AMB|BB)|M[CH][\w+/]CAQ(?:EE|Aw))[\w+/]{20,}={0,2}/g,
   /(?<![\w+/])LS0tLS1CRUdJT(?!iBD|iBQVUJM)[\w+/]{20,}={0,2}/g,
@@ -118,7 +163,9 @@ const prose = new Set(
   text field option flag here there see run your our my their his her one two there's isn't it's doesn't basic bearer digest negotiate ntlm optional default anonymous
   every all any each more other another new old again either let via per so because while until after before during since
   access_token refresh_token id_token api-token testops-admin
-  введите неверный не нет отсутствует истёк истек нужен нужна обязателен включён включен отключён отключен`.split(/\s+/),
+  введите неверный не нет отсутствует истёк истек нужен нужна обязателен включён включен отключён отключен`.split(
+    /\s+/,
+  ),
 )
 
 export function isProse(word: string): boolean {
@@ -126,21 +173,30 @@ export function isProse(word: string): boolean {
 }
 
 /** After an equals sign most words are values; these say that there is none, or how it stands with it. */
-const empty = new Set('null nil none true false undefined unset yes no not is on off required missing optional enabled disabled absent present expired revoked invalid valid unknown'.split(' '))
+const empty = new Set(
+  'null nil none true false undefined unset yes no not is on off required missing optional enabled disabled absent present expired revoked invalid valid unknown'.split(
+    ' ',
+  ),
+)
 
 /** Whether this is a word that stands in place of a value, whatever sets it apart from its name. */
 export function isEmptyWord(word: string): boolean {
   return empty.has(word.toLowerCase())
 }
 
-/** What stands for a value: a variable, a place in a format, a word in brackets, dots, stars, a reference as this program takes it. */
-const placeholder = /^(?:\$\{[\w.:-]*\}|\$\([A-Z_]{2,}\)|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\$[A-Z_]{2,}|<[\w .-]*>|<-|\{\{?[\w. -]*\}?\}|%[sdvqi]|\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret\]|@[A-Z]+|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+|[A-Z]+(?:\/[A-Z]+)+|FILE|SECRET|TOKEN|PASSWORD|PW|NAME|VALUE)$/
+/**
+ * What stands for a value: a variable, a place in a format, a word in brackets, dots, stars, a reference as this
+ * program takes it.
+ */
+const placeholder =
+  /^(?:\$\{[\w.:-]*\}|\$\([A-Z_]{2,}\)|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\$[A-Z_]{2,}|<[\w .-]*>|<-|\{\{?[\w. -]*\}?\}|%[sdvqi]|\*{3,}|\u2022+|\u2026|\.{3}|[xX]{3,}|[-\u2013\u2014]|\[secret\]|@[A-Z]+|@\.{0,2}\/[\w./-]+|(?:env|file|kubernetesSecret):[\w./-]+|[A-Z]+(?:\/[A-Z]+)+|FILE|SECRET|TOKEN|PASSWORD|PW|NAME|VALUE)$/
 
 export function isPlaceholder(value: string): boolean {
   return value === '' || placeholder.test(value)
 }
 
-const variable = /(?:\$\{[\w.:-]{0,80}\}|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\{\{[^{}\n]{0,80}\}\}|<[\w .-]{0,40}>)(?=[\s"'`,;:.)}\]@/]|$)/y
+const variable =
+  /(?:\$\{[\w.:-]{0,80}\}|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\{\{[^{}\n]{0,80}\}\}|<[\w .-]{0,40}>)(?=[\s"'`,;:.)}\]@/]|$)/y
 
 /** Whether a variable or a place for a value begins there, of which the marks would end a value. */
 export function isVariableAt(text: string, at: number): boolean {
@@ -148,7 +204,10 @@ export function isVariableAt(text: string, at: number): boolean {
   return variable.test(text)
 }
 
-/** Whether a word looks like no word: letters and digits, or marks, or capitals in its midst; and like none of the usual other things. */
+/**
+ * Whether a word looks like no word: letters and digits, or marks, or capitals in its midst; and like none of the usual
+ * other things.
+ */
 export function looksSecret(value: string): boolean {
   const { length } = value
   if (length < 6 || isProse(value) || isPlaceholder(value)) return false

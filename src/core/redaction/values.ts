@@ -137,11 +137,15 @@ export function secretAt(view: View, at: number, kind: NameKind, separator: Sepa
     const quoted = valueAt(view, at)
     const inside = text.slice(quoted.start, Math.min(quoted.end, quoted.start + 300))
     if (quoted.end === quoted.start || isPlaceholder(inside) || inside.startsWith(mask)) return null
-    if (separator === 'blank' || separator === 'is') return looksSecret(inside) || /\s/.test(inside) === false && !isProse(inside) && kind === 'strong' ? quoted : null
+    if (separator === 'blank' || separator === 'is')
+      return looksSecret(inside) || (/\s/.test(inside) === false && !isProse(inside) && kind === 'strong')
+        ? quoted
+        : null
     if (isProse(inside) && (separator !== '=' || isEmptyWord(inside))) return null
     return kind === 'weak' && separator === ':' && /^[\d.]+$/.test(inside) ? null : quoted
   }
-  const isCertain = kind === 'strong' && (separator === '=' || separator === ':' || separator === 'flag' || separator === 'tag')
+  const isCertain =
+    kind === 'strong' && (separator === '=' || separator === ':' || separator === 'flag' || separator === 'tag')
   if (isProseAt(text, at) && !(separator === '=' && isCertain && !isEmptyWordAt(text, at))) return null
   const valueTo = (most?: number): Value => ({ ...valueAt(view, from, most), start: at })
   const value = valueTo(isCertain ? undefined : mostOfWeak)
@@ -202,7 +206,8 @@ function authorizationAt(view: View, at: number): Value | null {
     const end = line < 0 ? text.length : line
     return { start, end, after: end, isQuoted: false }
   }
-  const isNamed = named !== null && /^(?:basic|bearer|token|negotiate|apikey|api-token|gitlab|key|private-token)$/i.test(named[1]!)
+  const isNamed =
+    named !== null && /^(?:basic|bearer|token|negotiate|apikey|api-token|gitlab|key|private-token)$/i.test(named[1]!)
   const from = isNamed || (named !== null && !isProse(named[1]!)) ? start + (named?.[0].length ?? 0) : start
   if (text.startsWith(mask, from)) return null
   if (isProseAt(text, from) && !isNamed) return null
@@ -212,7 +217,8 @@ function authorizationAt(view: View, at: number): Value | null {
   return { ...value, start }
 }
 
-const cookies = /[^\s=;"'`]{1,100}=(?:"[^"\n]*"|[^\s;"'`]*)(?:;[ \t]{0,9}[^\s=;"'`,]{1,100}(?:=(?:"[^"\n]*"|[^\s;"'`]*))?(?=[;\s"'`)\]}]|$))*/y
+const cookies =
+  /[^\s=;"'`]{1,100}=(?:"[^"\n]*"|[^\s;"'`]*)(?:;[ \t]{0,9}[^\s=;"'`,]{1,100}(?:=(?:"[^"\n]*"|[^\s;"'`]*))?(?=[;\s"'`)\]}]|$))*/y
 
 /** The cookies of a header; null: none stand there. */
 export function cookiesAt({ text }: View, at: number): Value | null {

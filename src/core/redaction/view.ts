@@ -1,13 +1,19 @@
 import { own } from '../own.ts'
 
-/** A text as it reads once its escapes are undone. Each of its characters knows where in the original it stands, and how deep it was escaped. */
+/**
+ * A text as it reads once its escapes are undone. Each of its characters knows where in the original it stands, and how
+ * deep it was escaped.
+ */
 export interface View {
   readonly text: string
   /** of the original: where the character at `at` begins; at the end its length */
   readonly from: (at: number) => number
   /** of the original: where the character at `at` ends */
   readonly to: (at: number) => number
-  /** of a quotation mark: how often it was escaped, so that it is told from those around it; of others: how often as percents */
+  /**
+   * of a quotation mark: how often it was escaped, so that it is told from those around it; of others: how often as
+   * percents
+   */
   readonly depth: (at: number) => number
 }
 
@@ -15,8 +21,9 @@ export interface View {
 const mostPasses = 4
 
 /**
- * Undoes backslashes (`\"`, `\n`, `\u0022`, also doubled), percent signs (`%3D`, `%253D`) and entities of HTML: what is hidden in a text
- * that was written as JSON, sent in an address or shown on a page is then seen by the same patterns as the text itself.
+ * Undoes backslashes (`\"`, `\n`, `\u0022`, also doubled), percent signs (`%3D`, `%253D`) and entities of HTML: what is
+ * hidden in a text that was written as JSON, sent in an address or shown on a page is then seen by the same patterns as
+ * the text itself.
  */
 export function viewOf(original: string): View {
   let view: View = { text: original, from: (at) => at, to: (at) => at + 1, depth: () => 0 }
@@ -28,9 +35,22 @@ export function viewOf(original: string): View {
   return view
 }
 
-const escapes = /\\+(?:u(?:([\da-f]{4})|\{([\da-f]{1,6})\})|x([\da-f]{2})|(["'`/nrtbf]))?|(%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}|%(?:25)*[\da-f]{2})|&(?:amp;)*(?:(quot|amp|lt|gt|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi
+const escapes =
+  /\\+(?:u(?:([\da-f]{4})|\{([\da-f]{1,6})\})|x([\da-f]{2})|(["'`/nrtbf]))?|(%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3}|%(?:25)*[\da-f]{2})|&(?:amp;)*(?:(quot|amp|lt|gt|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi
 const mayHoldEscapes = /[\\%&]/
-const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: ' ', f: ' ', quot: '"', amp: '&', lt: '<', gt: '>', apos: "'", nbsp: ' ' }
+const letters: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  b: ' ',
+  f: ' ',
+  quot: '"',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  apos: "'",
+  nbsp: ' ',
+}
 
 /** Null: there is nothing to undo. */
 function undone(before: View): View | null {
@@ -51,7 +71,8 @@ function undone(before: View): View | null {
       depths[length] = Math.min(255, depth)
     }
   }
-  const addMark = (part: string, start: number, stop: number, depth: number): void => add(part, start, stop, /["'`]/.test(part) ? depth : 0)
+  const addMark = (part: string, start: number, stop: number, depth: number): void =>
+    add(part, start, stop, /["'`]/.test(part) ? depth : 0)
   const copy = (to: number): void => {
     if (to > end) parts.push(text.slice(end, to))
     for (; end < to; end++, length++) {
@@ -66,11 +87,13 @@ function undone(before: View): View | null {
     copy(start)
     end = stop
     const point = unicode ?? braced ?? hex ?? hexadecimal
-    if (percents !== undefined) for (const it of decoded(percents)) add(it.text, start + it.start, start + it.end, it.depth)
+    if (percents !== undefined)
+      for (const it of decoded(percents)) add(it.text, start + it.start, start + it.end, it.depth)
     else if (point !== undefined) addMark(character(Number.parseInt(point, 16)), start, stop, 1)
     else if (decimal !== undefined) addMark(character(Number(decimal)), start, stop, 1)
     else if (entity !== undefined) addMark(own(letters, entity.toLowerCase()) ?? all, start, stop, 1)
-    else if (letter !== undefined) addMark(own(letters, letter.toLowerCase()) ?? letter, start, stop, all.length - 1 + before.depth(stop - 1))
+    else if (letter !== undefined)
+      addMark(own(letters, letter.toLowerCase()) ?? letter, start, stop, all.length - 1 + before.depth(stop - 1))
     // of backslashes alone one is left, which no pass finds changed again
     else add('\\', start, stop, 0)
     isOther ||= all !== '\\'
@@ -103,7 +126,12 @@ const percent = /%((?:25)*)([\da-f]{2})/gi
 
 /** Bytes as UTF-8, and as Latin where they are none. */
 function decoded(percents: string): Decoded[] {
-  const bytes = [...percents.matchAll(percent)].map((match) => ({ byte: Number.parseInt(match[2]!, 16), start: match.index, end: match.index + match[0].length, depth: 1 + match[1]!.length / 2 }))
+  const bytes = [...percents.matchAll(percent)].map((match) => ({
+    byte: Number.parseInt(match[2]!, 16),
+    start: match.index,
+    end: match.index + match[0].length,
+    depth: 1 + match[1]!.length / 2,
+  }))
   const all: Decoded[] = []
   for (let at = 0; at < bytes.length; ) {
     const { byte, start, depth } = bytes[at]!

@@ -8,7 +8,10 @@ const hash = /^(?:[a-z\d]{1,12}|[A-Z\d]{1,12})$/
 const anyPart = /^\w{1,11}$/
 const mostOfAny = 12
 
-/** Whether a name is made of words, numbers and short hashes, as those of runs, images and files are; keys are of long parts that are neither. */
+/**
+ * Whether a name is made of words, numbers and short hashes, as those of runs, images and files are; keys are of long
+ * parts that are neither.
+ */
 export function isWordy(name: string): boolean {
   let mixed = 0
   for (const part of name.split(/[-_:.]/)) {
@@ -22,9 +25,13 @@ export function isWordy(name: string): boolean {
 /** what comes before a commit or a digest in a path */
 const beforeHash = /^(?:commits?|trees?|blobs?|blame|raw|revisions?|manifests|digests?|sha\d{0,3})$/i
 
-/** A part of an address that is most likely a key, as those of webhooks are: long, of letters and digits, and no name, UUID or digest. */
+/**
+ * A part of an address that is most likely a key, as those of webhooks are: long, of letters and digits, and no name,
+ * UUID or digest.
+ */
 export function isKey(segment: string, before: string): boolean {
   if (segment.length < 20 || !/^[\w:-]+$/.test(segment) || !/\d/.test(segment) || !/[a-z]/i.test(segment)) return false
-  if (/^sha\d{1,3}:[\da-f]{32,128}$/i.test(segment) || (beforeHash.test(before) && /^[\da-f]{20,128}$/i.test(segment))) return false
+  if (/^sha\d{1,3}:[\da-f]{32,128}$/i.test(segment) || (beforeHash.test(before) && /^[\da-f]{20,128}$/i.test(segment)))
+    return false
   return !isWordy(segment)
 }

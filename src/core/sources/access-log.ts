@@ -1,8 +1,13 @@
-/** The log of requests that the proxy before the service writes. No query, and nothing that may be a secret, comes out of it. */
+/**
+ * The log of requests that the proxy before the service writes. No query, and nothing that may be a secret, comes out
+ * of it.
+ */
 export interface AccessLogSource {
   /** its file */
   readonly target: string
-  /** the newest requests in the order of the file, bounded in bytes; `complete` is false where older ones were left out */
+  /**
+   * the newest requests in the order of the file, bounded in bytes; `complete` is false where older ones were left out
+   */
   recent(options: { maxBytes: number }): Promise<AccessLogPart>
 }
 

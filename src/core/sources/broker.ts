@@ -18,13 +18,22 @@ export interface BrokerSource {
   bindings(): Promise<readonly Binding[]>
   /** of the vhost, those of operators among them; throws FORBIDDEN where the user may not see them */
   policies(): Promise<readonly BrokerPolicy[]>
-  /** who is connected to the vhost, whoever came before this is asked among them. Throws FORBIDDEN where the user may not see it, UNAVAILABLE where the broker does not list them */
+  /**
+   * who is connected to the vhost, whoever came before this is asked among them. Throws FORBIDDEN where the user may
+   * not see it, UNAVAILABLE where the broker does not list them
+   */
   connections(): Promise<readonly BrokerConnection[]>
-  /** that user's connections to the vhost at this moment: what has just come is there, where lists lag by seconds. Throws FORBIDDEN */
+  /**
+   * that user's connections to the vhost at this moment: what has just come is there, where lists lag by seconds.
+   * Throws FORBIDDEN
+   */
   connectionsOf(user: string): Promise<readonly TrackedConnection[]>
   /** what the user that we sign in with is marked with: 'monitoring', 'impersonator' */
   tags(): Promise<readonly string[]>
-  /** as they are at this moment, where lists lag by seconds; null: there is no such queue. Throws REFUSED for another connection's exclusive queue */
+  /**
+   * as they are at this moment, where lists lag by seconds; null: there is no such queue. Throws REFUSED for another
+   * connection's exclusive queue
+   */
   counts(queues: readonly string[]): Promise<ReadonlyMap<string, QueueCounts | null>>
 }
 
@@ -55,7 +64,10 @@ export interface BrokerConnection {
 }
 
 export interface TrackedConnection extends BrokerConnection {
-  /** whether lists have it, too, and its `clientName`: after some seconds, those that there really are. Of others, some are left over */
+  /**
+   * whether lists have it, too, and its `clientName`: after some seconds, those that there really are. Of others, some
+   * are left over
+   */
   isListed: boolean
 }
 

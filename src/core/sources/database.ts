@@ -8,9 +8,14 @@ export interface DatabaseSource {
   readonly alsoAt: readonly string[]
   identity(): Promise<DatabaseIdentity>
   clock(): Promise<ClockReading>
-  /** every lock table of Liquibase's that this user can see, in whatever schema: of its usual name, and of the one that is asked for */
+  /**
+   * every lock table of Liquibase's that this user can see, in whatever schema: of its usual name, and of the one that
+   * is asked for
+   */
   changelogLocks(asked?: LockTablesAsked): Promise<readonly ChangelogLockTable[]>
-  /** client backends of this database without our own; of one that the user may not look into, all is null but its name */
+  /**
+   * client backends of this database without our own; of one that the user may not look into, all is null but its name
+   */
   backends(): Promise<readonly DatabaseBackend[]>
   /** who holds the lock that keeps a second operator of this program out; null: nobody */
   operator(): Promise<Holder | null>
@@ -18,7 +23,12 @@ export interface DatabaseSource {
   /** whether PostgreSQL can still write a temporary file of about a megabyte, which it removes by itself */
   temporarySpace(): Promise<{ writable: true } | { writable: false; message: string }>
   /** sizes in bytes; free space is null where the data directory is not on this machine */
-  storage(): Promise<{ databaseBytes: number; dataDirectory: string | null; freeBytes: number | null; totalBytes: number | null }>
+  storage(): Promise<{
+    databaseBytes: number
+    dataDirectory: string | null
+    freeBytes: number | null
+    totalBytes: number | null
+  }>
 }
 
 export interface DatabaseIdentity {

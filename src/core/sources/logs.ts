@@ -6,14 +6,21 @@ export interface LogsSource {
   readonly target: string
   /** the command that prints the log, where `target` is one; null: it is a file */
   readonly prints: Suggestion | null
-  /** the newest records, oldest first, bounded in bytes; `complete` is false where older ones were left out; `unread`: parts that could not be read, where others could */
+  /**
+   * the newest records, oldest first, bounded in bytes; `complete` is false where older ones were left out; `unread`:
+   * parts that could not be read, where others could
+   */
   recent(options: { maxBytes: number }): Promise<RecentRecords>
   /**
-   * Lines as they are written, until the signal ends it, which is an end like any other; those of one container, file or command in
-   * their order. What is replaced, rotated or broken off meanwhile is gone on with. Throws where it cannot begin, or may not go on.
+   * Lines as they are written, until the signal ends it, which is an end like any other; those of one container, file
+   * or command in their order. What is replaced, rotated or broken off meanwhile is gone on with. Throws where it
+   * cannot begin, or may not go on.
    */
   follow(options: FollowOptions): AsyncIterable<FollowedLine>
-  /** All of the log, in parts of which each is a stream of its own: a file with its rotated siblings, containers and those before them. Throws where they cannot be told. */
+  /**
+   * All of the log, in parts of which each is a stream of its own: a file with its rotated siblings, containers and
+   * those before them. Throws where they cannot be told.
+   */
   parts(options: LogPartsOptions): Promise<readonly LogPart[]>
 }
 
@@ -42,7 +49,10 @@ export interface LogPart {
   readonly name: string
   /** where it lies in a file, which may be compressed: that has its own quicker ways */
   readonly file?: string
-  /** all of it, the oldest first, as it is, perhaps each line behind the time at which its engine got it; throws where it cannot be read, perhaps in the middle */
+  /**
+   * all of it, the oldest first, as it is, perhaps each line behind the time at which its engine got it; throws where
+   * it cannot be read, perhaps in the middle
+   */
   blocks(signal?: AbortSignal): AsyncIterable<Uint8Array>
 }
 

@@ -2,9 +2,9 @@ import type { ShellCommand } from '../shell-command.ts'
 import type { Values, WantedValue } from '../values.ts'
 
 /**
- * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths are ever shown.
- * Each method throws UNAVAILABLE where helm is missing or too old, or there is no such release; UNREACHABLE, FORBIDDEN, TIMED_OUT,
- * INTERRUPTED, UNEXPECTED_ANSWER.
+ * The release of Helm that the service is part of, as Helm has it on record. Values may be secrets: only their paths
+ * are ever shown. Each method throws UNAVAILABLE where helm is missing or too old, or there is no such release;
+ * UNREACHABLE, FORBIDDEN, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER.
  */
 export interface ReleaseSource {
   /** `release testops in namespace testops`, for people */
@@ -16,16 +16,18 @@ export interface ReleaseSource {
   /** null: it is not on record, or not any more */
   revision(number: number): Promise<ReleaseRevision | null>
   /**
-   * what an upgrade would put on record. Throws UNAVAILABLE, UNREACHABLE where the chart cannot be had, REFUSED where it makes nothing
-   * of these values
+   * what an upgrade would put on record. Throws UNAVAILABLE, UNREACHABLE where the chart cannot be had, REFUSED where
+   * it makes nothing of these values
    */
   trial(upgrade: ReleaseUpgrade): Promise<Pick<ReleaseRevision, 'chart' | 'values'>>
   /**
-   * Fields that others own, and that helm would set to other values: the API server would refuse it for them. `next`: an upgrade with
-   * these values above those of its files, or the revision of a rollback. Asked of the API server on trial, which changes nothing; what it
-   * does not tell is left out
+   * Fields that others own, and that helm would set to other values: the API server would refuse it for them. `next`:
+   * an upgrade with these values above those of its files, or the revision of a rollback. Asked of the API server on
+   * trial, which changes nothing; what it does not tell is left out
    */
-  conflicts(next: (ReleaseUpgrade & { values: readonly WantedValue[] }) | { revision: number }): Promise<readonly FieldConflict[]>
+  conflicts(
+    next: (ReleaseUpgrade & { values: readonly WantedValue[] }) | { revision: number },
+  ): Promise<readonly FieldConflict[]>
 }
 
 export interface FieldConflict {

@@ -13,11 +13,13 @@ export interface ServiceSource {
   machines(): Promise<readonly Machine[]>
   /** whether the name resolves where the service runs; null where that cannot be asked */
   resolve(host: string): Promise<boolean | null>
-  /** from where its instances connect to other servers, as those see it; null: that cannot be seen. Throws as `status` */
+  /**
+   * from where its instances connect to other servers, as those see it; null: that cannot be seen. Throws as `status`
+   */
   origins(): Promise<readonly ServiceOrigin[] | null>
   /**
-   * whether a container or pod of the service's own bore that host name, and nothing runs in it any more; false: no, or that cannot be told.
-   * Throws as `status`
+   * whether a container or pod of the service's own bore that host name, and nothing runs in it any more; false: no, or
+   * that cannot be told. Throws as `status`
    */
   hasEnded(host: string): Promise<boolean>
   /** how its processes, containers or pods fare. Throws NOT_CONFIGURED where nothing tells that */
@@ -25,29 +27,38 @@ export interface ServiceSource {
   /** the newest of what the last run of one of them printed that has ended; null: the log holds it among the rest */
   lastWords(instance: string): Promise<LastWords | null>
   /**
-   * the settings in which what is written down differs from what it runs with. Throws NOT_CONFIGURED where nothing says what is meant, or
-   * nothing runs; FORBIDDEN, and as its files and its platform do
+   * the settings in which what is written down differs from what it runs with. Throws NOT_CONFIGURED where nothing says
+   * what is meant, or nothing runs; FORBIDDEN, and as its files and its platform do
    */
   drift(): Promise<SettingsDrift>
   /** what stands before the service on its platform, as far as that says what it lets through */
   proxies(): Promise<readonly ProxySettings[]>
   /** what watches over the service, and may start it again or set it back while it is worked on (DESIGN.md 6.8) */
   controllers(): Promise<readonly Controller[]>
-  /** what keeps its instances from coming back once they are gone, as far as that shows beforehand. Throws as `status` */
+  /**
+   * what keeps its instances from coming back once they are gone, as far as that shows beforehand. Throws as `status`
+   */
   startObstacles(): Promise<readonly StartObstacle[]>
   /**
-   * what instances that serve lack of what is declared: its image, and those of `settings`, names of such that were changed. Throws as `status`.
-   * Absent: an instance has what it was started with
+   * what instances that serve lack of what is declared: its image, and those of `settings`, names of such that were
+   * changed. Throws as `status`. Absent: an instance has what it was started with
    */
   lacks?: (settings: readonly string[]) => Promise<readonly Lack[]>
-  /** who repairs the deployment, as a lock that the platform keeps tells; null: nobody. Takes none; throws as `status`. Absent: it keeps none */
+  /**
+   * who repairs the deployment, as a lock that the platform keeps tells; null: nobody. Takes none; throws as `status`.
+   * Absent: it keeps none
+   */
   operator?: () => Promise<Holder | null>
   /**
-   * what the compose program makes of the service's image, as its files are and as they would be with these edits of one of them. Throws
-   * NOT_CONFIGURED where they are not on this machine, UNAVAILABLE, UNEXPECTED_ANSWER where they are not valid, REFUSED where they would not be. Absent: no compose program starts it
+   * what the compose program makes of the service's image, as its files are and as they would be with these edits of
+   * one of them. Throws NOT_CONFIGURED where they are not on this machine, UNAVAILABLE, UNEXPECTED_ANSWER where they
+   * are not valid, REFUSED where they would not be. Absent: no compose program starts it
    */
   composed?: (edited: EditedFile | null) => Promise<ComposedImage>
-  /** whether an image lies ready where the service is started, of a platform that runs there. Throws as `status`. Absent: the platform fetches images by itself */
+  /**
+   * whether an image lies ready where the service is started, of a platform that runs there. Throws as `status`.
+   * Absent: the platform fetches images by itself
+   */
   hasImage?: (wanted: WantedImage) => Promise<boolean>
   /** what the operator would type on this platform */
   readonly commands: ServiceCommands
@@ -106,7 +117,10 @@ export interface Controller {
 }
 
 export interface StartObstacle {
-  /** unready: instances of a former declaration serve, and newer ones do not come up; image: an image cannot be had; lasting: nothing that this program changes removes it */
+  /**
+   * unready: instances of a former declaration serve, and newer ones do not come up; image: an image cannot be had;
+   * lasting: nothing that this program changes removes it
+   */
   kind: 'unready' | 'image' | 'lasting'
   message: string
   /** what shows or removes it */
@@ -226,7 +240,10 @@ export interface ServiceInstance {
   startedAt: Date | null
 }
 
-/** Where connections of an instance come from, as the server at the other end sees them, without any translation of addresses. */
+/**
+ * Where connections of an instance come from, as the server at the other end sees them, without any translation of
+ * addresses.
+ */
 export interface ServiceOrigin {
   /** name of the instance */
   instance: string
@@ -267,8 +284,8 @@ export interface Machine {
   /** whose virtual machine it is, as its firmware says; null: not known, or not a virtual one */
   hypervisor: string | null
   /**
-   * where the flags themselves are not known: which of x86-64-v3 it is shown to lack, and by what. None of them: that level is likely,
-   * and no more than that. Left out: nothing speaks of its processors
+   * where the flags themselves are not known: which of x86-64-v3 it is shown to lack, and by what. None of them: that
+   * level is likely, and no more than that. Left out: nothing speaks of its processors
    */
   told?: { lacks: readonly string[]; by: string }
   /** its flags were to be read, and this is why they could not be, a line for each way that was tried */

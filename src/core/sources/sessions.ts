@@ -12,7 +12,10 @@ export interface SessionsSource {
   memory(): Promise<{ usedBytes: number; maxBytes: number; policy: string; evictedKeys: number }>
   /** looks at no more than `limit` sessions and never reads more of a session than its three times */
   sampleSessions(limit: number): Promise<SessionSample>
-  /** looks at every key by its name, and where the selection goes by time at the sessions' times: for a repair, not for a diagnosis */
+  /**
+   * looks at every key by its name, and where the selection goes by time at the sessions' times: for a repair, not for
+   * a diagnosis
+   */
   census(selection: SessionSelection): Promise<SessionCensus>
 }
 
@@ -20,9 +23,15 @@ export interface SessionsSource {
 export interface SessionSelection {
   /** null: found by the keys' shape */
   namespace: string | null
-  /** stale: expired, not yet active, or left without their creationTime; `{ user }`: of that user, by the service's index */
+  /**
+   * stale: expired, not yet active, or left without their creationTime; `{ user }`: of that user, by the service's
+   * index
+   */
   which: 'all' | 'stale' | { user: string }
-  /** epoch ms by the store's clock: of a count that was made then; sessions that were begun later are not meant. Null: now */
+  /**
+   * epoch ms by the store's clock: of a count that was made then; sessions that were begun later are not meant. Null:
+   * now
+   */
   asOf: number | null
 }
 
@@ -58,7 +67,10 @@ export interface SessionSample {
   sessions: readonly SessionTimes[]
 }
 
-/** Times of one session as its writer's clock had them, in epoch milliseconds; null where the field is missing or unreadable. */
+/**
+ * Times of one session as its writer's clock had them, in epoch milliseconds; null where the field is missing or
+ * unreadable.
+ */
 export interface SessionTimes {
   creationTime: number | null
   lastAccessedTime: number | null

@@ -21,9 +21,9 @@ export interface Misfits {
 const mostTold = 5
 
 /**
- * Compares a record that was found in the deployment with what this repair could have written there, at any stage of a run:
- * kinds of steps and their order, settings and their values, queues, bindings, rows, files, notes (DESIGN.md 6.6). Whoever may
- * write to the broker may have made it up, so whatever cannot be explained does not fit. Changes nothing.
+ * Compares a record that was found in the deployment with what this repair could have written there, at any stage of a
+ * run: kinds of steps and their order, settings and their values, queues, bindings, rows, files, notes (DESIGN.md 6.6).
+ * Whoever may write to the broker may have made it up, so whatever cannot be explained does not fit. Changes nothing.
  */
 export async function misfitsOf(history: RunHistory, comparison: Comparison): Promise<Misfits> {
   const { record, events } = history
@@ -33,7 +33,9 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
   const alone = [
     ...(named ? [] : [`its name is not that of a ${repair} begun at ${startedAt}`]),
     ...(fileOf(plan) ? ['it works on a file of another machine'] : []),
-    ...plan.risks.filter(({ name }) => !risksOf[repair].includes(name)).map(({ name }) => `a ${repair} has no risk ${JSON.stringify(name)}`),
+    ...plan.risks
+      .filter(({ name }) => !risksOf[repair].includes(name))
+      .map(({ name }) => `a ${repair} has no risk ${JSON.stringify(name)}`),
     ...unfitSteps(plan),
     ...unfitNotes(plan, events),
   ]
@@ -41,7 +43,8 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
   if (alone.length > 0) return { unfit: alone.slice(0, mostTold), untold: null }
   try {
     const judged: string[] = []
-    for (const unfit of [unfitLocks, unfitQueues, unfitSettings, unfitRest]) judged.push(...(await unfit(history, comparison)))
+    for (const unfit of [unfitLocks, unfitQueues, unfitSettings, unfitRest])
+      judged.push(...(await unfit(history, comparison)))
     return { unfit: judged.slice(0, mostTold), untold: null }
   } catch (error) {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED') return { unfit: [], untold: error }

@@ -16,11 +16,16 @@ const longestHolder = 255
 /** What of its locks and rows is not in this deployment's databases, or is no row of Liquibase's; empty: nothing. */
 export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Comparison): Promise<string[]> {
   const actions = plan.steps.flatMap(({ action }): LockAction[] =>
-    action.kind === 'release-lock' || action.kind === 'insert-lock-row' || action.kind === 'remove-lock-rows' ? [action] : [],
+    action.kind === 'release-lock' || action.kind === 'insert-lock-row' || action.kind === 'remove-lock-rows'
+      ? [action]
+      : [],
   )
   const awaited = plan.steps.flatMap(({ action }) => (action.kind === 'start-service' ? (action.locks ?? []) : []))
-  const isKnown = (place: { database: string; schema: string; table?: string }): boolean => actions.some((it) => it.database === place.database && it.schema === place.schema && it.table === place.table)
-  const found = awaited.filter((it) => !isKnown(it)).map(({ database, schema }) => `it waits for a lock that it does not release: ${schema} at ${database}`)
+  const isKnown = (place: { database: string; schema: string; table?: string }): boolean =>
+    actions.some((it) => it.database === place.database && it.schema === place.schema && it.table === place.table)
+  const found = awaited
+    .filter((it) => !isKnown(it))
+    .map(({ database, schema }) => `it waits for a lock that it does not release: ${schema} at ${database}`)
   for (const action of actions) found.push(...ofRows(action, plan))
   if (actions.length === 0 || found.length > 0) return found
   const databases = await open.database()
@@ -28,8 +33,14 @@ export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Com
   for (const { database, schema, table = changelogLock.table } of actions) {
     const own = databases.find(({ target, alsoAt }) => target === database || alsoAt.includes(database))
     if (!own) found.push(`${database} is not a database of this deployment`)
-    else if (table !== changelogLock.table && table.toLowerCase() !== liquibase?.toLowerCase()) found.push(`${schema}.${table} at ${database} is not the table of the service's change-log lock`)
-    else if (!(await own.changelogLocks({ table, user: null })).some((it) => it.schema === schema && (it.table ?? changelogLock.table) === table)) found.push(`schema ${schema} at ${database} has no table ${table}`)
+    else if (table !== changelogLock.table && table.toLowerCase() !== liquibase?.toLowerCase())
+      found.push(`${schema}.${table} at ${database} is not the table of the service's change-log lock`)
+    else if (
+      !(await own.changelogLocks({ table, user: null })).some(
+        (it) => it.schema === schema && (it.table ?? changelogLock.table) === table,
+      )
+    )
+      found.push(`schema ${schema} at ${database} has no table ${table}`)
   }
   return found
 }
@@ -53,14 +64,20 @@ function ofRows(action: LockAction, { risks }: Plan): string[] {
       return [
         ...(row.locked ? [] : ['the lock that it releases is free in its own words']),
         ...ofRow(row),
-        ...(accepts === null || risks.some(({ name }) => name === accepts) ? [] : [`it passes over the risk ${accepts} without naming it`]),
+        ...(accepts === null || risks.some(({ name }) => name === accepts)
+          ? []
+          : [`it passes over the risk ${accepts} without naming it`]),
       ]
     }
     case 'remove-lock-rows': {
       const ids = action.rows.map(({ id }) => id)
       return [
-        ...(ids.includes(changelogLock.rowId) ? [`it removes the row with id ${changelogLock.rowId}, which counts`] : []),
-        ...(new Set(ids).size === ids.length && ids.length > 0 && ids.length < changelogLock.rowsRead ? [] : ['its rows are not a list of rows']),
+        ...(ids.includes(changelogLock.rowId)
+          ? [`it removes the row with id ${changelogLock.rowId}, which counts`]
+          : []),
+        ...(new Set(ids).size === ids.length && ids.length > 0 && ids.length < changelogLock.rowsRead
+          ? []
+          : ['its rows are not a list of rows']),
         ...action.rows.flatMap(ofRow),
       ]
     }
@@ -69,7 +86,12 @@ function ofRows(action: LockAction, { risks }: Plan): string[] {
 
 function ofRow({ lockGranted, lockedBy }: Pick<ChangelogLockRow, 'lockGranted' | 'lockedBy'>): string[] {
   return [
-    ...(lockGranted === null || /^(?:-?infinity|\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: BC)?)$/.test(lockGranted) ? [] : ['the time of a lock is no time']),
-    ...(lockedBy === null || lockedBy.length <= longestHolder ? [] : [`the holder of a lock has ${lockedBy.length} characters`]),
+    ...(lockGranted === null ||
+    /^(?:-?infinity|\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: BC)?)$/.test(lockGranted)
+      ? []
+      : ['the time of a lock is no time']),
+    ...(lockedBy === null || lockedBy.length <= longestHolder
+      ? []
+      : [`the holder of a lock has ${lockedBy.length} characters`]),
   ]
 }

@@ -6,7 +6,10 @@ import type { Binding } from '../../core/topology.ts'
 import type { Comparison } from './comparison.ts'
 import { byShown, isLive, isTypedAsShown, shownKey } from './queues/parts.ts'
 
-/** What of the notes is none that these steps write, although it has their form; empty: nothing. Notes are written back by an undo. */
+/**
+ * What of the notes is none that these steps write, although it has their form; empty: nothing. Notes are written back
+ * by an undo.
+ */
 export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string[] {
   return events.flatMap((event) => {
     const action = event.event === 'noted' ? steps[event.step]?.action : undefined
@@ -20,15 +23,21 @@ function ofNote(action: Action, note: string): string[] {
       return isOfChange(note, action) ? [] : [`a note of it would write something else than ${action.name} into a file`]
     case 'switch-exchanges': {
       const own = new Set(action.exchanges.map(({ from }) => from.name))
-      const isOwn = ({ source, destination, destinationKind }: Binding): boolean => own.has(source) || (destinationKind === 'exchange' && own.has(destination))
+      const isOwn = ({ source, destination, destinationKind }: Binding): boolean =>
+        own.has(source) || (destinationKind === 'exchange' && own.has(destination))
       return (JSON.parse(note) as Binding[]).every(isOwn) ? [] : ['a note of it binds what is not its own']
     }
     case 'move-messages':
     case 'redeclare-queues':
     case 'delete-queues': {
-      const own = new Set(action.kind === 'move-messages' ? action.moves.map(({ queue }) => queue) : action.queues.map(({ queue }) => queue.name))
+      const own = new Set(
+        action.kind === 'move-messages'
+          ? action.moves.map(({ queue }) => queue)
+          : action.queues.map(({ queue }) => queue.name),
+      )
       const { event, bindings = [] } = JSON.parse(note) as { event: string; bindings?: Binding[] }
-      const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && own.has(destination)
+      const isOwn = ({ destination, destinationKind }: Binding): boolean =>
+        destinationKind === 'queue' && own.has(destination)
       return event !== 'bound' || bindings.every(isOwn) ? [] : ['a note of it binds what is not its own']
     }
     default:
@@ -37,29 +46,49 @@ function ofNote(action: Action, note: string): string[] {
 }
 
 /**
- * Bindings of notes that are neither in the plan nor in the broker: for a run of this machine, nothing shows then that they were. Empty:
- * none.
+ * Bindings of notes that are neither in the plan nor in the broker: for a run of this machine, nothing shows then that
+ * they were. Empty: none.
  */
-export async function unfitBindings({ steps }: Plan, events: readonly RunEvent[], { open }: Pick<Comparison, 'open'>): Promise<string[]> {
+export async function unfitBindings(
+  { steps }: Plan,
+  events: readonly RunEvent[],
+  { open }: Pick<Comparison, 'open'>,
+): Promise<string[]> {
   const noted = events.flatMap((event) => {
     const kind = event.event === 'noted' ? steps[event.step]?.action.kind : undefined
     return event.event === 'noted' && kind && bindingNoters.includes(kind) ? bindingsNoted([event.note]) : []
   })
   if (noted.length === 0) return []
-  const saved = steps.flatMap(({ action }) => ('bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : []))
+  const saved = steps.flatMap(({ action }) =>
+    'bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : [],
+  )
   const known = byShown([...saved, ...(await (await open.broker()).bindings())])
-  const isKnown = (it: Binding): boolean => isTypedAsShown(it) && (known.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
-  return noted.filter((it) => !isKnown(it)).map(({ source, destination }) => `a note of it binds ${destination} to ${source}, and nothing shows that it was`)
+  const isKnown = (it: Binding): boolean =>
+    isTypedAsShown(it) && (known.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
+  return noted
+    .filter((it) => !isKnown(it))
+    .map(({ source, destination }) => `a note of it binds ${destination} to ${source}, and nothing shows that it was`)
 }
 
-/** Whether a note gives back no more than a piece of that setting's own line: it is written to the file as it stands. */
-function isOfChange(note: string, { name, from, to }: { name: string; from: string | null; to: string | null }): boolean {
+/**
+ * Whether a note gives back no more than a piece of that setting's own line: it is written to the file as it stands.
+ */
+function isOfChange(
+  note: string,
+  { name, from, to }: { name: string; from: string | null; to: string | null },
+): boolean {
   const { was = '', is = '' } = JSON.parse(note.slice(note.indexOf('{'))) as { was?: string; is?: string }
   const lines = [from, to].flatMap((value) =>
-    value === null ? [] : ['', '"', "'"].flatMap((quote) => ['', 'export '].map((before) => before + name + '=' + quote + value + quote + '\n')),
+    value === null
+      ? []
+      : ['', '"', "'"].flatMap((quote) =>
+          ['', 'export '].map((before) => before + name + '=' + quote + value + quote + '\n'),
+        ),
   )
   const isPiece = (text: string): boolean => text === '' || lines.some((line) => `\n${line}`.includes(text))
-  // of a line that was taken away, the end may come first, and then what it has in common with the beginning of the next one
-  const isWhole = (text: string): boolean => lines.some((line) => line.length === text.length && (line + line).includes(text))
+  // of a line that was taken away, the end may come first, and then what it has in common with the beginning of the
+  // next one
+  const isWhole = (text: string): boolean =>
+    lines.some((line) => line.length === text.length && (line + line).includes(text))
   return is === '' && was !== '' ? isWhole(was) : isPiece(was) && isPiece(is)
 }

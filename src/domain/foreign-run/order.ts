@@ -82,7 +82,9 @@ export function unfitSteps({ repair, steps, verifiedBy }: Plan): string[] {
   const silent = steps.findIndex(({ action, loses: told }) => loses(action) && (told ?? '').trim() === '')
   const missing = judges[repair].filter((id) => !verifiedBy.includes(id))
   return [
-    ...(orders[repair].test(word) ? [] : [`${repair} has no such steps: ${steps.map(({ action }) => action.kind).join(', ')}`]),
+    ...(orders[repair].test(word)
+      ? []
+      : [`${repair} has no such steps: ${steps.map(({ action }) => action.kind).join(', ')}`]),
     ...(silent < 0 ? [] : [`step ${silent + 1} does not say what is lost`]),
     ...(missing.length === 0 ? [] : [`nothing in it checks the outcome: ${missing.join(', ')} is missing`]),
   ]

@@ -12,11 +12,15 @@ interface Trace {
 }
 
 /** Notes of a changed setting by which an undo would write elsewhere than to that setting's own lines; empty: none. */
-export async function unfitPlaces({ record: { plan }, events }: RunHistory, { open }: Pick<Comparison, 'open'>): Promise<string[]> {
+export async function unfitPlaces(
+  { record: { plan }, events }: RunHistory,
+  { open }: Pick<Comparison, 'open'>,
+): Promise<string[]> {
   const found: string[] = []
   for (const [step, { action }] of plan.steps.entries()) {
     if (action.kind !== 'set-setting') continue
-    for (const trace of notesOfStep(events, step).flatMap(traceIn)) found.push(...(await ofTrace(trace, action.name, open)))
+    for (const trace of notesOfStep(events, step).flatMap(traceIn))
+      found.push(...(await ofTrace(trace, action.name, open)))
   }
   return found
 }
@@ -35,7 +39,9 @@ async function ofTrace({ path, at, was, is }: Trace, name: string, open: Compari
   const text = `${read.toString('latin1')}\n`
   if (!text.startsWith(is, at)) return []
   const back = `${text.slice(0, at)}${was}${text.slice(at + is.length)}`
-  return othersIn(back, name) === othersIn(text, name) ? [] : [`a note of it would write to other lines of ${path} than those of ${name}`]
+  return othersIn(back, name) === othersIn(text, name)
+    ? []
+    : [`a note of it would write to other lines of ${path} than those of ${name}`]
 }
 
 /** Null: there is no such file, so an undo writes nothing to it. */
@@ -50,6 +56,12 @@ async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer |
 
 /** All lines but those that set it. */
 function othersIn(text: string, name: string): string {
-  const lines = text.split('\n').filter((line) => !line.trim().replace(/^export\s+/, '').startsWith(`${name}=`))
+  const lines = text.split('\n').filter(
+    (line) =>
+      !line
+        .trim()
+        .replace(/^export\s+/, '')
+        .startsWith(`${name}=`),
+  )
   return lines.join('\n').trimEnd()
 }

@@ -11,9 +11,9 @@ import { doesRunStand } from './queues/remains.ts'
 import { unfitStatements } from './queues/stated.ts'
 
 /**
- * What of its queues, exchanges and bindings this repair would not have written for this broker; empty: nothing. A queue that is gone
- * is genuine once its deletion was begun, and while something of the run stands; one that is there has to be as it was, or as it is
- * to become.
+ * What of its queues, exchanges and bindings this repair would not have written for this broker; empty: nothing. A
+ * queue that is gone is genuine once its deletion was begun, and while something of the run stands; one that is there
+ * has to be as it was, or as it is to become.
  */
 export async function unfitQueues(history: RunHistory, { deployment, open }: Comparison): Promise<string[]> {
   if (history.record.plan.repair !== 'reset-queues') return []
@@ -23,14 +23,30 @@ export async function unfitQueues(history: RunHistory, { deployment, open }: Com
   const broker = await open.broker()
   const live = await liveOf(broker)
   const user = parts.quiet === null ? null : await userOf(broker, { deployment, open })
-  if (user !== null && parts.quiet!.user !== user) return [`it waits for user ${parts.quiet!.user}, and the service signs in as ${user}`]
+  if (user !== null && parts.quiet!.user !== user)
+    return [`it waits for user ${parts.quiet!.user}, and the service signs in as ${user}`]
   const stands = isAnyGone(parts, live) && (await doesRunStand(parts, live, { open }))
-  return [...unfitLiveQueues(parts, live, stands), ...unfitLiveExchanges(parts, live, stands), ...unfitLiveBindings(parts, live), ...(await unfitLoss(parts, live, broker))]
+  return [
+    ...unfitLiveQueues(parts, live, stands),
+    ...unfitLiveExchanges(parts, live, stands),
+    ...unfitLiveBindings(parts, live),
+    ...(await unfitLoss(parts, live, broker)),
+  ]
 }
 
 async function liveOf(broker: BrokerSource): Promise<Live> {
-  const [queues, exchanges, bindings, { version }] = await Promise.all([broker.queues(), broker.exchanges(), broker.bindings(), broker.identity()])
-  return { queues: new Map(queues.map((it) => [it.name, it])), exchanges: new Map(exchanges.map((it) => [it.name, it])), bindings, version }
+  const [queues, exchanges, bindings, { version }] = await Promise.all([
+    broker.queues(),
+    broker.exchanges(),
+    broker.bindings(),
+    broker.identity(),
+  ])
+  return {
+    queues: new Map(queues.map((it) => [it.name, it])),
+    exchanges: new Map(exchanges.map((it) => [it.name, it])),
+    bindings,
+    version,
+  }
 }
 
 async function userOf(broker: BrokerSource, { deployment, open }: Comparison): Promise<string> {

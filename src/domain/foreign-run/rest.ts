@@ -41,31 +41,44 @@ async function ofAction(action: Action, history: RunHistory, comparison: Compari
 const stopping: readonly RepairId[] = ['reset-queues', 'set-env', 'use-legacy-image']
 
 /** What a start says beside starting, repair by repair; its locks are compared with those that are released. */
-function ofStart({ stopsOnUndo, keeps = [], binds = [] }: ActionOf<'start-service'>, { repair, steps }: Plan): string[] {
+function ofStart(
+  { stopsOnUndo, keeps = [], binds = [] }: ActionOf<'start-service'>,
+  { repair, steps }: Plan,
+): string[] {
   const deleted = steps.flatMap(({ action }) => (action.kind === 'delete-queues' ? action.queues : []))
   const vanishing = deleted.flatMap(({ queue }) => (vanishes(queue) ? [queue.name] : []))
   return [
     ...(stopsOnUndo && !stopping.includes(repair) ? [`an undo of a ${repair} does not stop the service`] : []),
-    ...(isDeepStrictEqual([...keeps].sort(), vanishing.sort()) ? [] : ['an undo of it would hold other queues open than those that vanish']),
+    ...(isDeepStrictEqual([...keeps].sort(), vanishing.sort())
+      ? []
+      : ['an undo of it would hold other queues open than those that vanish']),
     // those of a reset-queues are compared with what it saved
     ...(binds.length > 0 && repair !== 'reset-queues' ? [`a ${repair} binds nothing`] : []),
   ]
 }
 
-async function ofTrees({ api, items, concurrency }: ActionOf<'migrate-trees'>, { open }: Comparison): Promise<string[]> {
+async function ofTrees(
+  { api, items, concurrency }: ActionOf<'migrate-trees'>,
+  { open }: Comparison,
+): Promise<string[]> {
   const { target } = await open.api()
   const isId = (id: number | null): boolean => id === null || id > 0
   return [
     ...(target === api ? [] : [`it calls ${api}, and this deployment is at ${target}`]),
-    ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= mostCalls ? [] : [`it makes ${concurrency} calls at a time`]),
-    ...(items.length > 0 && items.length <= mostItems && items.every(({ project, tree }) => project > 0 && isId(tree)) ? [] : ['its list of trees is none']),
+    ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= mostCalls
+      ? []
+      : [`it makes ${concurrency} calls at a time`]),
+    ...(items.length > 0 && items.length <= mostItems && items.every(({ project, tree }) => project > 0 && isId(tree))
+      ? []
+      : ['its list of trees is none']),
   ]
 }
 
 /** The image of the service in a compose file that this engine started it by, and nothing else. */
 async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Comparison): Promise<string[]> {
   const image = await imageOf(open)
-  if (image?.service === undefined || image.files?.includes(file) !== true) return [`it edits ${file}, which is not a file that this deployment is started by`]
+  if (image?.service === undefined || image.files?.includes(file) !== true)
+    return [`it edits ${file}, which is not a file that this deployment is started by`]
   const files = await open.files()
   const found: string[] = []
   for (const edit of edits) found.push(...(await ofEdit(files, file, edit, image.service)))
@@ -74,12 +87,18 @@ async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Compar
 
 async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service: string): Promise<string[]> {
   const { path, from, to } = edit
-  if (path.join('\n') !== ['services', service, 'image'].join('\n')) return [`it changes ${path.join('.')} in ${file}, which a use-legacy-image does not`]
-  if (from === null || to === null || !isOtherName(from, to)) return [`it changes more of the image in ${file} than its name`]
+  if (path.join('\n') !== ['services', service, 'image'].join('\n'))
+    return [`it changes ${path.join('.')} in ${file}, which a use-legacy-image does not`]
+  if (from === null || to === null || !isOtherName(from, to))
+    return [`it changes more of the image in ${file} than its name`]
   const { text } = await files.look(file, path)
   if (text !== from && text !== to) return [`${file} has another image than the record says`]
   const [made] = await files.edits(file, [{ path, to: text === from ? to : from }])
-  const isIt = made !== undefined && (text === from ? made.at === edit.at && made.was === edit.was && made.is === edit.is : made.at === edit.at && made.was === edit.is && made.is === edit.was)
+  const isIt =
+    made !== undefined &&
+    (text === from
+      ? made.at === edit.at && made.was === edit.was && made.is === edit.is
+      : made.at === edit.at && made.was === edit.is && made.is === edit.was)
   return isIt ? [] : [`it would write something else into ${file} than the name of the image`]
 }
 
@@ -87,7 +106,11 @@ async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service
 function isOtherName(one: string, other: string): boolean {
   const [longer, shorter] = one.length > other.length ? [one, other] : [other, one]
   const at = longer.lastIndexOf(images.legacy)
-  return at >= 0 && (at === 0 || longer[at - 1] === '/') && `${longer.slice(0, at)}${images.standard}${longer.slice(at + images.legacy.length)}` === shorter
+  return (
+    at >= 0 &&
+    (at === 0 || longer[at - 1] === '/') &&
+    `${longer.slice(0, at)}${images.standard}${longer.slice(at + images.legacy.length)}` === shorter
+  )
 }
 
 async function imageOf(open: Comparison['open']): Promise<ServiceImage | null> {

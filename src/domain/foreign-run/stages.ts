@@ -13,7 +13,9 @@ export interface Stage {
 /** How far the first step of that kind has come. A plan without such a step has not begun it. */
 export function stageOf({ record: { plan }, events }: RunHistory, kind: ActionKind): Stage {
   const step = plan.steps.findIndex(({ action }) => action.kind === kind)
-  return step < 0 ? { at: 'before', isGoingBack: false } : eventsOfStep(events, step).reduce(next, { at: 'before', isGoingBack: false })
+  return step < 0
+    ? { at: 'before', isGoingBack: false }
+    : eventsOfStep(events, step).reduce(next, { at: 'before', isGoingBack: false })
 }
 
 /** Whether the record says that any step was begun. */

@@ -6,16 +6,18 @@ import { isHeldQueue } from '../../knowledge/held-queues.ts'
 import type { Comparison } from './comparison.ts'
 
 /**
- * What a run of this program may have left in the deployment, one sentence each: a service that is stopped, a mark of its former
- * replicas, queues that hold messages. What cannot be seen counts, since it may be there. Empty: nothing. Changes nothing.
+ * What a run of this program may have left in the deployment, one sentence each: a service that is stopped, a mark of
+ * its former replicas, queues that hold messages. What cannot be seen counts, since it may be there. Empty: nothing.
+ * Changes nothing.
  */
 export async function leftStanding(where: Where): Promise<string[]> {
   return (await Promise.all([leftOfService(where), leftInBroker(where)])).flat()
 }
 
 /**
- * Tells of runs that only the deployment, where others may write, calls over whether they are: nothing stands half done besides what
- * a run of its kind leaves behind. Looks at the deployment once, however many runs there are. Changes nothing.
+ * Tells of runs that only the deployment, where others may write, calls over whether they are: nothing stands half done
+ * besides what a run of its kind leaves behind. Looks at the deployment once, however many runs there are. Changes
+ * nothing.
  */
 export function overIn(where: Where): (history: RunHistory) => Promise<boolean> {
   const ofService = once(async () => leftOfService(where))
@@ -33,7 +35,9 @@ async function leftOfService({ open }: Where): Promise<string[]> {
     const { state, formerReplicas } = await (await open.service()).status()
     return [
       ...(state === 'stopped' ? ['the service is stopped'] : []),
-      ...(formerReplicas === undefined ? [] : [`the workload is marked with its former number of replicas, ${formerReplicas}`]),
+      ...(formerReplicas === undefined
+        ? []
+        : [`the workload is marked with its former number of replicas, ${formerReplicas}`]),
     ]
   })
 }

@@ -13,7 +13,10 @@ export const apiEntries: readonly ExplainEntry[] = [
       'The address is wrong, or a reverse proxy or firewall stands between and does not let the call through. Where its health alone ' +
         'is not shown, an exchange of the API token, or a page that wants a Bearer token, counts as an answer.',
     ],
-    verify: ['curl -sS -i BASE_URL/api/management/health', 'curl -sS -o /dev/null -w "%{http_code}\\n" BASE_URL/swagger-ui.html'],
+    verify: [
+      'curl -sS -i BASE_URL/api/management/health',
+      'curl -sS -o /dev/null -w "%{http_code}\\n" BASE_URL/swagger-ui.html',
+    ],
     remedies: [
       { text: 'Look at the other problems first: one of them may be the reason.', commands: ['testops-admin doctor'] },
       {
@@ -60,10 +63,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       'the global role `Администратор`, or the role `Владелец проекта` in the project; other users are answered 403. The ' +
       "roles of the API token's user are read from GET /api/uaa/me, whose fields are not documented: where they are not " +
       'understood, nothing is concluded. In which projects a user is the owner does not show there.',
-    causes: [
-      'The API token was made by a user who only tests.',
-      'The role was taken from that user since.',
-    ],
+    causes: ['The API token was made by a user who only tests.', 'The role was taken from that user since.'],
     verify: [
       `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -sS -K - BASE_URL/api/uaa/me   # ACCESS_TOKEN: see testops-admin explain api/token`,
     ],
@@ -100,7 +100,11 @@ export const apiEntries: readonly ExplainEntry[] = [
     remedies: [
       {
         text: 'Where the setting is right already, only restart the service.',
-        commands: ['systemctl restart testops', 'kubectl rollout restart deployment/NAME', 'docker compose restart testops'],
+        commands: [
+          'systemctl restart testops',
+          'kubectl rollout restart deployment/NAME',
+          'docker compose restart testops',
+        ],
       },
       {
         text: 'Else set the life that is meant, and restart the service.',
@@ -110,7 +114,11 @@ export const apiEntries: readonly ExplainEntry[] = [
         text:
           "By hand: write it into the file that the service's unit reads its environment from, into the chart's values " +
           '(bearerTokenExpirationAfter), or into the file .env of Compose; then restart the service.',
-        commands: ['systemctl show testops -p EnvironmentFiles', 'helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
+        commands: [
+          'systemctl show testops -p EnvironmentFiles',
+          'helm upgrade RELEASE CHART -f VALUES',
+          'docker compose up -d',
+        ],
       },
     ],
     source: 'docs/facts/service.md#tokens, docs/facts/service.md#result-files, docs/facts/deployment.md#chart',
@@ -131,7 +139,7 @@ export const apiEntries: readonly ExplainEntry[] = [
       'A script exchanges the token before each call, in place of once an hour.',
     ],
     verify: [
-      "tail -c 4000000 ACCESS_LOG | grep -cE '[\" ]api-token[\" ]'",
+      'tail -c 4000000 ACCESS_LOG | grep -cE \'[" ]api-token[" ]\'',
       'tail -c 4000000 ACCESS_LOG | grep -c /api/uaa/oauth/token',
     ],
     remedies: [
@@ -146,8 +154,8 @@ export const apiEntries: readonly ExplainEntry[] = [
         text:
           'Have the proxy record the scheme, and never the whole header, in which the token stands. nginx, in the section ' +
           'http: map $http_authorization $scheme { default "-"; "~^(?<s>[A-Za-z-]+) " $s; } log_format combined_scheme ' +
-          "'$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" " +
-          "\"$http_user_agent\" \"$scheme\"'; access_log /var/log/nginx/access.log combined_scheme;",
+          '\'$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" ' +
+          '"$http_user_agent" "$scheme"\'; access_log /var/log/nginx/access.log combined_scheme;',
         commands: ['sudo nginx -t', 'sudo nginx -s reload', 'testops-admin doctor --only api/token-use'],
       },
     ],
@@ -181,7 +189,8 @@ export const apiEntries: readonly ExplainEntry[] = [
         commands: ['testops-admin doctor --only api/system-login'],
       },
     ],
-    source: 'docs/facts/service.md#administrator, docs/facts/service.md#tokens, docs/facts/service.md#errors, docs/facts/sessions.md',
+    source:
+      'docs/facts/service.md#administrator, docs/facts/service.md#tokens, docs/facts/service.md#errors, docs/facts/sessions.md',
   },
   {
     id: 'api/proxy',
@@ -210,9 +219,13 @@ export const apiEntries: readonly ExplainEntry[] = [
         text: 'Raise the limit in the proxy, and in every router and firewall on the way; result files are up to 2 MB, attachments larger.',
         commands: ['sudo nginx -t', 'sudo nginx -s reload', 'testops-admin doctor --only api/proxy'],
       },
-      { text: 'Where requests are cut for their time, see first why the service takes so long.', commands: ['testops-admin explain api/latency'] },
+      {
+        text: 'Where requests are cut for their time, see first why the service takes so long.',
+        commands: ['testops-admin explain api/latency'],
+      },
     ],
-    source: 'docs/facts/service.md#errors, docs/facts/service.md#result-files, nginx.org, ngx_http_core_module and ngx_http_proxy_module',
+    source:
+      'docs/facts/service.md#errors, docs/facts/service.md#result-files, nginx.org, ngx_http_core_module and ngx_http_proxy_module',
   },
   {
     id: 'api/latency',

@@ -113,7 +113,10 @@ export const brokerEntries: readonly ExplainEntry[] = [
       'df -h /var/lib/rabbitmq',
     ],
     remedies: [
-      { text: 'Free memory or disk space on the node. The alarm then clears by itself.', commands: ['df -h /var/lib/rabbitmq'] },
+      {
+        text: 'Free memory or disk space on the node. The alarm then clears by itself.',
+        commands: ['df -h /var/lib/rabbitmq'],
+      },
       {
         text: 'If queues have piled up, first make sure that the service consumes them again.',
         commands: ['testops-admin doctor --only service,broker'],

@@ -34,7 +34,9 @@ interface ExplainSigns {
   words?: readonly string[]
 }
 
-/** An entry of which another says the most: its meaning goes on with that one's, and what it leaves out is that one's. */
+/**
+ * An entry of which another says the most: its meaning goes on with that one's, and what it leaves out is that one's.
+ */
 interface ExplainReference
   extends Pick<ExplainEntry, 'id' | 'kind' | 'title' | 'meaning'>,
     Partial<Pick<ExplainEntry, 'severities' | 'causes' | 'verify' | 'remedies' | 'source' | 'see'>>,

@@ -17,12 +17,20 @@ export const integrationsEntries: readonly ExplainEntry[] = [
         "company's search domains.",
       'DNS failed for a while.',
     ],
-    verify: ['grep UnknownHostException LOG | tail', 'testops-admin check-integration   # here and where the service runs', 'getent hosts NAME', 'kubectl exec deployment/NAME -- getent hosts NAME'],
+    verify: [
+      'grep UnknownHostException LOG | tail',
+      'testops-admin check-integration   # here and where the service runs',
+      'getent hosts NAME',
+      'kubectl exec deployment/NAME -- getent hosts NAME',
+    ],
     remedies: [
       { text: 'Correct the address in the settings of the integration.', commands: [] },
       {
         text: 'Or make the name resolve where the service runs, then ask as the service would.',
-        commands: ["getent hosts NAME   # where the service runs", 'curl -sS -o /dev/null -w "%{http_code}\\n" https://NAME   # where the service runs'],
+        commands: [
+          'getent hosts NAME   # where the service runs',
+          'curl -sS -o /dev/null -w "%{http_code}\\n" https://NAME   # where the service runs',
+        ],
       },
     ],
     source: 'docs/facts/service.md#errors, docs/reference/faults.md',
@@ -50,10 +58,16 @@ export const integrationsEntries: readonly ExplainEntry[] = [
       'testops-admin check-integration --url URL --user NAME --password-from @FILE   # blanks at the ends, without signing in',
     ],
     remedies: [
-      { text: 'Enter user and password (or token) anew in the settings of the integration, without blanks at the ends.', commands: [] },
+      {
+        text: 'Enter user and password (or token) anew in the settings of the integration, without blanks at the ends.',
+        commands: [],
+      },
       {
         text: 'Try them once by hand: each attempt counts, and many systems lock an account after a few.',
-        commands: ['testops-admin check-integration --url URL --user NAME --password-from @FILE --sign-in', 'curl -i --user NAME URL   # asks for the password'],
+        commands: [
+          'testops-admin check-integration --url URL --user NAME --password-from @FILE --sign-in',
+          'curl -i --user NAME URL   # asks for the password',
+        ],
       },
     ],
     source: 'docs/facts/service.md#credentials-of-integrations, docs/facts/service.md#errors, docs/reference/faults.md',
@@ -80,9 +94,18 @@ export const integrationsEntries: readonly ExplainEntry[] = [
       'kubectl exec deployment/NAME -- curl -sS -o /dev/null -w "%{http_code}\\n" URL   # from where the service runs',
     ],
     remedies: [
-      { text: 'Of HTTP FAILED, see what stands in the way: name, connection and certificate.', commands: ['testops-admin check-integration --url URL'] },
-      { text: 'Of 400, compare the versions of both systems with what the integration is made for, and correct its address and settings.', commands: [] },
-      { text: 'Then turn debug output off again.', commands: ['testops-admin set-env --integration-debug off   # restarts the service'] },
+      {
+        text: 'Of HTTP FAILED, see what stands in the way: name, connection and certificate.',
+        commands: ['testops-admin check-integration --url URL'],
+      },
+      {
+        text: 'Of 400, compare the versions of both systems with what the integration is made for, and correct its address and settings.',
+        commands: [],
+      },
+      {
+        text: 'Then turn debug output off again.',
+        commands: ['testops-admin set-env --integration-debug off   # restarts the service'],
+      },
     ],
     source: 'docs/facts/service.md#errors, docs/reference/faults.md',
   },
@@ -108,7 +131,11 @@ export const integrationsEntries: readonly ExplainEntry[] = [
         text:
           "By hand: take it out of the file that the service's unit reads its environment from, out of env.open in the " +
           "chart's values, or out of the file of Compose; then restart the service.",
-        commands: ['systemctl show testops -p EnvironmentFiles', 'helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
+        commands: [
+          'systemctl show testops -p EnvironmentFiles',
+          'helm upgrade RELEASE CHART -f VALUES',
+          'docker compose up -d',
+        ],
       },
     ],
     source: 'docs/facts/service.md#errors, docs/reference/faults.md',

@@ -23,9 +23,18 @@ export const logErrorsEntries: readonly ExplainEntry[] = [
       'psql -h HOST -U USER -d DATABASE -c "SELECT pid, state, wait_event_type, now() - xact_start AS since, left(query, 60) FROM pg_stat_activity WHERE state <> \'idle\' ORDER BY xact_start"',
     ],
     remedies: [
-      { text: 'Of a pool without connections: end or wait for what holds them, then see whether it comes again.', commands: ['testops-admin explain database/connections'] },
-      { text: 'Of memory: give the service more, then restart it.', commands: ['testops-admin explain service/crashes'] },
-      { text: 'Of the broker: compare the property that it names with that of the queue.', commands: ['testops-admin explain broker/queues-durable'] },
+      {
+        text: 'Of a pool without connections: end or wait for what holds them, then see whether it comes again.',
+        commands: ['testops-admin explain database/connections'],
+      },
+      {
+        text: 'Of memory: give the service more, then restart it.',
+        commands: ['testops-admin explain service/crashes'],
+      },
+      {
+        text: 'Of the broker: compare the property that it names with that of the queue.',
+        commands: ['testops-admin explain broker/queues-durable'],
+      },
     ],
     source: 'docs/facts/service.md#errors, docs/facts/rabbitmq.md',
   },

@@ -12,6 +12,15 @@ export function resolved(texts: readonly ExplainText[]): readonly ExplainEntry[]
     const { severities, causes, source } = base
     const verify = base.kind === 'check' ? [command`testops-admin doctor --only ${of}`, ...base.verify] : base.verify
     const remedies = base.remedies.filter((_, index) => fitting?.includes(index) ?? true)
-    return { severities, causes, verify, remedies, source, ...own, meaning: `${meaning} ${base.meaning}`, see: [of, ...see] }
+    return {
+      severities,
+      causes,
+      verify,
+      remedies,
+      source,
+      ...own,
+      meaning: `${meaning} ${base.meaning}`,
+      see: [of, ...see],
+    }
   })
 }

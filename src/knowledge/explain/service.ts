@@ -7,7 +7,8 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'service runs',
     severities: ['error'],
     meaning:
-      'The platform (systemd, Compose, Kubernetes) says that the service is stopped or has failed, or it cannot be ' + 'asked.',
+      'The platform (systemd, Compose, Kubernetes) says that the service is stopped or has failed, or it cannot be ' +
+      'asked.',
     causes: [
       'It was stopped on purpose and not started again.',
       'It ends during start, because something that it needs is missing: the database, the change-log lock, its queues, ' +
@@ -20,7 +21,10 @@ export const serviceEntries: readonly ExplainEntry[] = [
         text: 'Look at the other problems first: one of them may be the reason. Then start the service.',
         commands: ['systemctl start testops', 'docker compose up -d', 'kubectl rollout restart deployment/NAME'],
       },
-      { text: 'Where it ends again and again, the last lines of its log say why.', commands: ['journalctl -u testops -n 200'] },
+      {
+        text: 'Where it ends again and again, the last lines of its log say why.',
+        commands: ['journalctl -u testops -n 200'],
+      },
     ],
     source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#errors, docs/facts/deployment.md#chart',
   },
@@ -55,10 +59,18 @@ export const serviceEntries: readonly ExplainEntry[] = [
         text: 'Where memory is short, raise the limit of the container, and keep the heap of its JVM (-Xmx, -XX:MaxRAMPercentage) below it.',
         commands: ['kubectl top pods', 'docker stats --no-stream'],
       },
-      { text: 'Where a long migration is ended by its probes, switch them off for that start.', commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'] },
+      {
+        text: 'Where a long migration is ended by its probes, switch them off for that start.',
+        commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'],
+      },
     ],
-    source: 'docs/facts/service.md#errors, docs/facts/deployment.md#chart, docs/facts/deployment.md#compose, docs/facts/processors.md',
-    words: ['CrashLoopBackOff, OOMKilled', 'jvm is out of memory, java heap space', 'сервис падает, сервис перезапускается, не хватает памяти'],
+    source:
+      'docs/facts/service.md#errors, docs/facts/deployment.md#chart, docs/facts/deployment.md#compose, docs/facts/processors.md',
+    words: [
+      'CrashLoopBackOff, OOMKilled',
+      'jvm is out of memory, java heap space',
+      'сервис падает, сервис перезапускается, не хватает памяти',
+    ],
   },
   {
     id: 'service/ready',
@@ -103,9 +115,18 @@ export const serviceEntries: readonly ExplainEntry[] = [
     verify: ['testops-admin history', "rabbitmqctl list_queues name messages | grep '^testops-admin.run'"],
     remedies: [
       { text: 'Resume it. Each step that is done is checked and not repeated.', commands: ['testops-admin resume'] },
-      { text: 'Undo it: the service starts again, and what was changed is restored where that is possible.', commands: ['testops-admin undo RUN'] },
-      { text: 'From another machine: read its plan first. Then adopt it, if it is yours.', commands: ['testops-admin resume --adopt RUN --dry-run'] },
-      { text: 'A record that fits no repair: this shows it, saves it, and removes it alone.', commands: ['testops-admin discard RUN'] },
+      {
+        text: 'Undo it: the service starts again, and what was changed is restored where that is possible.',
+        commands: ['testops-admin undo RUN'],
+      },
+      {
+        text: 'From another machine: read its plan first. Then adopt it, if it is yours.',
+        commands: ['testops-admin resume --adopt RUN --dry-run'],
+      },
+      {
+        text: 'A record that fits no repair: this shows it, saves it, and removes it alone.',
+        commands: ['testops-admin discard RUN'],
+      },
     ],
     source: 'docs/repairs/README.md#resume-or-undo',
   },
@@ -130,8 +151,14 @@ export const serviceEntries: readonly ExplainEntry[] = [
       "sudo tr '\\0' '\\n' < /proc/PID/environ",
     ],
     remedies: [
-      { text: 'Where what is written down is right, restart the service, or upgrade the release.', commands: ['testops-admin service restart', 'helm upgrade RELEASE CHART -f VALUES'] },
-      { text: 'Where what runs is right, write it into the file.', commands: ['testops-admin set-env NAME=VALUE --values FILE'] },
+      {
+        text: 'Where what is written down is right, restart the service, or upgrade the release.',
+        commands: ['testops-admin service restart', 'helm upgrade RELEASE CHART -f VALUES'],
+      },
+      {
+        text: 'Where what runs is right, write it into the file.',
+        commands: ['testops-admin set-env NAME=VALUE --values FILE'],
+      },
     ],
     source: 'docs/facts/deployment.md#chart, docs/facts/deployment.md#compose, docs/facts/deployment.md#settings',
   },
@@ -156,7 +183,10 @@ export const serviceEntries: readonly ExplainEntry[] = [
       'grep -m1 ^flags /proc/cpuinfo',
     ],
     remedies: [
-      { text: 'Choose a build from 527u01 on for testops-legacy.', commands: ['testops-admin use-legacy-image --values FILE --build 527u01   # or --compose FILE'] },
+      {
+        text: 'Choose a build from 527u01 on for testops-legacy.',
+        commands: ['testops-admin use-legacy-image --values FILE --build 527u01   # or --compose FILE'],
+      },
       {
         text: 'Go back to the standard image where all machines have x86-64-v3.',
         commands: ['testops-admin use-legacy-image --values FILE --revert   # or --compose FILE'],
@@ -168,7 +198,8 @@ export const serviceEntries: readonly ExplainEntry[] = [
         commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
-    source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/deployment.md#chart',
+    source:
+      'docs/facts/service.md#what-it-is, docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/deployment.md#chart',
   },
   {
     id: 'service/cpu-level',
@@ -201,7 +232,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
       },
       {
         text:
-          'By hand: in the chart\'s values set image.imageName to testops-legacy and version to such a build, in the file of ' +
+          "By hand: in the chart's values set image.imageName to testops-legacy and version to such a build, in the file of " +
           'Compose `image:`; then apply them.',
         commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },

@@ -15,7 +15,11 @@ export const sessionsEntries: readonly ExplainEntry[] = [
       'Redis wants a password, and none or a wrong one is configured.',
       'It is a replica, as after a fail-over that the address did not follow: it takes no writes.',
     ],
-    verify: ['redis-cli -h HOST -p PORT ping', 'redis-cli -h HOST -p PORT info server', 'redis-cli -h HOST -p PORT info replication'],
+    verify: [
+      'redis-cli -h HOST -p PORT ping',
+      'redis-cli -h HOST -p PORT info server',
+      'redis-cli -h HOST -p PORT info replication',
+    ],
     remedies: [
       {
         text:
@@ -30,7 +34,8 @@ export const sessionsEntries: readonly ExplainEntry[] = [
         commands: [],
       },
     ],
-    source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#tokens, docs/facts/deployment.md#chart, docs/facts/sessions.md',
+    source:
+      'docs/facts/service.md#what-it-is, docs/facts/service.md#tokens, docs/facts/deployment.md#chart, docs/facts/sessions.md',
   },
   {
     id: 'sessions/clock',

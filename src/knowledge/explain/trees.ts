@@ -31,8 +31,12 @@ export const treesEntries: readonly ExplainEntry[] = [
           `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -X POST -K - BASE_URL/api/project/PROJECT/test-case/tree/migration`,
         ],
       },
-      { text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.', commands: [] },
+      {
+        text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.',
+        commands: [],
+      },
     ],
-    source: 'docs/facts/service.md#trees, docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/api.md',
+    source:
+      'docs/facts/service.md#trees, docs/facts/service.md#errors, docs/facts/service.md#versions, docs/facts/api.md',
   },
 ]

@@ -10,10 +10,20 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
   const { rabbitmq } = servers
   const { default: amqp } = await import('amqplib')
   const vhost = labNames(lab.state, servers).vhost ?? rabbitmq.database
-  const address = { protocol: 'amqp', hostname: rabbitmq.host, port: rabbitmq.port, username: rabbitmq.user, password: rabbitmq.password, vhost }
+  const address = {
+    protocol: 'amqp',
+    hostname: rabbitmq.host,
+    port: rabbitmq.port,
+    username: rabbitmq.user,
+    password: rabbitmq.password,
+    vhost,
+  }
   let reason: unknown = null
   try {
-    const connection = await amqp.connect(address, { timeout: 10_000, clientProperties: { connection_name: 'testops-admin lab' } })
+    const connection = await amqp.connect(address, {
+      timeout: 10_000,
+      clientProperties: { connection_name: 'testops-admin lab' },
+    })
     connection.on('error', (error: unknown) => (reason = error))
     try {
       const channel = await connection.createConfirmChannel()
@@ -32,7 +42,9 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
   }
 }
 
-/** Deletes the service's queues and exchanges, so that its next start declares them anew. Harmless where they are gone. */
+/**
+ * Deletes the service's queues and exchanges, so that its next start declares them anew. Harmless where they are gone.
+ */
 export async function deleteTopology(lab: Lab): Promise<void> {
   await onBroker(lab, async (channel) => {
     for (const { name } of topology.queues) await channel.deleteQueue(name)
@@ -61,7 +73,12 @@ export async function askManagement(servers: LabServers, path: string): Promise<
   return (await management(servers, 'GET', path)).json()
 }
 
-async function management({ rabbitmq }: LabServers, method: 'GET' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Response> {
+async function management(
+  { rabbitmq }: LabServers,
+  method: 'GET' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<Response> {
   const authorization = `Basic ${Buffer.from(`${rabbitmq.user}:${rabbitmq.password}`).toString('base64')}`
   const url = `${rabbitmq.managementUrl}${path}`
   let said: string

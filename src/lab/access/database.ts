@@ -65,7 +65,11 @@ async function connected<T>(record: ServerRecord, database: string, work: (sql: 
   }
 }
 
-async function rows(client: Client, text: string, values: readonly unknown[]): Promise<readonly Record<string, unknown>[]> {
+async function rows(
+  client: Client,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Record<string, unknown>[]> {
   try {
     const { rows: found } = await client.query<Record<string, unknown>>(text, [...values])
     return found

@@ -4,7 +4,10 @@ import type { Lab } from '../lab.ts'
 import { notLetIn } from './refusal.ts'
 
 /** Works on the lab's Redis. Throws UNREACHABLE. */
-export async function onSessions<T>(lab: Pick<Lab, 'layout' | 'state'>, work: (redis: Redis) => Promise<T>): Promise<T> {
+export async function onSessions<T>(
+  lab: Pick<Lab, 'layout' | 'state'>,
+  work: (redis: Redis) => Promise<T>,
+): Promise<T> {
   const { redis: record } = await serversOf(lab)
   const { default: ioredis } = await import('ioredis')
   const redis = new ioredis.Redis({

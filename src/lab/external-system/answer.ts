@@ -9,8 +9,10 @@ export function answers({ user, password, wantsVersion }: ExternalSystemOrders):
     const say = (status: number, body: object, more: Record<string, string> = {}): void => {
       answer.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(body))
     }
-    if (wantsVersion && headers['x-api-version'] === undefined) return say(400, { message: 'the header X-Api-Version is missing' })
-    if (headers.authorization !== allowed) return say(401, { message: 'authentication required' }, { 'www-authenticate': 'Basic realm="tracker"' })
+    if (wantsVersion && headers['x-api-version'] === undefined)
+      return say(400, { message: 'the header X-Api-Version is missing' })
+    if (headers.authorization !== allowed)
+      return say(401, { message: 'authentication required' }, { 'www-authenticate': 'Basic realm="tracker"' })
     return url === currentUserPath ? say(200, { name: user }) : say(404, { message: 'no such resource' })
   }
 }

@@ -14,14 +14,29 @@ export const trackerUser = { user: 'testops', password: 'green-harbour-7' } as c
 
 const { integrationLogLevel } = settingNames(defaultVendor)
 
-/** What is written down while an integration talks to it with that password: somebody looks for the fault with debug output on. */
+/**
+ * What is written down while an integration talks to it with that password: somebody looks for the fault with debug
+ * output on.
+ */
 export function integrationChanges(password: string): Changes {
-  return { environment: { [integrationLogLevel]: 'debug' }, declared: { integration: { user: trackerUser.user, password } } }
+  return {
+    environment: { [integrationLogLevel]: 'debug' },
+    declared: { integration: { user: trackerUser.user, password } },
+  }
 }
 
-/** Starts the external system, and sets up an integration with it; returns once the service has been answered with that status. */
-export async function integrate(lab: Lab, { password, wantsVersion, status }: { password: string; wantsVersion: boolean; status: number }): Promise<void> {
-  await startSideProgram<ExternalSystemReport>(lab, filesIn(lab.layout.externalSystem), { ...trackerUser, wantsVersion })
+/**
+ * Starts the external system, and sets up an integration with it; returns once the service has been answered with that
+ * status.
+ */
+export async function integrate(
+  lab: Lab,
+  { password, wantsVersion, status }: { password: string; wantsVersion: boolean; status: number },
+): Promise<void> {
+  await startSideProgram<ExternalSystemReport>(lab, filesIn(lab.layout.externalSystem), {
+    ...trackerUser,
+    wantsVersion,
+  })
   const url = await addressOf(lab.layout)
   await onDatabase(lab, (sql) =>
     sql(

@@ -7,7 +7,9 @@ export interface ExternalSystemOrders {
   /** who may ask it, by Basic authentication */
   user: string
   password: string
-  /** since an update it wants a header that says which version of its API is meant: calls without it are answered 400 */
+  /**
+   * since an update it wants a header that says which version of its API is meant: calls without it are answered 400
+   */
   wantsVersion: boolean
 }
 

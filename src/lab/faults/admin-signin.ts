@@ -11,7 +11,10 @@ const changes: Changes = { declared: { accessLog: true } }
 
 /** An administrator whose browser opens the main page, then the one for local accounts. */
 async function open(lab: Lab, openPages: readonly string[], answered: number): Promise<void> {
-  const browser = client(await startProxy(lab, { identityProvider, openPages }), 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
+  const browser = client(
+    await startProxy(lab, { identityProvider, openPages }),
+    'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+  )
   await browser({ path: '/', answered: 302 })
   for (let number = 0; number < 3; number += 1) await browser({ path: webSession.loginPage, answered })
 }

@@ -21,7 +21,8 @@ export const apiTokenDirect: Fault = {
       async apply(lab) {
         const call = client(await startProxy(lab), 'practice-mcp-server/1.0')
         const headers = { authorization: `${apiUse.apiToken} ${labUser.apiToken}` }
-        for (let number = 0; number < calls; number += 1) await call({ path: '/api/project?page=0&size=10', headers, answered: 200 })
+        for (let number = 0; number < calls; number += 1)
+          await call({ path: '/api/project?page=0&size=10', headers, answered: 200 })
       },
       revert: async (lab) => void (await stopProxy(lab.layout)),
     },

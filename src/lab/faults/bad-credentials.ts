@@ -5,7 +5,11 @@ function refusedWith(variant: string, made: string, password: string): FaultCase
   return {
     variant,
     made: `an integration talks to an external system ${made}, and debug output of integrations is on`,
-    expected: { exitCode: 1, problems: { 'integrations/credentials': 'error' }, allowedConsequences: ['integrations/debug-logging'] },
+    expected: {
+      exitCode: 1,
+      problems: { 'integrations/credentials': 'error' },
+      allowedConsequences: ['integrations/debug-logging'],
+    },
     changes: integrationChanges(password),
     needs: { serving: true },
     apply: (lab) => integrate(lab, { password, wantsVersion: false, status: 401 }),

@@ -6,7 +6,11 @@ const skew = (variant: string, words: string, offsetMs: number, severity: 'error
   variant,
   made: `the clock of the service's machine runs ${words} ahead`,
   // tokens and sessions are dated by that clock
-  expected: { exitCode: severity === 'error' ? 1 : 2, problems: { 'service/clocks': severity }, allowedConsequences: ['sessions/clock', 'api/token'] },
+  expected: {
+    exitCode: severity === 'error' ? 1 : 2,
+    problems: { 'service/clocks': severity },
+    allowedConsequences: ['sessions/clock', 'api/token'],
+  },
   changes: { machine: { clockOffsetMs: offsetMs } },
   needs: { serving: true },
   apply: (lab) => setMachine(lab, 'clock', offsetMs),

@@ -16,11 +16,14 @@ export const diskFull: Fault = {
       needs: { own: ['postgres'] },
       async apply(lab) {
         const { postgres } = await serversOf(lab)
-        // writes the file that each new session reads; where it is missing, a full disk takes nobody in, which is another fault than this one
+        // writes the file that each new session reads; where it is missing, a full disk takes nobody in, which is
+        // another fault than this one
         await onDatabase(lab, async (sql) => sql('SELECT 1'))
         await fillDisk(postgres)
         if (postgres.local?.disk?.kind === 'preload')
-          lab.progress("this machine lets us mount no small disk: PostgreSQL's writes are refused as on a full one, and df shows the room that there really is")
+          lab.progress(
+            "this machine lets us mount no small disk: PostgreSQL's writes are refused as on a full one, and df shows the room that there really is",
+          )
       },
       async revert(lab) {
         await freeDisk((await serversOf(lab)).postgres)

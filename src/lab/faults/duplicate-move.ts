@@ -22,7 +22,8 @@ export const duplicateMove: Fault = {
         const second = (await importResults(lab, projectA, tests))[1]!
         await moveTestCase(lab, second, projectB)
         await importResults(lab, projectA, tests)
-        if ((await moveTestCase(lab, second, projectA)) === null) throw new AdminError('FAILED', `test case ${second} was to be refused, and has been moved`)
+        if ((await moveTestCase(lab, second, projectA)) === null)
+          throw new AdminError('FAILED', `test case ${second} was to be refused, and has been moved`)
       },
       revert: (lab) => onDatabase(lab, async (sql) => void (await sql('TRUNCATE test_case RESTART IDENTITY'))),
     },

@@ -4,7 +4,11 @@ import type { Expected, Fault } from '../fault.ts'
 import { apiFails } from './consequences.ts'
 import { declareAnew, durableFalse, startAgain } from './queues.ts'
 
-const expected: Expected = { exitCode: 1, problems: { 'broker/queues-durable': 'error' }, allowedConsequences: apiFails }
+const expected: Expected = {
+  exitCode: 1,
+  problems: { 'broker/queues-durable': 'error' },
+  allowedConsequences: apiFails,
+}
 
 export const durableMismatch: Fault = {
   id: 'durable-mismatch',

@@ -38,7 +38,11 @@ export const foreignQueues: Fault = {
   title: "another program's queues are in the same virtual host",
   repair: 'nothing is to be done',
   cases: [
-    { ...foreign(true), variant: 'durable', made: "another program has durable queues with messages in the service's virtual host" },
+    {
+      ...foreign(true),
+      variant: 'durable',
+      made: "another program has durable queues with messages in the service's virtual host",
+    },
     {
       ...foreign(false),
       variant: 'transient',

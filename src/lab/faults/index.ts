@@ -47,7 +47,9 @@ import { treesUnmigrated } from './trees-unmigrated.ts'
 import { unfinishedRepair } from './unfinished-repair.ts'
 import { unknownHost } from './unknown-host.ts'
 
-/** Every way in which the lab can be broken, and the healthy states that only look so; in the order of the fault matrix. */
+/**
+ * Every way in which the lab can be broken, and the healthy states that only look so; in the order of the fault matrix.
+ */
 export const faults: readonly Fault[] = [
   stuckLock,
   liveLock,

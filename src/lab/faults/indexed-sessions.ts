@@ -16,7 +16,10 @@ export const indexedSessions: Fault = {
       made: 'the service keeps indexed sessions of one second, users sign in, and the second passes',
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: {
-        environment: { [springSettings.sessionRepositoryType]: 'indexed', [settingNames(defaultVendor).redisSessionTtl]: '1s' },
+        environment: {
+          [springSettings.sessionRepositoryType]: 'indexed',
+          [settingNames(defaultVendor).redisSessionTtl]: '1s',
+        },
       },
       needs: { serving: true },
       async apply(lab) {

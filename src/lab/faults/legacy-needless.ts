@@ -13,7 +13,10 @@ export const legacyNeedless: Fault = {
       variant: null,
       made: `image ${images.legacy} is declared and run on a machine whose processors have x86-64-v3`,
       expected: { exitCode: 2, problems: { 'service/image': 'warning' }, allowedConsequences: [] },
-      changes: { declared: { image: `registry.example.org/testops/${images.legacy}:527u01` }, machine: { image: images.legacy } },
+      changes: {
+        declared: { image: `registry.example.org/testops/${images.legacy}:527u01` },
+        machine: { image: images.legacy },
+      },
       needs: { serving: true },
       async apply(lab) {
         await restartLabService(lab)

@@ -5,7 +5,11 @@ import { restartLabService, waitUntilEnded } from '../service.ts'
 import { serviceFails } from './consequences.ts'
 import { impatient, restoreChangelog } from './migration.ts'
 
-const cannotStart: Expected = { exitCode: 1, problems: { 'database/changelog-lock': 'error' }, allowedConsequences: serviceFails }
+const cannotStart: Expected = {
+  exitCode: 1,
+  problems: { 'database/changelog-lock': 'error' },
+  allowedConsequences: serviceFails,
+}
 const unnoticed: Expected = { exitCode: 2, problems: { 'database/changelog-lock': 'warning' }, allowedConsequences: [] }
 
 async function sqlThenFailedStart(lab: Lab, statement: string): Promise<void> {
@@ -29,7 +33,11 @@ export const lockHalfCleared: Fault = {
       expected: cannotStart,
       repairedBy: ['unlock-changelog'],
       changes: impatient,
-      apply: (lab) => sqlThenFailedStart(lab, 'UPDATE databasechangeloglock SET locked = TRUE, lockgranted = NULL, lockedby = NULL WHERE id = 1'),
+      apply: (lab) =>
+        sqlThenFailedStart(
+          lab,
+          'UPDATE databasechangeloglock SET locked = TRUE, lockgranted = NULL, lockedby = NULL WHERE id = 1',
+        ),
       revert: restoreChangelog,
     },
     {
@@ -63,7 +71,10 @@ export const lockHalfCleared: Fault = {
         }),
       async revert(lab) {
         await onDatabase(lab, async (sql) => {
-          const [there] = await sql("SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'databasechangeloglock'", [strange])
+          const [there] = await sql(
+            "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'databasechangeloglock'",
+            [strange],
+          )
           // a service that was started meanwhile has made itself another one
           if (there) await sql('DROP TABLE IF EXISTS public.databasechangeloglock')
           if (there) await sql(`ALTER TABLE ${strange}.databasechangeloglock SET SCHEMA public`)
@@ -80,7 +91,9 @@ export const lockHalfCleared: Fault = {
       apply: (lab) =>
         onDatabase(lab, async (sql) => {
           await sql(`CREATE SCHEMA IF NOT EXISTS restored AUTHORIZATION ${await owner(sql)}`)
-          await sql('CREATE TABLE IF NOT EXISTS restored.databasechangeloglock (LIKE public.databasechangeloglock INCLUDING ALL)')
+          await sql(
+            'CREATE TABLE IF NOT EXISTS restored.databasechangeloglock (LIKE public.databasechangeloglock INCLUDING ALL)',
+          )
           await sql(`ALTER TABLE restored.databasechangeloglock OWNER TO ${await owner(sql)}`)
           await sql(
             `INSERT INTO restored.databasechangeloglock VALUES (1, TRUE, now() - interval '3 days', 'testops-6d4cf56db6-x2k4p (10.42.0.191)') ON CONFLICT DO NOTHING`,

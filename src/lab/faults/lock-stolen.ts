@@ -18,7 +18,11 @@ export const lockStolen: Fault = {
       variant: null,
       made: 'while an instance on another host migrates, the service is started with Liquibase 4.28.0: it waits for the lock in vain, releases it although it is not its own, and ends',
       // the row is free, and a service that has ended is no more than that: only its log tells the rest
-      expected: { exitCode: 1, problems: { 'service/crashes': 'error' }, allowedConsequences: ['service/running', ...apiFails] },
+      expected: {
+        exitCode: 1,
+        problems: { 'service/crashes': 'error' },
+        allowedConsequences: ['service/running', ...apiFails],
+      },
       changes: careless,
       async apply(lab) {
         await migrateElsewhere(lab, { liquibase: '4.29.2' })

@@ -22,7 +22,9 @@ async function stickAndPlan(lab: Lab, then: (lab: Lab) => Promise<void>): Promis
 
 /** As another operator does by hand. */
 async function freeByHand(lab: Lab): Promise<void> {
-  await onDatabase(lab, (sql) => sql('UPDATE databasechangeloglock SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1'))
+  await onDatabase(lab, (sql) =>
+    sql('UPDATE databasechangeloglock SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1'),
+  )
 }
 
 async function revert(lab: Lab): Promise<void> {
@@ -39,7 +41,11 @@ export const lockVanished: Fault = {
     {
       variant: 'freed',
       made: "the service is killed while it holds the change-log lock, and its next start gives up; the plan to release the lock is saved (plan.json in the lab's folder); then somebody frees the row by hand",
-      expected: { exitCode: 1, problems: { 'service/crashes': 'error' }, allowedConsequences: ['service/running', ...apiFails] },
+      expected: {
+        exitCode: 1,
+        problems: { 'service/crashes': 'error' },
+        allowedConsequences: ['service/running', ...apiFails],
+      },
       refused: apply,
       changes: impatient,
       async apply(lab) {

@@ -4,13 +4,26 @@ import type { Changes } from '../changes.ts'
 import type { Lab } from '../lab.ts'
 import type { PendingMigration } from '../practice-service/machine.ts'
 
-/** Change sets of a newer version: short statements, so that a killed migration leaves none at work, for half an hour. */
-export const migration: PendingMigration = { name: '5.28-launch-index', changeSets: 360, statements: 100, statementMs: 50 }
+/**
+ * Change sets of a newer version: short statements, so that a killed migration leaves none at work, for half an hour.
+ */
+export const migration: PendingMigration = {
+  name: '5.28-launch-index',
+  changeSets: 360,
+  statements: 100,
+  statementMs: 50,
+}
 
 /** The service has change sets before it, and asks for the lock each second. */
-export const pending: Changes = { machine: { migration }, environment: { [springSettings.liquibaseLockPollSeconds]: '1' } }
+export const pending: Changes = {
+  machine: { migration },
+  environment: { [springSettings.liquibaseLockPollSeconds]: '1' },
+}
 
-/** The same for a few seconds: long enough to be killed in, short enough to be waited for once the lock has been released. */
+/**
+ * The same for a few seconds: long enough to be killed in, short enough to be waited for once the lock has been
+ * released.
+ */
 export const shortMigration: PendingMigration = { ...migration, changeSets: 3 }
 
 /** As `pending`, for those few seconds. */

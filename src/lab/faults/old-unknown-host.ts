@@ -32,7 +32,10 @@ export const oldUnknownHost: Fault = {
           timeZone: 'UTC',
           enabled: () => true,
         }).from('scheduling-1')
-        const frames = ['java.base/java.net.InetAddress$CachedAddresses.get(InetAddress.java:801)', 'okhttp3.Dns$Companion$DnsSystem.lookup(Dns.kt:49)']
+        const frames = [
+          'java.base/java.net.InetAddress$CachedAddresses.get(InetAddress.java:801)',
+          'okhttp3.Dns$Companion$DnsSystem.lookup(Dns.kt:49)',
+        ]
         for (let number = 0; number < 3; number += 1) {
           log.error(
             'vendor.package.integration.IntegrationConnectionService',

@@ -12,7 +12,11 @@ export const outOfMemory: Fault = {
     {
       variant: null,
       made: 'JAVA_TOOL_OPTIONS lets its JVM have 64 MB, and the service is started again: it ends',
-      expected: { exitCode: 1, problems: { 'service/crashes': 'error' }, allowedConsequences: serviceFails.filter((id) => id !== 'service/crashes') },
+      expected: {
+        exitCode: 1,
+        problems: { 'service/crashes': 'error' },
+        allowedConsequences: serviceFails.filter((id) => id !== 'service/crashes'),
+      },
       changes: { environment: { JAVA_TOOL_OPTIONS: '-Xmx64m -XX:+ExitOnOutOfMemoryError' } },
       async apply(lab) {
         await restartLabService(lab)

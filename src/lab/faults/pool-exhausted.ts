@@ -27,7 +27,9 @@ export const poolExhausted: Fault = {
           await sql('BEGIN')
           await sql('LOCK TABLE project IN ACCESS EXCLUSIVE MODE')
           // some are answered once the lock has gone, the others with an error
-          const asked = Array.from({ length: users }, () => call({ path: '/api/project?page=0&size=10', headers, answered: 200 }).catch(() => null))
+          const asked = Array.from({ length: users }, () =>
+            call({ path: '/api/project?page=0&size=10', headers, answered: 200 }).catch(() => null),
+          )
           await waitForLog(lab, 'Connection is not available, request timed out after')
           await sql('ROLLBACK')
           await Promise.all(asked)

@@ -21,7 +21,13 @@ const record = {
     evidence: [],
     notes: [],
     risks: [],
-    steps: [{ title: 'start the service', action: { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: '-javaagent:/tmp/agent.jar' }, interrupts: false }],
+    steps: [
+      {
+        title: 'start the service',
+        action: { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: '-javaagent:/tmp/agent.jar' },
+        interrupts: false,
+      },
+    ],
     verifiedBy: [],
     options: {},
   },

@@ -12,7 +12,10 @@ import { labService } from '../service.ts'
 import { writePrivate } from '../servers/private-file.ts'
 import { migration } from './migration.ts'
 
-/** Starts a second instance of the service, of a newer version and on another host; returns once it migrates, and holds the lock. */
+/**
+ * Starts a second instance of the service, of a newer version and on another host; returns once it migrates, and holds
+ * the lock.
+ */
 export async function migrateElsewhere(lab: Lab, machine: Partial<PracticeMachine> = {}): Promise<void> {
   const servers = await serversOf(lab)
   const overlay = overlayOf(lab.state.faults.map(({ changes }) => changes))
@@ -21,7 +24,13 @@ export async function migrateElsewhere(lab: Lab, machine: Partial<PracticeMachin
   const controlPort = await freePort(unit.directory)
   const environment = { ...serviceEnvironment(lab, servers, overlay), [springSettings.serverPort]: String(port) }
   await writePrivate(unit.environmentFile, environmentText(environment))
-  const second = { ...serviceMachine(lab, overlay), controlPort, hostName: 'testops-7d9f8c5b6-q8zkn', migration, ...machine }
+  const second = {
+    ...serviceMachine(lab, overlay),
+    controlPort,
+    hostName: 'testops-7d9f8c5b6-q8zkn',
+    migration,
+    ...machine,
+  }
   await writePrivate(unit.machineFile, JSON.stringify(second, null, 2))
   await (await labService(lab, unit.directory)).start({ timeoutMs: 20_000 })
   await waitForPhase(lab, 'migrating', controlPort)

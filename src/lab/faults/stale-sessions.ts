@@ -12,7 +12,8 @@ const hour = 3_600_000
 
 /** Users sign in while the service's clock is wrong; then it is put right, back to what else the lab was broken by. */
 async function signInAt(lab: Lab, offsetMs: number): Promise<void> {
-  const before = lab.state.faults.map(({ changes }) => changes.machine?.clockOffsetMs).findLast((ms) => ms !== undefined) ?? 0
+  const before =
+    lab.state.faults.map(({ changes }) => changes.machine?.clockOffsetMs).findLast((ms) => ms !== undefined) ?? 0
   await setMachine(lab, 'clock', offsetMs)
   await signInUsers(lab, 5)
   await setMachine(lab, 'clock', before)

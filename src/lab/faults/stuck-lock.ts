@@ -5,7 +5,11 @@ import { serviceFails } from './consequences.ts'
 import { killWhileMigrating } from './kill-while-migrating.ts'
 import { impatient, restoreChangelog, shortlyPending } from './migration.ts'
 
-const cannotStart: Expected = { exitCode: 1, problems: { 'database/changelog-lock': 'error' }, allowedConsequences: serviceFails }
+const cannotStart: Expected = {
+  exitCode: 1,
+  problems: { 'database/changelog-lock': 'error' },
+  allowedConsequences: serviceFails,
+}
 
 export const stuckLock: Fault = {
   id: 'stuck-lock',

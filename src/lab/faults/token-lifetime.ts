@@ -13,7 +13,11 @@ export const tokenLifetime: Fault = {
     {
       variant: null,
       made: `${tokenValiditySeconds} is raised to 7200 in the settings, and the service is not restarted`,
-      expected: { exitCode: 2, problems: { 'service/settings': 'warning', 'api/token-lifetime': 'warning' }, allowedConsequences: [] },
+      expected: {
+        exitCode: 2,
+        problems: { 'service/settings': 'warning', 'api/token-lifetime': 'warning' },
+        allowedConsequences: [],
+      },
       repairedBy: ['set-env', '--token-lifetime', '3600'],
       changes: { environment: { [tokenValiditySeconds]: '7200' } },
       apply: nothing,

@@ -14,13 +14,22 @@ export const tokenRefused: Fault = {
     {
       variant: null,
       made: 'the API token of the configuration is deleted in the user menu',
-      expected: { exitCode: 1, problems: { 'api/token': 'error' }, allowedConsequences: ['api/roles', 'api/token-lifetime', 'trees/migrated'] },
+      expected: {
+        exitCode: 1,
+        problems: { 'api/token': 'error' },
+        allowedConsequences: ['api/roles', 'api/token-lifetime', 'trees/migrated'],
+      },
       async apply(lab) {
         await onDatabase(lab, (sql) => sql('DELETE FROM api_token WHERE token_hash = $1', [hash]))
       },
       async revert(lab) {
         const values = [labUser.id, 'practice', hash]
-        await onDatabase(lab, (sql) => sql('INSERT INTO api_token (user_id, name, token_hash) VALUES ($1, $2, $3) ON CONFLICT (token_hash) DO NOTHING', values))
+        await onDatabase(lab, (sql) =>
+          sql(
+            'INSERT INTO api_token (user_id, name, token_hash) VALUES ($1, $2, $3) ON CONFLICT (token_hash) DO NOTHING',
+            values,
+          ),
+        )
       },
     },
   ],

@@ -18,7 +18,9 @@ export const treesUnmigrated: Fault = {
       needs: { serving: true },
       async apply(lab) {
         await onDatabase(lab, async (sql) => {
-          await sql("UPDATE tree_data SET path = left(path, 5) WHERE id = (SELECT min(id) FROM tree_data WHERE tree_id = 2) AND path LIKE '%]'")
+          await sql(
+            "UPDATE tree_data SET path = left(path, 5) WHERE id = (SELECT min(id) FROM tree_data WHERE tree_id = 2) AND path LIKE '%]'",
+          )
           await sql('UPDATE tree SET migrated = FALSE WHERE id = 2')
         })
         await restartLabService(lab)

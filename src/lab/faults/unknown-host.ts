@@ -18,7 +18,10 @@ export const unknownHost: Fault = {
       needs: { serving: true },
       async apply(lab) {
         await onDatabase(lab, (sql) =>
-          sql('INSERT INTO integration (name, url) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', ['tracker', `https://${host}/rest/api/2/myself`]),
+          sql('INSERT INTO integration (name, url) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+            'tracker',
+            `https://${host}/rest/api/2/myself`,
+          ]),
         )
         await waitForLog(lab, `UnknownHostException: ${host}`)
       },

@@ -8,15 +8,14 @@ import type { AnswerPlan } from './http/planned-answers.ts'
 /**
  * The lab's own door, on loopback and never asked by a check:
  *
- *     GET  /state               {phase, clockOffsetMs, responseDelayMs, broker}
- *     POST /clock  {"ms": n}    how far the machine's clock is ahead from now on
- *     POST /delay  {"ms": n}    milliseconds before each answer from now on
- *     POST /answers  [...]      how calls are answered from now on (http/planned-answers.ts); [] ends it
- *     GET  /answers             how many calls each of these answers was given to
- *     POST /import  {"projectId": n, "fullNames": [...]}   results of these tests; {"ids": [...]} of their test cases
- *     POST /move    {"testCase": n, "projectId": n}        {"refusal": null}, or what the service says
+ * GET /state {phase, clockOffsetMs, responseDelayMs, broker} POST /clock {"ms": n} how far the machine's clock is ahead
+ * from now on POST /delay {"ms": n} milliseconds before each answer from now on POST /answers [...] how calls are
+ * answered from now on (http/planned-answers.ts); [] ends it GET /answers how many calls each of these answers was
+ * given to POST /import {"projectId": n, "fullNames": [...]} results of these tests; {"ids": [...]} of their test cases
+ * POST /move {"testCase": n, "projectId": n} {"refusal": null}, or what the service says
  *
- * `phase` is starting, waiting-for-lock, migrating, running or stopping. The door is open while the service still starts.
+ * `phase` is starting, waiting-for-lock, migrating, running or stopping. The door is open while the service still
+ * starts.
  */
 export interface Controlled {
   phase: 'starting' | 'waiting-for-lock' | 'migrating' | 'running' | 'stopping'

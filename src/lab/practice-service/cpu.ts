@@ -7,10 +7,18 @@ import type { PracticeMachine } from './machine.ts'
 /** Exit code of a program that glibc refuses to start, and the one line it leaves (FIELD-NOTES.md 5). */
 export const cpuRefusal = { exitCode: 127, line: 'Fatal glibc error: CPU does not support x86-64-v3' } as const
 
-/** Whether the image's C library starts on this processor (SPEC.md 7: standard image from build 526u03 on needs x86-64-v3). */
+/**
+ * Whether the image's C library starts on this processor (SPEC.md 7: standard image from build 526u03 on needs
+ * x86-64-v3).
+ */
 export async function cpuSuffices(machine: PracticeMachine): Promise<boolean> {
   const build = parseBuild(machine.build)
-  if (machine.cpuinfo === null || machine.image !== images.standard || build === null || !isAtLeast(build, firstV3Build))
+  if (
+    machine.cpuinfo === null ||
+    machine.image !== images.standard ||
+    build === null ||
+    !isAtLeast(build, firstV3Build)
+  )
     return true
   const processors = parseCpuinfo(await readFile(machine.cpuinfo, 'utf8'))
   return missingFlags(processors, 'x86-64-v3').length === 0

@@ -1,7 +1,12 @@
 import type { Environment } from './settings.ts'
 
-/** What a JVM that is told to end for want of memory leaves, and its exit code (java(1), `-XX:+ExitOnOutOfMemoryError`). */
-export const heapRefusal = { exitCode: 3, line: 'Terminating due to java.lang.OutOfMemoryError: Java heap space' } as const
+/**
+ * What a JVM that is told to end for want of memory leaves, and its exit code (java(1), `-XX:+ExitOnOutOfMemoryError`).
+ */
+export const heapRefusal = {
+  exitCode: 3,
+  line: 'Terminating due to java.lang.OutOfMemoryError: Java heap space',
+} as const
 
 /** what the service needs at least */
 const leastBytes = 256 * 1_048_576

@@ -83,7 +83,8 @@ export async function readMachine(file: string | undefined): Promise<PracticeMac
 
 /** `values` over `defaults`, of whose types they must be; keys in `apart` are judged by the caller. */
 function filled<T extends object>(values: unknown, defaults: T, apart: readonly (keyof T & string)[], path = ''): T {
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) throw wrong(path.slice(0, -1) || 'the whole')
+  if (typeof values !== 'object' || values === null || Array.isArray(values))
+    throw wrong(path.slice(0, -1) || 'the whole')
   for (const [key, value] of Object.entries(values)) {
     if (!(key in defaults)) throw wrong(`${path}${key}`, 'is not known')
     if ((apart as readonly string[]).includes(key)) continue

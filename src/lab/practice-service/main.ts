@@ -7,7 +7,10 @@ import type { PracticeMachine } from './machine.ts'
 /** What a JVM makes of these signals. */
 const signals = { SIGTERM: 143, SIGINT: 130 } as const
 
-/** The practice service as a process: settings from its environment, its machine from the file that LAB_MACHINE_FILE names. */
+/**
+ * The practice service as a process: settings from its environment, its machine from the file that LAB_MACHINE_FILE
+ * names.
+ */
 async function main(): Promise<number> {
   const machine = await readMachine(process.env['LAB_MACHINE_FILE'])
   const refusal = !(await cpuSuffices(machine)) ? cpuRefusal : !heapSuffices(process.env) ? heapRefusal : null

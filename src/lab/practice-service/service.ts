@@ -59,7 +59,8 @@ export async function startPracticeService(
 ): Promise<PracticeService> {
   const clock = createClock(machine.clockOffsetMs)
   const { logFile, timeZone } = readLogSettings(environment)
-  const write = logFile === null ? (options.write ?? ((text: string) => void process.stdout.write(text))) : fileWriter(logFile)
+  const write =
+    logFile === null ? (options.write ?? ((text: string) => void process.stdout.write(text))) : fileWriter(logFile)
   const log = createLog({ write, clock, timeZone, enabled: levelFilter(environment) })
   const signal = options.signal ?? new AbortController().signal
   let broker: BrokerListener | null = null
@@ -112,12 +113,21 @@ export async function startPracticeService(
       database,
       redis,
       sessions: sessionRepository(redis, settings.sessions, settings.redis.database, clock),
-      tokens: createTokens(settings.jwtSecret ?? new Secret(randomBytes(32).toString('hex')), settings.tokenSeconds, clock),
+      tokens: createTokens(
+        settings.jwtSecret ?? new Secret(randomBytes(32).toString('hex')),
+        settings.tokenSeconds,
+        clock,
+      ),
       trees,
       broker: () => listener.state(),
       delayMs: () => controlled.responseDelayMs,
     })
-    const http = await openHttp((request) => app.fetch(request), (listener) => controlled.answers.before(listener), settings.address, settings.port)
+    const http = await openHttp(
+      (request) => app.fetch(request),
+      (listener) => controlled.answers.before(listener),
+      settings.address,
+      settings.port,
+    )
     closers.push(() => http.close())
     log.info(tomcat, `Tomcat started on port ${http.port} (http) with context path '/'`)
     // a database that went away just now has been told by the pool, and the service is up all the same

@@ -40,7 +40,10 @@ export function readLogSettings(environment: Environment): LogSettings {
   }
 }
 
-/** Reads the service's environment variables (FIELD-NOTES.md 1.3). Throws StartupFailure where Spring could not bind one. */
+/**
+ * Reads the service's environment variables (FIELD-NOTES.md 1.3). Throws StartupFailure where Spring could not bind
+ * one.
+ */
 export function readSettings(environment: Environment, vendor: Vendor): ServiceSettings {
   const names = settingNames(vendor)
   const text = (name: string, otherwise: string): string => environment[name] ?? otherwise
@@ -75,7 +78,9 @@ export function readSettings(environment: Environment, vendor: Vendor): ServiceS
       host: text(springSettings.redisHost, 'localhost'),
       port: number(springSettings.redisPort, 6379),
       database: number(springSettings.redisDatabase, 0),
-      password: environment[springSettings.redisPassword] ? new Secret(environment[springSettings.redisPassword]!) : null,
+      password: environment[springSettings.redisPassword]
+        ? new Secret(environment[springSettings.redisPassword]!)
+        : null,
     },
     sessions: {
       namespace: environment[names.redisNamespace] || 'spring:session',
@@ -83,7 +88,9 @@ export function readSettings(environment: Environment, vendor: Vendor): ServiceS
       maxInactiveSeconds: Math.round(duration(names.redisSessionTtl, '30m') / 1000),
     },
     tokenSeconds: number(names.tokenValiditySeconds, settingDefaults.tokenValiditySeconds),
-    jwtSecret: environment[`${vendor.prefix}_JWT_SECRET`] ? new Secret(environment[`${vendor.prefix}_JWT_SECRET`]!) : null,
+    jwtSecret: environment[`${vendor.prefix}_JWT_SECRET`]
+      ? new Secret(environment[`${vendor.prefix}_JWT_SECRET`]!)
+      : null,
     address: text(springSettings.serverAddress, '127.0.0.1'),
     port: number(springSettings.serverPort, 8080),
     timeZone: readLogSettings(environment).timeZone,

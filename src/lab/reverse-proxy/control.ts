@@ -4,7 +4,10 @@ import { removeSideProgram, startSideProgram } from '../side-program/control.ts'
 import { filesIn, usualLimits } from './orders.ts'
 import type { ProxyOrders, ProxyReport } from './orders.ts'
 
-/** Puts a reverse proxy before the service; returns its address once it listens. The log of one that was there before stays. */
+/**
+ * Puts a reverse proxy before the service; returns its address once it listens. The log of one that was there before
+ * stays.
+ */
 export async function startProxy(lab: Lab, limits: Partial<Omit<ProxyOrders, 'servicePort'>> = {}): Promise<string> {
   const orders: ProxyOrders = { ...usualLimits, ...limits, servicePort: lab.state.servicePort }
   const { port } = await startSideProgram<ProxyReport>(lab, filesIn(lab.layout.proxy), orders)

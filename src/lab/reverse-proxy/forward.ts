@@ -21,7 +21,14 @@ export function forward(incoming: IncomingMessage, answer: ServerResponse, order
   }
   const passed = Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)))
   const forwarded = { ...passed, 'x-forwarded-for': incoming.socket.remoteAddress ?? '', connection: 'close' }
-  const upstream = request({ host: '127.0.0.1', port: orders.servicePort, method, path: url, headers: forwarded, agent: false })
+  const upstream = request({
+    host: '127.0.0.1',
+    port: orders.servicePort,
+    method,
+    path: url,
+    headers: forwarded,
+    agent: false,
+  })
   upstream.setTimeout(orders.readTimeoutMs, () => {
     refuse(answer, 504)
     upstream.destroy()
@@ -34,7 +41,10 @@ export function forward(incoming: IncomingMessage, answer: ServerResponse, order
       upstream.destroy()
       return
     }
-    answer.writeHead(reply.statusCode ?? 502, reply.rawHeaders.filter((_, index, all) => !hopByHop.includes(all[index - (index % 2)]!.toLowerCase())))
+    answer.writeHead(
+      reply.statusCode ?? 502,
+      reply.rawHeaders.filter((_, index, all) => !hopByHop.includes(all[index - (index % 2)]!.toLowerCase())),
+    )
     reply.pipe(answer)
     reply.once('error', () => answer.destroy())
   })
@@ -48,10 +58,17 @@ export function forward(incoming: IncomingMessage, answer: ServerResponse, order
   incoming.pipe(upstream)
 }
 
-/** A page, asked for by somebody without a session, goes to the identity provider; calls of the API answer for themselves. */
-function isSentAway({ method, url = '/', headers }: IncomingMessage, { identityProvider, openPages }: ProxyOrders): boolean {
+/**
+ * A page, asked for by somebody without a session, goes to the identity provider; calls of the API answer for
+ * themselves.
+ */
+function isSentAway(
+  { method, url = '/', headers }: IncomingMessage,
+  { identityProvider, openPages }: ProxyOrders,
+): boolean {
   const path = url.split('?')[0]!
-  if (identityProvider === null || method !== 'GET' || path.startsWith('/api/') || openPages.includes(path)) return false
+  if (identityProvider === null || method !== 'GET' || path.startsWith('/api/') || openPages.includes(path))
+    return false
   return !(headers.cookie ?? '').includes(`${webSession.cookie}=`)
 }
 
@@ -59,5 +76,7 @@ function refuse(answer: ServerResponse, status: keyof typeof reasons): void {
   if (answer.headersSent) return
   const title = `${status} ${reasons[status]}`
   const page = `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
-  answer.writeHead(status, { 'content-type': 'text/html', 'content-length': page.length, connection: 'close' }).end(page)
+  answer
+    .writeHead(status, { 'content-type': 'text/html', 'content-length': page.length, connection: 'close' })
+    .end(page)
 }

@@ -13,9 +13,21 @@ export interface Answered {
 }
 
 /** nginx's combined format, and behind it the scheme of the Authorization header, which a `map` of nginx cuts out. */
-export function logLine({ at, address, method, target, status, bytes, referer, agent, authorization }: Answered): string {
+export function logLine({
+  at,
+  address,
+  method,
+  target,
+  status,
+  bytes,
+  referer,
+  agent,
+  authorization,
+}: Answered): string {
   const scheme = /^([A-Za-z-]+) /.exec(authorization ?? '')?.[1]
-  const words = [`${method} ${target} HTTP/1.1`, referer, agent, scheme].map((text) => `"${text === undefined ? '-' : escaped(text)}"`)
+  const words = [`${method} ${target} HTTP/1.1`, referer, agent, scheme].map(
+    (text) => `"${text === undefined ? '-' : escaped(text)}"`,
+  )
   return `${address} - - [${clockTime(at)}] ${words[0]} ${status} ${bytes} ${words.slice(1).join(' ')}\n`
 }
 
@@ -26,5 +38,8 @@ function clockTime(at: Date): string {
 }
 
 function escaped(text: string): string {
-  return text.replace(/["\\]|[^\x20-\x7e]/g, (character) => `\\x${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+  return text.replace(
+    /["\\]|[^\x20-\x7e]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  )
 }

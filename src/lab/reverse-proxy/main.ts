@@ -8,8 +8,8 @@ import { filesIn } from './orders.ts'
 import type { ProxyOrders } from './orders.ts'
 
 /**
- * A reverse proxy before the practice service, with the limits and the access log of nginx. Its folder holds its orders; it
- * ends when they are gone.
+ * A reverse proxy before the practice service, with the limits and the access log of nginx. Its folder holds its
+ * orders; it ends when they are gone.
  */
 const files = filesIn(process.argv[2] ?? '')
 

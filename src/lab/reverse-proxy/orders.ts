@@ -12,7 +12,10 @@ export interface ProxyOrders {
   readTimeoutMs: number
   /** proxy_buffer_size: answers with a larger head are answered 502 */
   maxHeadBytes: number
-  /** whoever asks for a page without a session is sent there, as proxies that ask an identity provider do; null: nobody is */
+  /**
+   * whoever asks for a page without a session is sent there, as proxies that ask an identity provider do; null: nobody
+   * is
+   */
   identityProvider: string | null
   /** pages that come as they are all the same */
   openPages: readonly string[]

@@ -9,25 +9,39 @@ import type { Suggestion } from '../../core/shell-command.ts'
 const timeoutMs = 5000
 
 /**
- * The version of a given server, asked as the given user. Throws UNAUTHENTICATED where it does not let us in, UNAVAILABLE
- * where it is of another version than needed.
+ * The version of a given server, asked as the given user. Throws UNAUTHENTICATED where it does not let us in,
+ * UNAVAILABLE where it is of another version than needed.
  */
-export async function givenVersion(record: ServerRecord, { variable, startOwn }: { variable: string; startOwn: Suggestion }): Promise<string> {
+export async function givenVersion(
+  record: ServerRecord,
+  { variable, startOwn }: { variable: string; startOwn: Suggestion },
+): Promise<string> {
   let version: string
   try {
     version = await ask(record)
   } catch (error) {
     const where = `${serverNames[record.kind]} at ${record.host}:${record.port}`
-    throw new AdminError('UNAUTHENTICATED', `${variable} gives ${where}, which cannot be used: ${messageOf(error)}`, [startOwn], {
-      cause: error,
-    })
+    throw new AdminError(
+      'UNAUTHENTICATED',
+      `${variable} gives ${where}, which cannot be used: ${messageOf(error)}`,
+      [startOwn],
+      {
+        cause: error,
+      },
+    )
   }
   const { line } = record
   if (record.kind === 'postgres' && Number.parseInt(version, 10) < oldestPostgres) {
-    throw new AdminError('UNAVAILABLE', `${variable} gives PostgreSQL ${version}, and ${oldestPostgres} or later is needed`, [startOwn])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${variable} gives PostgreSQL ${version}, and ${oldestPostgres} or later is needed`,
+      [startOwn],
+    )
   }
   if (line && !isOfLine(version, line)) {
-    throw new AdminError('UNAVAILABLE', `${variable} gives RabbitMQ ${version}, and ${lineNames[line]} is needed`, [startOwn])
+    throw new AdminError('UNAVAILABLE', `${variable} gives RabbitMQ ${version}, and ${lineNames[line]} is needed`, [
+      startOwn,
+    ])
   }
   return version
 }

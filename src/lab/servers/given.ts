@@ -52,12 +52,19 @@ export async function takeGiven(
     version: '',
     host,
     port,
-    user: decodeURIComponent(url.username) || (kind === 'rabbitmq' ? 'guest' : kind === 'redis' ? 'default' : 'postgres'),
+    user:
+      decodeURIComponent(url.username) || (kind === 'rabbitmq' ? 'guest' : kind === 'redis' ? 'default' : 'postgres'),
     password: decodeURIComponent(url.password) || (kind === 'rabbitmq' ? 'guest' : ''),
     database: path || (kind === 'redis' ? '0' : kind === 'rabbitmq' ? '/' : 'postgres'),
     ...(kind === 'rabbitmq' ? { line: request.rabbitmq?.line ?? '3', ...management(host, environment) } : {}),
   }
-  const taken = { ...record, version: await givenVersion(record, { variable: variables[kind], startOwn: startOwn(variables[kind], environment) }) }
+  const taken = {
+    ...record,
+    version: await givenVersion(record, {
+      variable: variables[kind],
+      startOwn: startOwn(variables[kind], environment),
+    }),
+  }
   await writeRecord(taken)
   return taken
 }

@@ -1,5 +1,14 @@
 /** Real servers for the lab and the tests: found on this machine or obtained, private, and removed without a trace. */
-export { assertData, brokerControl, fillDisk, freeDisk, removeServer, resumeServer, serverRunning, stopServer } from './lifecycle.ts'
+export {
+  assertData,
+  brokerControl,
+  fillDisk,
+  freeDisk,
+  removeServer,
+  resumeServer,
+  serverRunning,
+  stopServer,
+} from './lifecycle.ts'
 export { readServer } from './record.ts'
 export { startServer } from './start.ts'
 export { serverNames } from './types.ts'

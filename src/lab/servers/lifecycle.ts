@@ -22,8 +22,8 @@ import type { ServerRecord, StartOptions } from './types.ts'
 const isLocal = (record: ServerRecord): record is LocalRecord => record.local !== undefined
 
 /**
- * Ends the server; its data is kept. `kill` gives it no time to put anything in order. Harmless where it has ended already.
- * Throws REFUSED for a given server.
+ * Ends the server; its data is kept. `kill` gives it no time to put anything in order. Harmless where it has ended
+ * already. Throws REFUSED for a given server.
  */
 export async function stopServer(record: ServerRecord, how: 'graceful' | 'kill' = 'graceful'): Promise<void> {
   refuseGiven(record, 'stopped')
@@ -36,7 +36,10 @@ export async function assertData(record: ServerRecord): Promise<void> {
   if (isLocal(record) && record.state === 'started') await assertDisk(record)
 }
 
-/** Starts a stopped server on the same port and data. One that runs is left alone. Throws UNAVAILABLE where the port is taken. */
+/**
+ * Starts a stopped server on the same port and data. One that runs is left alone. Throws UNAVAILABLE where the port is
+ * taken.
+ */
 export async function resumeServer(record: ServerRecord, options: StartOptions): Promise<ServerRecord> {
   if (record.way === 'given') return record
   return isLocal(record) ? resumeLocal(record, options) : resumeDocker(record, options)
@@ -65,7 +68,9 @@ export async function removeParts(record: ServerRecord): Promise<void> {
   else if (record.way === 'docker') await removeDocker(record)
 }
 
-/** What `rabbitmqctl ARGS` prints for that broker's node. Throws FAILED with its last words, REFUSED for a given broker. */
+/**
+ * What `rabbitmqctl ARGS` prints for that broker's node. Throws FAILED with its last words, REFUSED for a given broker.
+ */
 export async function brokerControl(record: ServerRecord, args: readonly string[]): Promise<string> {
   refuseGiven(record, 'controlled')
   if (record.kind !== 'rabbitmq')
@@ -75,8 +80,8 @@ export async function brokerControl(record: ServerRecord, args: readonly string[
 
 /**
  * Fills the disk of PostgreSQL's data: tables cannot grow and no temporary file can be written (SQLSTATE 53100); the
- * write-ahead log lies elsewhere, so that the server stays up. Harmless twice. Throws UNAVAILABLE where the server was not
- * started with `diskBytes`, or this machine could not offer such a disk.
+ * write-ahead log lies elsewhere, so that the server stays up. Harmless twice. Throws UNAVAILABLE where the server was
+ * not started with `diskBytes`, or this machine could not offer such a disk.
  */
 export async function fillDisk(record: ServerRecord): Promise<void> {
   refuseGiven(record, 'filled')

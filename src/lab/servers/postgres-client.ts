@@ -10,7 +10,10 @@ export interface ClientOptions {
 }
 
 /** A client of that PostgreSQL as the record's user, which has not connected yet. */
-export async function postgresClient(record: ServerRecord, { database, connectMs, queryMs }: ClientOptions): Promise<Client> {
+export async function postgresClient(
+  record: ServerRecord,
+  { database, connectMs, queryMs }: ClientOptions,
+): Promise<Client> {
   const { default: pg } = await import('pg')
   const { host, port, user, password } = record
   return new pg.Client({

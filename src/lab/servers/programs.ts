@@ -7,9 +7,17 @@ import type { Programs, RabbitmqLine, ServerRequest } from './types.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** The installed programs that serve the request; `root` is where the system is installed. Throws UNAVAILABLE where there are none. */
-export async function installedPrograms(request: ServerRequest, environment: NodeJS.ProcessEnv, root = '/'): Promise<Programs> {
-  if (process.platform !== 'linux') throw missing(`servers from programs run on Linux alone, not on ${process.platform}`)
+/**
+ * The installed programs that serve the request; `root` is where the system is installed. Throws UNAVAILABLE where
+ * there are none.
+ */
+export async function installedPrograms(
+  request: ServerRequest,
+  environment: NodeJS.ProcessEnv,
+  root = '/',
+): Promise<Programs> {
+  if (process.platform !== 'linux')
+    throw missing(`servers from programs run on Linux alone, not on ${process.platform}`)
   const path = (environment['PATH'] ?? '').split(delimiter).filter(Boolean)
   if (request.kind === 'redis') return installedRedis(path, root)
   if (request.kind === 'postgres') return installedPostgres(path, root)
@@ -42,7 +50,10 @@ async function installedPostgres(path: readonly string[], root: string): Promise
     tooOld ??= version
   }
   if (tooOld) throw missing(`PostgreSQL ${tooOld} is installed, ${oldestPostgres} or later is needed`)
-  throw missing('PostgreSQL is not installed', command`apt-get install postgresql   # ${oldestPostgres} or later is needed`)
+  throw missing(
+    'PostgreSQL is not installed',
+    command`apt-get install postgresql   # ${oldestPostgres} or later is needed`,
+  )
 }
 
 async function installedRabbitmq(path: readonly string[], root: string, line: RabbitmqLine): Promise<Programs> {
@@ -59,7 +70,11 @@ async function installedRabbitmq(path: readonly string[], root: string, line: Ra
     if (isOfLine(version, line)) return { kind: 'rabbitmq', version, scripts, erlang: [erlang] }
     other ??= version
   }
-  if (other) throw missing(`RabbitMQ ${other} is installed, ${lineNames[line]} is needed`, labOn(isOfLine(other, '3') ? '3' : '4.3'))
+  if (other)
+    throw missing(
+      `RabbitMQ ${other} is installed, ${lineNames[line]} is needed`,
+      labOn(isOfLine(other, '3') ? '3' : '4.3'),
+    )
   throw missing('RabbitMQ is not installed', install)
 }
 

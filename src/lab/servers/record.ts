@@ -7,7 +7,9 @@ import { command } from '../../core/shell-command.ts'
 
 const fileName = 'server.json'
 
-/** Writes `directory/server.json` (0600, in one step: readers see the old or the new one). Makes the directory, 0700. */
+/**
+ * Writes `directory/server.json` (0600, in one step: readers see the old or the new one). Makes the directory, 0700.
+ */
 export async function writeRecord(record: ServerRecord): Promise<void> {
   await writePrivate(join(record.directory, fileName), `${JSON.stringify(record, null, 2)}\n`)
 }
@@ -31,8 +33,13 @@ export async function readServer(directory: string): Promise<ServerRecord | null
     // the folder may have been moved; the record is about the one that it lies in
     return { ...record, directory }
   } catch (error) {
-    throw new AdminError('FAILED', `${path} is not the record of a server: ${messageOf(error)}`, [command`rm -r ${directory}`], {
-      cause: error,
-    })
+    throw new AdminError(
+      'FAILED',
+      `${path} is not the record of a server: ${messageOf(error)}`,
+      [command`rm -r ${directory}`],
+      {
+        cause: error,
+      },
+    )
   }
 }

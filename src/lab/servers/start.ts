@@ -16,8 +16,8 @@ import { NotThisWay, suggestionsFor, waysToTry } from './ways.ts'
 
 /**
  * Starts a server, or takes the given one, by the first way that works here; `TESTOPS_ADMIN_LAB_SERVERS` forces one.
- * The server outlives this process. What is made is on record (`readServer`) before it is made. Throws REFUSED where the
- * directory already holds a server, UNAVAILABLE where the port is taken or no way works, INTERRUPTED.
+ * The server outlives this process. What is made is on record (`readServer`) before it is made. Throws REFUSED where
+ * the directory already holds a server, UNAVAILABLE where the port is taken or no way works, INTERRUPTED.
  */
 export async function startServer(request: ServerRequest, options: StartOptions): Promise<ServerRecord> {
   if (!isAbsolute(request.directory))
@@ -93,7 +93,9 @@ async function notThisWay<T>(preparation: Promise<T>): Promise<T> {
   try {
     return await preparation
   } catch (error) {
-    throw error instanceof AdminError && error.code === 'UNAVAILABLE' ? new NotThisWay(error.message, error.suggestions) : error
+    throw error instanceof AdminError && error.code === 'UNAVAILABLE'
+      ? new NotThisWay(error.message, error.suggestions)
+      : error
   }
 }
 

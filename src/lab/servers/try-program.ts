@@ -16,7 +16,10 @@ export type Tried = { ok: true; stdout: string } | { ok: false; message: string 
 
 const maxBytes = 64 * 1024 * 1024
 
-/** Runs a program to its end; how it failed is a value: its last two lines on standard error, else how it ended or why it did not run. */
+/**
+ * Runs a program to its end; how it failed is a value: its last two lines on standard error, else how it ended or why
+ * it did not run.
+ */
 export async function tryProgram(file: string, args: readonly string[], options: TryOptions = {}): Promise<Tried> {
   const { environment, workingDirectory, timeoutMs = null, account = null, signal } = options
   try {
@@ -29,7 +32,10 @@ export async function tryProgram(file: string, args: readonly string[], options:
       ...(workingDirectory !== undefined && { directory: workingDirectory }),
     })
     if (result.exitCode === 0) return { ok: true, stdout: result.stdout }
-    const said = result.stderr.split('\n').map((line) => line.trim()).filter(Boolean)
+    const said = result.stderr
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
     return { ok: false, message: said.length > 0 ? said.slice(-2).join(' ') : endOf(result) }
   } catch (error) {
     if (error instanceof AdminError) return { ok: false, message: error.message }

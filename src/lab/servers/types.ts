@@ -7,8 +7,9 @@ export const serverWays = ['given', 'docker', 'programs', 'packages'] as const
 export type ServerWay = (typeof serverWays)[number]
 
 /**
- * What a RabbitMQ does with transient queues (FIELD-NOTES.md 3). 3: before 4.0, takes them. 4.0: 4.0 to 4.2, takes them. 4.3: refuses
- * them, as 4.3 and later do by default. 4.3-permitting: 4.3 or later that is configured to take them.
+ * What a RabbitMQ does with transient queues (FIELD-NOTES.md 3). 3: before 4.0, takes them. 4.0: 4.0 to 4.2, takes
+ * them. 4.3: refuses them, as 4.3 and later do by default. 4.3-permitting: 4.3 or later that is configured to take
+ * them.
  */
 export type RabbitmqLine = '3' | '4.0' | '4.3' | '4.3-permitting'
 
@@ -35,14 +36,22 @@ export interface StartOptions {
   /** told what is being done, where it takes longer than a moment */
   progress: (message: string) => void
   signal?: AbortSignal
-  /** where the ways and the given addresses are read from (`TESTOPS_ADMIN_LAB_…`); the process's environment where absent */
+  /**
+   * where the ways and the given addresses are read from (`TESTOPS_ADMIN_LAB_…`); the process's environment where
+   * absent
+   */
   environment?: NodeJS.ProcessEnv
 }
 
-/** Everything that another process needs to use, stop, start and remove the server. Kept in `directory/server.json`, 0600. */
+/**
+ * Everything that another process needs to use, stop, start and remove the server. Kept in `directory/server.json`,
+ * 0600.
+ */
 export interface ServerRecord {
   schemaVersion: 1
-  /** random; every process of the server carries it in its environment, so that no other process is ever taken for one */
+  /**
+   * random; every process of the server carries it in its environment, so that no other process is ever taken for one
+   */
   id: string
   /** starting: its starter has not (yet) come to the end */
   state: 'starting' | 'started'
@@ -91,7 +100,10 @@ export interface Account {
 export type SmallDisk =
   /** a file system of its own: really full */
   | { kind: 'mount'; path: string; bytes: number }
-  /** a library in front of PostgreSQL's writes, which answers "no space left on device" while the file `fullWhile` exists */
+  /**
+   * a library in front of PostgreSQL's writes, which answers "no space left on device" while the file `fullWhile`
+   * exists
+   */
   | { kind: 'preload'; library: string; fullWhile: string }
 
 export interface ContainerServer {

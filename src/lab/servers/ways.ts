@@ -12,7 +12,10 @@ export class NotThisWay extends AdminError {
   }
 }
 
-/** The ways by which the server may be had, in the order in which they are tried; one alone where it is forced or given. Throws CONFIGURATION. */
+/**
+ * The ways by which the server may be had, in the order in which they are tried; one alone where it is forced or given.
+ * Throws CONFIGURATION.
+ */
 export function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEnv): readonly ServerWay[] {
   const forced = environment[wayVariable]
   if (!forced) return givenVariable(kind, environment) ? ['given'] : serverWays.filter((way) => way !== 'given')
@@ -23,17 +26,25 @@ export function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEn
   }
   if (way === 'given' && !givenVariable(kind, environment)) {
     const variable = givenVariableName(kind)
-    throw new AdminError('CONFIGURATION', `${wayVariable} is given, but ${variable} is not set`, [useGiven(variable), takeAnyWay])
+    throw new AdminError('CONFIGURATION', `${wayVariable} is given, but ${variable} is not set`, [
+      useGiven(variable),
+      takeAnyWay,
+    ])
   }
   return [way]
 }
 
 /** What to do where none of these ways can be gone: what opens each of them, then what goes around them. */
-export function suggestionsFor({ kind }: ServerRequest, failures: readonly unknown[], environment: NodeJS.ProcessEnv): readonly Suggestion[] {
+export function suggestionsFor(
+  { kind }: ServerRequest,
+  failures: readonly unknown[],
+  environment: NodeJS.ProcessEnv,
+): readonly Suggestion[] {
   const opening = failures.flatMap((error) => (error instanceof AdminError ? error.suggestions : []))
   return [...new Set(opening), environment[wayVariable] ? takeAnyWay : useGiven(givenVariableName(kind))]
 }
 
 const takeAnyWay = command`unset ${wayVariable}   # to have servers by any way that works here`
 
-const useGiven = (variable: string): Suggestion => command`export ${variable}=${nested('…')}   # to use a server that runs already`
+const useGiven = (variable: string): Suggestion =>
+  command`export ${variable}=${nested('…')}   # to use a server that runs already`

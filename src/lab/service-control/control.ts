@@ -18,7 +18,10 @@ const startWithinMs = 10_000
  * Starts the service in the background; it need not be ready on return, as with systemd's `Type=simple`.
  * `superviser` is the command that runs `supervise` on the unit. Harmless where it runs already.
  */
-export async function start(unit: Unit, superviser: readonly [string, ...string[]]): Promise<'started' | 'already running'> {
+export async function start(
+  unit: Unit,
+  superviser: readonly [string, ...string[]],
+): Promise<'started' | 'already running'> {
   await access(unit.environmentFile).catch((cause: unknown) => {
     throw new AdminError(
       'CONFIGURATION',
@@ -47,7 +50,9 @@ export async function start(unit: Unit, superviser: readonly [string, ...string[
       const over = await Promise.race([failed.then((error) => ({ error })), sleep(0, null)])
       if (over && !(await readEnded(unit))) break
     }
-    throw new AdminError('FAILED', `The service in ${unit.directory} could not be started`, [command`less ${unit.logFile}`])
+    throw new AdminError('FAILED', `The service in ${unit.directory} could not be started`, [
+      command`less ${unit.logFile}`,
+    ])
   })
 }
 
@@ -62,15 +67,15 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
       ])
     }
     // its supervisor notes the exit status a moment later
-    for (const until = Date.now() + 2000; Date.now() < until && !(await readEnded(unit));) await sleep(20)
+    for (const until = Date.now() + 2000; Date.now() < until && !(await readEnded(unit)); ) await sleep(20)
     return 'stopped'
   }
   return claimed(unit, work, { evenIfFull: true })
 }
 
 /**
- * Ends what a start that was killed may still bring about, once its folder has gone, so that nothing new can be started from
- * it. Where there is no /proc to look in, nothing is found.
+ * Ends what a start that was killed may still bring about, once its folder has gone, so that nothing new can be started
+ * from it. Where there is no /proc to look in, nothing is found.
  */
 export async function endStragglers(directory: string): Promise<void> {
   if (process.platform === 'linux') await killAll(() => processesOf(directory, null))
@@ -127,7 +132,8 @@ async function ends(service: Started, signal: 'SIGTERM' | 'SIGKILL', withinMs: n
   } catch {
     return !(await isAlive(service))
   }
-  for (const until = Date.now() + withinMs; Date.now() < until; await sleep(20)) if (!(await isAlive(service))) return true
+  for (const until = Date.now() + withinMs; Date.now() < until; await sleep(20))
+    if (!(await isAlive(service))) return true
   return false
 }
 

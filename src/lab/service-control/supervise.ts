@@ -16,7 +16,13 @@ export async function supervise(unit: Unit, program: string): Promise<void> {
   const startedAt = new Date().toISOString()
   const child = spawn(process.execPath, [program], {
     cwd: unit.directory,
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LANG: 'C.UTF-8', ...settings, ...markOf(unit.directory), LAB_MACHINE_FILE: unit.machineFile },
+    env: {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      ...settings,
+      ...markOf(unit.directory),
+      LAB_MACHINE_FILE: unit.machineFile,
+    },
     stdio: ['ignore', log, log],
     // a group of its own: a terminal's Ctrl-C is not for the service
     detached: true,

@@ -21,7 +21,11 @@ export async function startSideProgram<Report extends ProcessIdentity>(
   const { program, what, folder } = side
   await endSideProgram(side)
   await writePrivate(side.orders, JSON.stringify(orders))
-  const child = spawn(process.execPath, [await builtProgram(program), folder], { detached: true, stdio: 'ignore', env: { PATH: '/usr/bin:/bin', ...markOf(folder) } })
+  const child = spawn(process.execPath, [await builtProgram(program), folder], {
+    detached: true,
+    stdio: 'ignore',
+    env: { PATH: '/usr/bin:/bin', ...markOf(folder) },
+  })
   let failed = false
   child.once('exit', () => (failed = true))
   child.once('error', () => (failed = true))

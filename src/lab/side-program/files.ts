@@ -16,5 +16,8 @@ export interface SideProgram {
 
 /** What it says of itself; null: nothing yet. */
 export async function readReport<Report>({ report }: Pick<SideProgram, 'report'>): Promise<Report | null> {
-  return readFile(report, 'utf8').then((text) => JSON.parse(text) as Report, () => null)
+  return readFile(report, 'utf8').then(
+    (text) => JSON.parse(text) as Report,
+    () => null,
+  )
 }

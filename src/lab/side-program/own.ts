@@ -6,7 +6,10 @@ import type { SideProgram } from './files.ts'
 
 /** What this program is told; null: it is to end. */
 export async function readOrders<Orders>({ orders }: Pick<SideProgram, 'orders'>): Promise<Orders | null> {
-  return readFile(orders, 'utf8').then((text) => JSON.parse(text) as Orders, () => null)
+  return readFile(orders, 'utf8').then(
+    (text) => JSON.parse(text) as Orders,
+    () => null,
+  )
 }
 
 /** Says who this program is, and more; harmless where its folder has gone. */

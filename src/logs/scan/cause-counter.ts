@@ -26,7 +26,10 @@ function remembered<T>(read: (text: string) => T): (text: string) => T {
 export interface CauseCounter {
   /** nothing was found yet: the number of the first line is to be told */
   isFirst(): boolean
-  /** a line in which it is, told once; `lineNumber`: of the first one. True: another sample is wanted, if it is not alike to one that is kept */
+  /**
+   * a line in which it is, told once; `lineNumber`: of the first one. True: another sample is wanted, if it is not
+   * alike to one that is kept
+   */
   line(record: OpenRecord, lineNumber: number): boolean
   isKept: Keeper<Sample>['some']
   sample(sample: Sample): void
@@ -116,7 +119,19 @@ export function causeCounter(id: SignatureId): CauseCounter {
       const severity = isWorse ? 'error' : signatures[index]!.severity
       const time = (at: number | null): Date | null => (at === null ? null : new Date(at))
       const lists = { samples: samples.all(), conflicts: conflicts.all(), agents: agents.all() }
-      return { id, severity, count, untimed, records, first: time(first), last: time(last), firstLine, hosts: new Map(hosts), ...lists, rate: rate.rate() }
+      return {
+        id,
+        severity,
+        count,
+        untimed,
+        records,
+        first: time(first),
+        last: time(last),
+        firstLine,
+        hosts: new Map(hosts),
+        ...lists,
+        rate: rate.rate(),
+      }
     },
   }
 }

@@ -5,7 +5,9 @@ import { hasSimd, wasmFinder } from './wasm-finder.ts'
 /** How needles are looked for; the answers are the same. */
 export type Engine = 'wasm' | 'script'
 
-/** Finders of scans that come one after the other: each has a memory, which is given back late, so they are used again. */
+/**
+ * Finders of scans that come one after the other: each has a memory, which is given back late, so they are used again.
+ */
 export interface Finders {
   /** one of so many bytes; by `engine`, else by the fastest that this machine has */
   take(engine: Engine | undefined, size: number): Finder

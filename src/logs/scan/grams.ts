@@ -66,7 +66,12 @@ function factorFor(grams: readonly number[]): number {
   // odd ones, far apart; a few suffice for a hundred grams
   for (let tries = 1, factor = 0x9e3779b1; ; tries += 1, factor = Math.imul(factor, 0x85ebca6b) | 1) {
     if (tries === 1 << 16) throw new Error(`no table of ${tableSize} places keeps ${grams.length} grams apart`)
-    if (grams.every((gram) => (taken[placeOf(gram, factor)]! === tries ? false : ((taken[placeOf(gram, factor)] = tries), true)))) return factor
+    if (
+      grams.every((gram) =>
+        taken[placeOf(gram, factor)]! === tries ? false : ((taken[placeOf(gram, factor)] = tries), true),
+      )
+    )
+      return factor
   }
 }
 
@@ -88,14 +93,18 @@ function rarestGram(text: string): number {
 }
 
 function rarestWindow(text: string): number {
-  if (text.length < windowLength) throw new Error(`${text} is shorter than ${windowLength} characters: it could be missed`)
+  if (text.length < windowLength)
+    throw new Error(`${text} is shorter than ${windowLength} characters: it could be missed`)
   const costs = starts(text, gramLength).map((at) => commonness(text.slice(at, at + gramLength)))
   return least(starts(text, windowLength).map((at) => costs.slice(at, at + stride).reduce((sum, cost) => sum + cost)))
 }
 
 /** What logs are full of. */
-const everyday = 'exception error caused by request queue connection available failed support http java lang status code change lock with process not success'
-/** How often a letter is in a log, beside others, in groups from the rarest on; capitals are rare, whatever they are. */
+const everyday =
+  'exception error caused by request queue connection available failed support http java lang status code change lock with process not success'
+/**
+ * How often a letter is in a log, beside others, in groups from the rarest on; capitals are rare, whatever they are.
+ */
 const frequencies: readonly (readonly [string, number])[] = [
   ['jkqvwxyz', 8],
   ['bcdfghlmpu', 30],
@@ -103,9 +112,14 @@ const frequencies: readonly (readonly [string, number])[] = [
   [' etaoinsr', 60],
 ]
 const rare = 5
-const frequencyOf = new Map(frequencies.flatMap(([letters, frequency]) => [...letters].map((letter) => [letter, frequency])))
+const frequencyOf = new Map(
+  frequencies.flatMap(([letters, frequency]) => [...letters].map((letter) => [letter, frequency])),
+)
 
 /** How often a gram may stand in a log, beside others. */
 function commonness(gram: string): number {
-  return [...gram].reduce((product, letter) => product * (frequencyOf.get(letter) ?? rare), everyday.includes(gram.toLowerCase()) ? 100 : 1)
+  return [...gram].reduce(
+    (product, letter) => product * (frequencyOf.get(letter) ?? rare),
+    everyday.includes(gram.toLowerCase()) ? 100 : 1,
+  )
 }

@@ -12,22 +12,29 @@ export interface JudgedCause extends Cause {
 const breathMs = 2000
 
 /**
- * Who waits for the change-log lock and then gets it has started as usual: several instances that start together take turns
- * (FIELD-NOTES.md 2). A start that was refused the lock ended, whatever a later one did; and where it released the lock at its end,
- * the lock is not stuck, but its holder may still be at work without it.
+ * Who waits for the change-log lock and then gets it has started as usual: several instances that start together take
+ * turns (FIELD-NOTES.md 2). A start that was refused the lock ended, whatever a later one did; and where it released
+ * the lock at its end, the lock is not stuck, but its holder may still be at work without it.
  */
 export function judged(causes: readonly Cause[]): readonly JudgedCause[] {
   const lastOf = (id: Cause['id']): Date | null => causes.find((it) => it.id === id)?.last ?? null
   const taken = lastOf('lock-taken')
   const isStolen = isReleasedInVain(lastOf('lock-waiting'), lastOf('lock-released'), lastOf('lock-refused'), taken)
   return causes.map((cause) => {
-    if (isStolen && (cause.id === 'lock-refused' || cause.id === 'lock-waiting')) return { ...cause, partOf: 'lock-stolen' as const }
-    const isOver = cause.id === 'lock-waiting' && cause.untimed === 0 && cause.last !== null && taken !== null && taken >= cause.last
+    if (isStolen && (cause.id === 'lock-refused' || cause.id === 'lock-waiting'))
+      return { ...cause, partOf: 'lock-stolen' as const }
+    const isOver =
+      cause.id === 'lock-waiting' && cause.untimed === 0 && cause.last !== null && taken !== null && taken >= cause.last
     return isOver ? { ...cause, severity: 'info' as const, overBy: taken } : cause
   })
 }
 
-function isReleasedInVain(waited: Date | null, released: Date | null, refused: Date | null, taken: Date | null): boolean {
+function isReleasedInVain(
+  waited: Date | null,
+  released: Date | null,
+  refused: Date | null,
+  taken: Date | null,
+): boolean {
   if (waited === null || released === null || refused === null) return false
   const isInOrder = waited <= released && released <= refused && refused.getTime() - released.getTime() <= breathMs
   return isInOrder && (taken === null || taken < waited || taken > refused)

@@ -37,10 +37,11 @@ const pod = /^\[(pod\/[^\]\s]{1,300})\] /
 const composed = /^([\w.-]{1,100}) +\| ?/
 const journal = /^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} (\S{1,255} [^\s:[\]]{1,100}(?:\[\d{1,10}\])?): /
 /** its short-iso form, as rsyslog writes too */
-const isoJournal = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})) (\S{1,255} [^\s:[\]]{1,100}\[\d{1,10}\]): /
+const isoJournal =
+  /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})) (\S{1,255} [^\s:[\]]{1,100}\[\d{1,10}\]): /
 /**
- * `kubectl logs --timestamps`: nanoseconds, of which zeros at the end are left out; Spring Boot writes three digits. With the stream, and
- * whether the line is whole, as the files on a node have it (Kubernetes, "CRI logging format").
+ * `kubectl logs --timestamps`: nanoseconds, of which zeros at the end are left out; Spring Boot writes three digits.
+ * With the stream, and whether the line is whole, as the files on a node have it (Kubernetes, "CRI logging format").
  */
 const stamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{4,9}(?:Z|[+-]\d{2}:\d{2}) (?:std(?:out|err) [FP] )?/
 /** a line in the files of Docker's json-file driver */
@@ -58,7 +59,14 @@ export function lineHeadReader(timeZone: string | null): (line: string) => LineH
     const { key, length, isSure, noted } = prefixOf(plain)
     const { text, printed } = unwrapped(plain.slice(length))
     const own = text.startsWith('{') ? jsonHead(text, headOf) : headOf(text)
-    return { key, isKeySure: isSure || own !== null, begins: own !== null, isDated: own !== null && own.length > 0, at: own?.at?.getTime() ?? printed ?? momentOf(noted), looksFirst: !continued.test(text) }
+    return {
+      key,
+      isKeySure: isSure || own !== null,
+      begins: own !== null,
+      isDated: own !== null && own.length > 0,
+      at: own?.at?.getTime() ?? printed ?? momentOf(noted),
+      looksFirst: !continued.test(text),
+    }
   }
 }
 
@@ -88,7 +96,11 @@ function unwrapped(line: string): { text: string; printed: number | null } {
   const time = line.startsWith(dockerStart) ? dockerTime.exec(line)?.[1] : undefined
   // of a long one the end is not there
   if (!line.startsWith(dockerStart) || (time === undefined && line.endsWith('}'))) return { text: line, printed: null }
-  const text = line.slice(dockerStart.length).replaceAll(String.raw`\"`, '"').replaceAll(String.raw`\t`, '\t').replaceAll(escapedColours, '')
+  const text = line
+    .slice(dockerStart.length)
+    .replaceAll(String.raw`\"`, '"')
+    .replaceAll(String.raw`\t`, '\t')
+    .replaceAll(escapedColours, '')
   return { text, printed: momentOf(time) }
 }
 

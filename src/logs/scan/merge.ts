@@ -3,14 +3,20 @@ import { causeCounter } from './cause-counter.ts'
 import { backwardMs } from './tally.ts'
 import type { Tally } from './tally.ts'
 
-/** What streams held together that have nothing to do with each other: containers, files. `firstLine` counts through all of them. */
+/**
+ * What streams held together that have nothing to do with each other: containers, files. `firstLine` counts through all
+ * of them.
+ */
 export function mergeTallies(tallies: readonly Tally[]): Tally {
   const sum = summing()
   for (const tally of tallies) sum.add(tally)
   return sum.tally()
 }
 
-/** Joins the parts of one stream, each from the beginning of a record on, as they come, in any order, so that few are kept at a time. */
+/**
+ * Joins the parts of one stream, each from the beginning of a record on, as they come, in any order, so that few are
+ * kept at a time.
+ */
 export interface Joiner {
   add(part: { index: number; isWhole: boolean; tally: Tally }): void
   /** of the parts from the first one on, up to one that was given up or is missing; `parts`: how many these are */

@@ -6,7 +6,9 @@ export interface Needle {
   isWhole: boolean
 }
 
-/** Literals of which every match holds one at least: the longest of each alternative. Throws where one of them has none. */
+/**
+ * Literals of which every match holds one at least: the longest of each alternative. Throws where one of them has none.
+ */
 export function needlesOf({ source, ignoreCase }: RegExp): Needle[] {
   const texts = alternatives(source).map((alternative) => {
     const runs = literalRuns(alternative)

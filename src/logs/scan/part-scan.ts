@@ -25,10 +25,17 @@ export interface PartTally {
 }
 
 /**
- * Takes parts that nobody has taken, one after the other, until all are taken, and gives what was found in each; nothing after each block.
- * May be told after any of these to end: then lines that are complete are counted, and it is over. Throws what reading throws.
+ * Takes parts that nobody has taken, one after the other, until all are taken, and gives what was found in each;
+ * nothing after each block. May be told after any of these to end: then lines that are complete are counted, and it is
+ * over. Throws what reading throws.
  */
-export function* scanParts({ descriptor, size, partLength, next, options }: SharedScan): Generator<PartTally | undefined, void, boolean | undefined> {
+export function* scanParts({
+  descriptor,
+  size,
+  partLength,
+  next,
+  options,
+}: SharedScan): Generator<PartTally | undefined, void, boolean | undefined> {
   const file = partedFile(descriptor, size, partLength, options.timeZone)
   const ours = finders()
   for (let index = Atomics.add(next, 0, 1); index < file.count; index = Atomics.add(next, 0, 1)) {

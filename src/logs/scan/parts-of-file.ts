@@ -24,7 +24,10 @@ function textAt(descriptor: number, position: number, length: number): string {
   return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, length, position))
 }
 
-/** False: records may reach from anywhere to anywhere, since several containers wrote into the file, or there are no dates. Throws what reading throws. */
+/**
+ * False: records may reach from anywhere to anywhere, since several containers wrote into the file, or there are no
+ * dates. Throws what reading throws.
+ */
 export function hasParts(descriptor: number, timeZone: string | null): boolean {
   const heads = textAt(descriptor, 0, prefixesWithin).split('\n').map(lineHeadReader(timeZone))
   return heads.some(startsPart) && !heads.some(({ key, isKeySure }) => key !== '' && isKeySure)
@@ -44,7 +47,8 @@ export function partedFile(descriptor: number, size: number, length: number, tim
       const [partial, ...lines] = textAt(descriptor, position, most).split('\n')
       // the last one is cut
       const begins = lines.slice(0, -1).findIndex((line) => startsPart(headOf(line)))
-      if (begins >= 0) return [partial!, ...lines.slice(0, begins)].reduce((sum, line) => sum + line.length + 1, position)
+      if (begins >= 0)
+        return [partial!, ...lines.slice(0, begins)].reduce((sum, line) => sum + line.length + 1, position)
     }
     return null
   }

@@ -2,7 +2,9 @@
 export interface Rate {
   /** milliseconds that one count stands for */
   readonly width: number
-  /** by the beginning of each stretch, in milliseconds since 1970, in their order; stretches without a line are left out */
+  /**
+   * by the beginning of each stretch, in milliseconds since 1970, in their order; stretches without a line are left out
+   */
   readonly counts: ReadonlyMap<number, number>
 }
 
@@ -16,7 +18,10 @@ export interface RateCounter {
 /** so many stretches are kept apart */
 const most = 512
 
-/** Counts in stretches of a second, or twice, four times, … as long where there are too many: the same ones in whatever order it is told. */
+/**
+ * Counts in stretches of a second, or twice, four times, … as long where there are too many: the same ones in whatever
+ * order it is told.
+ */
 export function rateCounter(): RateCounter {
   let width = 1000
   let counts = new Map<number, number>()
@@ -53,7 +58,12 @@ export function rateCounter(): RateCounter {
     },
     rate() {
       settle()
-      return { width, counts: new Map([...counts].sort(([one], [other]) => one - other).map(([index, count]) => [index * width, count])) }
+      return {
+        width,
+        counts: new Map(
+          [...counts].sort(([one], [other]) => one - other).map(([index, count]) => [index * width, count]),
+        ),
+      }
     },
   }
 }

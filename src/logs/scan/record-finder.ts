@@ -34,12 +34,18 @@ export const prefixesWithin = 65_536
 /** so many containers or programs are told apart in one stream */
 const maxKeys = 1000
 
-const opened = (key: string, at: number | null, timed: number | null): OpenRecord => ({ at, timed, key, seen: 0, hosts: null })
+const opened = (key: string, at: number | null, timed: number | null): OpenRecord => ({
+  at,
+  timed,
+  key,
+  seen: 0,
+  hosts: null,
+})
 
 /**
- * Tells which record a line belongs to, in bytes of which a part is known at a time. Where prefixes or the absence of dates make it
- * necessary, each line is looked at; else only those from a line that is asked for back to the head of its record. `isRecord`:
- * the stream begins with a dated record, and has no prefixes: a part of a file.
+ * Tells which record a line belongs to, in bytes of which a part is known at a time. Where prefixes or the absence of
+ * dates make it necessary, each line is looked at; else only those from a line that is asked for back to the head of
+ * its record. `isRecord`: the stream begins with a dated record, and has no prefixes: a part of a file.
  */
 export function recordFinder(finder: Finder, timeZone: string | null, isRecord: boolean): RecordFinder {
   const { bytes } = finder
@@ -73,7 +79,12 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
     if (key !== '') isKeyed = true
     const before = open.get(key)
     const begins = head.begins || !before || (!before.isDated && head.looksFirst)
-    last = begins ? { record: opened(key, head.at, head.at ?? before?.record.timed ?? null), isDated: before?.isDated || head.isDated } : before
+    last = begins
+      ? {
+          record: opened(key, head.at, head.at ?? before?.record.timed ?? null),
+          isDated: before?.isDated || head.isDated,
+        }
+      : before
     anyDated ||= head.isDated || head.at !== null
     open.set(key, last)
     if (open.size > maxKeys) open.delete(open.keys().next().value!)
@@ -88,7 +99,11 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
     let head: LineHead | null = null
     let timed: number | null = null
     // by far most lines that begin no record are those of a stack
-    for (let from = finder.lineBefore(known, lineStart + 1); from >= 0 && timed === null; from = finder.lineBefore(known, from)) {
+    for (
+      let from = finder.lineBefore(known, lineStart + 1);
+      from >= 0 && timed === null;
+      from = finder.lineBefore(known, from)
+    ) {
       const it = quick.goesOn(from, end) ? null : headAt(from, end)
       if (!it?.begins) continue
       head ??= it

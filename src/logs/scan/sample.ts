@@ -42,9 +42,14 @@ const [shown, lead] = [300, 80]
 const unprintable = /\p{Cc}|\p{Cf}|\p{Co}|\p{Cn}/gu
 const colours = /\x1b\[[0-9;]*[A-Za-z]/g
 
-/** The line, cut around the match where it is long; nothing in it moves a cursor. `hide` takes secrets out before it is cut. */
+/**
+ * The line, cut around the match where it is long; nothing in it moves a cursor. `hide` takes secrets out before it is
+ * cut.
+ */
 export function sampleText({ before, after, isStart, isEnd }: Sample, hide: (text: string) => string): string {
-  const [ahead, behind] = [isStart ? before.slice(needlessStamp(`${before}${after}`)) : before, after].map((text) => text.replace(colours, '').replace(unprintable, ' ')) as [string, string]
+  const [ahead, behind] = [isStart ? before.slice(needlessStamp(`${before}${after}`)) : before, after].map((text) =>
+    text.replace(colours, '').replace(unprintable, ' '),
+  ) as [string, string]
   const [left, right] = partedWithoutSecrets(ahead, behind, hide)
   if (isStart && isEnd && left.length + right.length <= shown) return `${left}${right}`.trim()
   const start = isStart && left.length <= lead * 2 ? left : `…${fromBlank(left.slice(-lead))}`

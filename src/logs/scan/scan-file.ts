@@ -18,10 +18,16 @@ const [worthTaking, maxThreads] = [32 << 20, 3]
 const blocksAtOnce = 16
 
 /**
- * Scans a plain file, to its end at the time when that is reached; a large one on several processors. Where the signal ends it, what is
- * told is of as many of its first bytes as the tally says. Throws what reading it throws. `partLength`: bytes.
+ * Scans a plain file, to its end at the time when that is reached; a large one on several processors. Where the signal
+ * ends it, what is told is of as many of its first bytes as the tally says. Throws what reading it throws.
+ * `partLength`: bytes.
  */
-export async function scanFile(path: string, options: ScanOptions, signal?: AbortSignal, partLength = worthTaking): Promise<Tally> {
+export async function scanFile(
+  path: string,
+  options: ScanOptions,
+  signal?: AbortSignal,
+  partLength = worthTaking,
+): Promise<Tally> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
@@ -29,7 +35,13 @@ export async function scanFile(path: string, options: ScanOptions, signal?: Abor
     const threads = Math.min(availableParallelism(), maxThreads, Math.floor(size / partLength))
     const isParted = threads > 1 && existsSync(program) && hasParts(file.fd, options.timeZone)
     const { timeZone, since, until, engine } = options
-    const shared = { descriptor: file.fd, size, partLength: isParted ? partLength : Infinity, next: new Int32Array(new SharedArrayBuffer(4)), options: { timeZone, since, until, engine } }
+    const shared = {
+      descriptor: file.fd,
+      size,
+      partLength: isParted ? partLength : Infinity,
+      next: new Int32Array(new SharedArrayBuffer(4)),
+      options: { timeZone, since, until, engine },
+    }
     return await scanShared(program, isParted ? threads - 1 : 0, shared, signal)
   } finally {
     await file.close()
@@ -37,9 +49,17 @@ export async function scanFile(path: string, options: ScanOptions, signal?: Abor
 }
 
 /** Here and in as many threads. All have ended before it returns or throws: they read from the file. */
-async function scanShared(program: string, threads: number, shared: SharedScan, signal: AbortSignal | undefined): Promise<Tally> {
+async function scanShared(
+  program: string,
+  threads: number,
+  shared: SharedScan,
+  signal: AbortSignal | undefined,
+): Promise<Tally> {
   const found = joiner()
-  const workers = Array.from({ length: threads }, () => new Worker(program, { workerData: shared, resourceLimits: { maxYoungGenerationSizeMb: 8 } }))
+  const workers = Array.from(
+    { length: threads },
+    () => new Worker(program, { workerData: shared, resourceLimits: { maxYoungGenerationSizeMb: 8 } }),
+  )
   const over = new AbortController()
   const here = scanHere(shared, found, AbortSignal.any([over.signal, ...(signal ? [signal] : [])]))
   try {
@@ -52,7 +72,8 @@ async function scanShared(program: string, threads: number, shared: SharedScan, 
     await Promise.allSettled([here, ...workers.map((worker) => worker.terminate())])
   }
   const { tally, parts } = found.joined()
-  if (!signal?.aborted && parts < partsIn(shared.size, shared.partLength)) throw new Error('a part of a file was scanned by nobody')
+  if (!signal?.aborted && parts < partsIn(shared.size, shared.partLength))
+    throw new Error('a part of a file was scanned by nobody')
   return tally
 }
 

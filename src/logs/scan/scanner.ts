@@ -57,8 +57,14 @@ export function openScan(options: ScanOptions): Scan {
   return openBlockScan(options)
 }
 
-/** The same of a part of a stream: `isRecord`, it begins with a dated record; `isInner`, it does not end with the stream. */
-export function openBlockScan({ timeZone, since, until, engine, finders = freshFinders() }: ScanOptions, { isRecord = false, isInner = false }: { isRecord?: boolean; isInner?: boolean } = {}): BlockScan {
+/**
+ * The same of a part of a stream: `isRecord`, it begins with a dated record; `isInner`, it does not end with the
+ * stream.
+ */
+export function openBlockScan(
+  { timeZone, since, until, engine, finders = freshFinders() }: ScanOptions,
+  { isRecord = false, isInner = false }: { isRecord?: boolean; isInner?: boolean } = {},
+): BlockScan {
   const finder = finders.take(engine, blockSize + longLine + 4 * around)
   const { bytes } = finder
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -73,7 +79,13 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
   let wideAt: number | null = null
   /** where the line begins that is gone through in pieces, which may be before our bytes, and its record */
   let long: { start: number; record: OpenRecord } | null = null
-  let [backwardSteps, firstHit, lastHit, earliest, latest]: [number, number | null, number | null, number | null, number | null] = [0, null, null, null, null]
+  let [backwardSteps, firstHit, lastHit, earliest, latest]: [
+    number,
+    number | null,
+    number | null,
+    number | null,
+    number | null,
+  ] = [0, null, null, null, null]
 
   const isWanted = ({ timed }: OpenRecord): boolean =>
     timed === null || ((!since || timed >= since.getTime()) && (!until || timed < until.getTime()))
@@ -93,10 +105,19 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
   const sampleAt = (at: number, start: number, end: number, isKept: Keeper<Sample>['some']): Sample | null => {
     if (isKept((kind) => isOfKind(bytes, at, end, kind))) return null
     const [left, right] = [Math.max(start, at - around, 0), Math.min(end, at + around)]
-    return { kind: kindAt(text, at, end), before: text.toString('utf8', left, at), after: text.toString('utf8', at, right), isStart: left === start, isEnd: right === end }
+    return {
+      kind: kindAt(text, at, end),
+      before: text.toString('utf8', left, at),
+      after: text.toString('utf8', at, right),
+      isStart: left === start,
+      isEnd: right === end,
+    }
   }
 
-  /** A needle in a line of which [start, end) is there: the rest of it is further away than anything that is read of a match. */
+  /**
+   * A needle in a line of which [start, end) is there: the rest of it is further away than anything that is read of a
+   * match.
+   */
   const found = ({ at, needle }: Hit, start: number, end: number, record: OpenRecord, from: number): void => {
     const left = Math.max(start, at - around, 0)
     const right = Math.min(end, at + around)
@@ -132,7 +153,10 @@ export function openBlockScan({ timeZone, since, until, engine, finders = freshF
     if (at >= 0) wideAt ??= origin + from + at
   }
 
-  /** Goes through lines that are there as a whole, up to `stop`; of the first one, what is before `from` may be done with. */
+  /**
+   * Goes through lines that are there as a whole, up to `stop`; of the first one, what is before `from` may be done
+   * with.
+   */
   const scanLines = (from: number, stop: number): void => {
     const { hits, lines: ended, hasZero } = finder.find(from, stop, stop)
     if (hasZero && wideAt === null) lookForWide(from, stop)

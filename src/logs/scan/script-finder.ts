@@ -8,7 +8,8 @@ export function scriptFinder(size: number): Finder {
   const text = Buffer.from(bytes.buffer)
   const { factor, grams } = table
 
-  const gramAt = (at: number): number => (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24) | bothCases) >>> 0
+  const gramAt = (at: number): number =>
+    (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24) | bothCases) >>> 0
   return {
     bytes,
     find(from, to, end) {

@@ -42,8 +42,8 @@ export interface Tally {
   /** there are lines, and none begins with a date in a known form: times are unknown */
   readonly datesUnknown: boolean
   /**
-   * How often, of two records of one container in which something was found, the later one bears an earlier time, by more than a
-   * second; and the times of the first and the last of these records.
+   * How often, of two records of one container in which something was found, the later one bears an earlier time, by
+   * more than a second; and the times of the first and the last of these records.
    */
   readonly backward: { readonly steps: number; readonly first: Date | null; readonly last: Date | null }
   /** what was found, in the order of the table */

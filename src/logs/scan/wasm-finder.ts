@@ -3,7 +3,10 @@ import type { Finder, Hit } from './finder.ts'
 import code from './finder.wat'
 import { tableSize } from './grams.ts'
 
-/** bytes of a page of memory; where our bytes begin, after the tables and the notes (finder.wat), and how much is read past them */
+/**
+ * bytes of a page of memory; where our bytes begin, after the tables and the notes (finder.wat), and how much is read
+ * past them
+ */
 const [page, begin, past] = [65_536, 131_072, 128]
 const notes = 3 * tableSize * 4
 const room = (begin - notes) / 4 - 64
@@ -30,7 +33,9 @@ export function wasmFinder(size: number): Finder {
   const { find, lineBefore, newlines, reached, zero } = exports as Module
   const bytes = new Uint8Array(memory.buffer, begin, size)
   const found = new Uint32Array(memory.buffer, notes, room)
-  ;[table.grams, table.others, table.distances].forEach((numbers, index) => new Uint8Array(memory.buffer).set(new Uint8Array(numbers.buffer), index * tableSize * 4))
+  ;[table.grams, table.others, table.distances].forEach((numbers, index) =>
+    new Uint8Array(memory.buffer).set(new Uint8Array(numbers.buffer), index * tableSize * 4),
+  )
 
   return {
     bytes,

@@ -12,7 +12,10 @@ export function doctorChanges(report: DoctorReport, before: DoctorReport | null,
   const earlier = new Map(before?.checks.map((check) => [check.id, statusWord(check)]))
   const changed = report.checks.filter((check) => statusWord(check) !== (before ? earlier.get(check.id) : 'ok'))
   const width = Math.max(0, ...changed.map(({ id }) => id.length))
-  return [`${at}Z ${printable(summary(tell(report)))}`, ...changed.map((check) => `${at}Z   ${shortLine(check, width, screen)}`)]
+  return [
+    `${at}Z ${printable(summary(tell(report)))}`,
+    ...changed.map((check) => `${at}Z   ${shortLine(check, width, screen)}`),
+  ]
     .map((line) => `${line}\n`)
     .join('')
 }

@@ -4,7 +4,10 @@ const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g')
 /** What says how much was left out, and the empty lines around it. */
 const gapRows = 3
 
-/** A report cut to the rows of a screen, so that the next one can be drawn in its place: its beginning, and its last lines with the verdict. */
+/**
+ * A report cut to the rows of a screen, so that the next one can be drawn in its place: its beginning, and its last
+ * lines with the verdict.
+ */
 export function fitted(text: string, { rows, columns }: { rows: number; columns: number }): string {
   const lines = text.trimEnd().split('\n')
   const rowsOf = (line: string): number => Math.max(1, Math.ceil(widthOf(line.replaceAll(colours, '')) / columns))

@@ -8,8 +8,14 @@ export interface Lot {
   names: readonly string[]
 }
 
-/** Puts together what `said` says the same of; each lot stands where its first check does. `all`: the report's checks. */
-export function lotsOf(checks: readonly CheckReport[], said: (check: CheckReport) => unknown, all: readonly CheckReport[]): Lot[] {
+/**
+ * Puts together what `said` says the same of; each lot stands where its first check does. `all`: the report's checks.
+ */
+export function lotsOf(
+  checks: readonly CheckReport[],
+  said: (check: CheckReport) => unknown,
+  all: readonly CheckReport[],
+): Lot[] {
   const lots = new Map<string, [CheckReport, ...CheckReport[]]>()
   for (const check of checks) {
     const key = JSON.stringify(said(check) ?? { nothingButThis: check.id })
@@ -26,8 +32,8 @@ export function lotOf(check: CheckReport): Lot {
 }
 
 /**
- * The checks' ids as they are typed after `--only`: where all of the report's checks of a group are among them, the group in
- * their place, `broker/*`.
+ * The checks' ids as they are typed after `--only`: where all of the report's checks of a group are among them, the
+ * group in their place, `broker/*`.
  */
 export function namesOf(checks: readonly CheckReport[], all: readonly CheckReport[]): string[] {
   const names = checks.map(({ id }) => {

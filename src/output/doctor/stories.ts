@@ -22,8 +22,12 @@ export function tell({ checks }: Pick<DoctorReport, 'checks'>): Told {
   const byId = new Map(checks.map((check) => [check.id, check]))
   const withCause = checks.map((check) => ({ check, cause: causeOf(check, byId) }))
   const followers = (root: CheckReport, status: CheckReport['status']): CheckReport[] =>
-    withCause.filter(({ check, cause }) => check !== root && cause === root && check.status === status).map(({ check }) => check)
-  const roots = withCause.filter(({ check, cause }) => check.status === 'problem' && cause === check).map(({ check }) => check)
+    withCause
+      .filter(({ check, cause }) => check !== root && cause === root && check.status === status)
+      .map(({ check }) => check)
+  const roots = withCause
+    .filter(({ check, cause }) => check.status === 'problem' && cause === check)
+    .map(({ check }) => check)
   return {
     all: checks,
     stories: [...roots.filter(isError), ...roots.filter((root) => !isError(root))].map((root) => ({

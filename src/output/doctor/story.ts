@@ -11,13 +11,18 @@ export function storyLines({ root, explained, unjudged }: Story, { screen }: Doc
   const lines = [`${badge(statusWord(root), paint)}  ${paint.strong(root.id)}`]
   for (const { message, evidence } of root.findings ?? []) {
     lines.push(...hang('  ', printable(message), columns))
-    for (const text of evidence) lines.push(...text.split(/\r?\n/).map((line) => paint.faint(`      ${printable(line)}`)))
+    for (const text of evidence)
+      lines.push(...text.split(/\r?\n/).map((line) => paint.faint(`      ${printable(line)}`)))
   }
   if (explained.length > 0) {
     const width = Math.max(...explained.map(({ id }) => widthOf(id)))
-    lines.push('  It causes:', ...explained.flatMap((check) => hang(`      ${pad(check.id, width)}  `, oneLine(check), columns)))
+    lines.push(
+      '  It causes:',
+      ...explained.flatMap((check) => hang(`      ${pad(check.id, width)}  `, oneLine(check), columns)),
+    )
   }
-  if (unjudged.length > 0) lines.push(...hang('  Not judged because of it: ', unjudged.map(({ id }) => id).join(', '), columns))
+  if (unjudged.length > 0)
+    lines.push(...hang('  Not judged because of it: ', unjudged.map(({ id }) => id).join(', '), columns))
   return root.remedy ? [...lines, ...remedyLines(root.remedy, columns)] : lines
 }
 

@@ -57,7 +57,9 @@ function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Sc
     `${badge('unknown', paint)}  ${paint.strong(first)}`,
     ...(others.length > 0 ? hang('  Likewise: ', others.join(', '), screen.columns) : []),
     ...hang('  ', message, screen.columns),
-    ...(check.error?.suggestions ?? []).flatMap((text) => text.split(/\r?\n/)).map((line) => `      ${printable(line)}`),
+    ...(check.error?.suggestions ?? [])
+      .flatMap((text) => text.split(/\r?\n/))
+      .map((line) => `      ${printable(line)}`),
   ]
 }
 
@@ -71,7 +73,8 @@ function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Pain
       check.status === 'ok' && !verbose
         ? [clip(left + oneLine(check), screen.columns)]
         : hang(left, oneLine(check), screen.columns)
-    const likewise = others.length > 0 ? hang(' '.repeat(widthOf(left)), `Likewise: ${others.join(', ')}`, screen.columns) : []
+    const likewise =
+      others.length > 0 ? hang(' '.repeat(widthOf(left)), `Likewise: ${others.join(', ')}`, screen.columns) : []
     return [badge(word, paint) + line.slice(`x ${word}`.length), ...rest, ...likewise]
   })
 }

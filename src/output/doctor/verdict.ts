@@ -18,7 +18,9 @@ export function summary({ all, stories, unknown, skipped, ok }: Told): string {
   const parts = [
     errors.length > 0 ? `${countOf(errors.length, 'problem')}: ${names(errors.map(({ root }) => root))}` : '',
     warnings.length > 0 ? `${countOf(warnings.length, 'warning')}: ${names(warnings.map(({ root }) => root))}` : '',
-    unknown.length > 0 ? `${countOf(unknown.length, 'check')} could not be judged: ${namesOf(unknown, all).join(', ')}` : '',
+    unknown.length > 0
+      ? `${countOf(unknown.length, 'check')} could not be judged: ${namesOf(unknown, all).join(', ')}`
+      : '',
   ].filter(Boolean)
   if (parts.length === 0) return `Healthy: ${ok.length} ok${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}.`
   return `${stories.length === 0 ? 'No problem found, but ' : ''}${parts.join('; ')}.`

@@ -14,12 +14,33 @@ export function isMendable(rule: RuleId): boolean {
 }
 
 /** What was mended in the copy, what was not and why, and what is not in it. */
-export function fixLines({ from, output, files, mended, left, leftCount, omitted }: LintFix, { columns }: Screen): string[] {
+export function fixLines(
+  { from, output, files, mended, left, leftCount, omitted }: LintFix,
+  { columns }: Screen,
+): string[] {
   const counts = Object.entries(mended).map(([rule, count]) => `${rule} ${grouped(count)}`)
   return [
-    ...hang('', printable(`A copy of ${from} with ${amount(files, 'file')} is in ${output}; mended: ${counts.join(', ') || 'nothing'}. What follows is told of the copy.`), columns),
-    ...listed('Not mended:', left.map(({ rule, file, place, message }) => `${rule}: ${file}${place === undefined ? '' : `, ${place}`}: ${message}`), leftCount, columns),
-    ...listed('Not in the copy:', omitted.map(({ file, message }) => `${file}: ${message}`), omitted.length, columns),
+    ...hang(
+      '',
+      printable(
+        `A copy of ${from} with ${amount(files, 'file')} is in ${output}; mended: ${counts.join(', ') || 'nothing'}. What follows is told of the copy.`,
+      ),
+      columns,
+    ),
+    ...listed(
+      'Not mended:',
+      left.map(
+        ({ rule, file, place, message }) => `${rule}: ${file}${place === undefined ? '' : `, ${place}`}: ${message}`,
+      ),
+      leftCount,
+      columns,
+    ),
+    ...listed(
+      'Not in the copy:',
+      omitted.map(({ file, message }) => `${file}: ${message}`),
+      omitted.length,
+      columns,
+    ),
   ]
 }
 
@@ -27,5 +48,9 @@ function listed(title: string, lines: readonly string[], count: number, columns:
   if (count === 0) return []
   const here = lines.slice(0, mostLeft)
   const more = count - here.length
-  return [title, ...here.flatMap((line) => hang('  - ', printable(line), columns)), ...(more > 0 ? [`    and ${grouped(more)} more`] : [])]
+  return [
+    title,
+    ...here.flatMap((line) => hang('  - ', printable(line), columns)),
+    ...(more > 0 ? [`    and ${grouped(more)} more`] : []),
+  ]
 }

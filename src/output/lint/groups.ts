@@ -28,8 +28,15 @@ export function groupsOf({ problems, rules }: Pick<LintDocument, 'problems' | 'r
   return by(problems, ({ rule, severity }) => `${severity} ${rule}`).map((ofRule) => {
     const { rule, severity } = ofRule[0]!
     const advices = by(ofRule, ({ effect, remedy }) => JSON.stringify([effect, remedy])).map((alike) => {
-      const causes = by(alike, causeOf).map((same) => ({ message: same.every(({ message }) => message === same[0]!.message) ? same[0]!.message : null, problems: same }))
-      return { effect: alike[0]!.effect, remedy: alike[0]!.remedy, causes: causes.sort((one, other) => other.problems.length - one.problems.length) }
+      const causes = by(alike, causeOf).map((same) => ({
+        message: same.every(({ message }) => message === same[0]!.message) ? same[0]!.message : null,
+        problems: same,
+      }))
+      return {
+        effect: alike[0]!.effect,
+        remedy: alike[0]!.remedy,
+        causes: causes.sort((one, other) => other.problems.length - one.problems.length),
+      }
     })
     return { rule, severity, count: rules[rule]?.[severity] ?? ofRule.length, advices }
   })
@@ -38,7 +45,10 @@ export function groupsOf({ problems, rules }: Pick<LintDocument, 'problems' | 'r
 /** What is said without its numbers and values; names of parameters, entries and labels tell causes apart. */
 function causeOf({ message, together }: LintProblem): string {
   if (together) return message
-  return message.replace(/(?:\b(parameter|entry|label) )?"(?:[^"\\]|\\[^])*(?:"|\\?$)|\d[\d,]*/g, (all, named: string | undefined) => (named === undefined ? '…' : all))
+  return message.replace(
+    /(?:\b(parameter|entry|label) )?"(?:[^"\\]|\\[^])*(?:"|\\?$)|\d[\d,]*/g,
+    (all, named: string | undefined) => (named === undefined ? '…' : all),
+  )
 }
 
 function by<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {

@@ -16,13 +16,21 @@ export interface JunitView {
 const mostPlaces = 100
 
 /**
- * A test suite a directory, and in each a test case a rule: their names stay the same from run to run, as GitLab and Jenkins need to tell
- * what is new, and there are few of them. By Jenkins' schema of JUnit files, and by that of Ant, which orders what it requires.
+ * A test suite a directory, and in each a test case a rule: their names stay the same from run to run, as GitLab and
+ * Jenkins need to tell what is new, and there are few of them. By Jenkins' schema of JUnit files, and by that of Ant,
+ * which orders what it requires.
  */
 export function lintJunit(document: LintDocument, view: JunitView): string {
   const [problems, unread] = [byDirectory(document.problems, document), byDirectory(document.undetermined, document)]
   const unlisted = unlistedIn(document)
-  const suites = document.directories.map((directory, id) => suite(document, directory, id, { ...view, unlisted, found: problems.get(directory) ?? [], unread: unread.get(directory) ?? [] }))
+  const suites = document.directories.map((directory, id) =>
+    suite(document, directory, id, {
+      ...view,
+      unlisted,
+      found: problems.get(directory) ?? [],
+      unread: unread.get(directory) ?? [],
+    }),
+  )
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`
 }
 
@@ -36,7 +44,14 @@ interface SuiteView extends JunitView {
 
 function suite(document: LintDocument, directory: LintedDirectory, id: number, view: SuiteView): string {
   const { found, unread } = view
-  const cases = ruleIds.map((rule) => ruleCase(rule, found.filter((it) => it.rule === rule), document, view))
+  const cases = ruleIds.map((rule) =>
+    ruleCase(
+      rule,
+      found.filter((it) => it.rule === rule),
+      document,
+      view,
+    ),
+  )
   const count = (kind: string): number => cases.filter((it) => it.kind === kind).length
   const attributes = {
     name: `lint-results ${printable(directory.directory)}`,
@@ -50,13 +65,27 @@ function suite(document: LintDocument, directory: LintedDirectory, id: number, v
     skipped: count('skipped'),
     time: 0,
   }
-  const properties = [property('files', directory.files), property('results', directory.results), property('bytes', directory.bytes), ...(document.settings === undefined ? [] : [property('settings', document.settings)])]
-  const lines = [xmlElement('properties', {}, properties), ...cases.map(({ xml }) => xml), readCase(unread), `<system-out>${cases.map(({ said }) => said).join('')}</system-out>`, '<system-err></system-err>']
+  const properties = [
+    property('files', directory.files),
+    property('results', directory.results),
+    property('bytes', directory.bytes),
+    ...(document.settings === undefined ? [] : [property('settings', document.settings)]),
+  ]
+  const lines = [
+    xmlElement('properties', {}, properties),
+    ...cases.map(({ xml }) => xml),
+    readCase(unread),
+    `<system-out>${cases.map(({ said }) => said).join('')}</system-out>`,
+    '<system-err></system-err>',
+  ]
   return `${xmlElement('testsuite', attributes, ['\n', ...lines.map((line) => `${line}\n`)])}\n`
 }
 
 /** Each file with the innermost of the directories that it is in. */
-function byDirectory<T extends { file: string }>(items: readonly T[], { directories }: LintDocument): ReadonlyMap<LintedDirectory, readonly T[]> {
+function byDirectory<T extends { file: string }>(
+  items: readonly T[],
+  { directories }: LintDocument,
+): ReadonlyMap<LintedDirectory, readonly T[]> {
   const known = new Map(directories.map((it) => [it.within, it]))
   // logs of agents are in none
   const outermost = known.get('.') ?? directories[0]!
@@ -79,17 +108,28 @@ interface RuleCase {
   said: string
 }
 
-function ruleCase(rule: RuleId, problems: readonly LintProblem[], document: LintDocument, { areWarningsFailures, unlisted }: SuiteView): RuleCase {
+function ruleCase(
+  rule: RuleId,
+  problems: readonly LintProblem[],
+  document: LintDocument,
+  { areWarningsFailures, unlisted }: SuiteView,
+): RuleCase {
   const { title } = resultRules[rule]
   const attributes = { name: `${rule}: ${title}`, classname: 'lint-results', time: 0 }
-  const of = (kind: RuleCase['kind'], content: string[]): RuleCase => ({ kind, said: '', xml: xmlElement('testcase', attributes, content) })
+  const of = (kind: RuleCase['kind'], content: string[]): RuleCase => ({
+    kind,
+    said: '',
+    xml: xmlElement('testcase', attributes, content),
+  })
   if (document.off.includes(rule)) return of('skipped', [xmlElement('skipped', { message: 'turned off' })])
   const [worst] = problems
   const more = unlisted.get(rule) ?? 0
   if (!worst && more === 0) return of('passed', [])
   const type = worst?.severity ?? (document.rules[rule]!.error > 0 ? 'error' : 'warning')
   const count = document.directories.length === 1 ? problems.length + more : problems.length
-  const message = worst ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}${worst.message}` : `${more} problems of all directories are not listed: some may be here`
+  const message = worst
+    ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}${worst.message}`
+    : `${more} problems of all directories are not listed: some may be here`
   const text = xmlText(worst ? details(problems, document) : `\n${message}\n`)
   // what the schema of Ant allows in a test case are failures alone
   if (type === 'warning' && !areWarningsFailures) return { ...of('passed', []), said: `${rule}:${text}` }
@@ -109,14 +149,18 @@ function details(problems: readonly LintProblem[], { directory }: LintDocument):
     return `${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ${message}${test === null ? '' : ` (${test})`}`
   })
   const more = problems.length - here.length
-  return ['', ...here, ...(more > 0 ? [`and ${more} more`] : []), `effect: ${effect}`, `mend: ${remedy}`].map((line) => `${printable(line)}\n`).join('')
+  return ['', ...here, ...(more > 0 ? [`and ${more} more`] : []), `effect: ${effect}`, `mend: ${remedy}`]
+    .map((line) => `${printable(line)}\n`)
+    .join('')
 }
 
 function readCase(unread: LintDocument['undetermined']): string {
   const attributes = { name: 'every file could be judged', classname: 'lint-results', time: 0 }
   if (unread.length === 0) return xmlElement('testcase', attributes)
   const text = unread.slice(0, mostPlaces).map(({ file, message }) => `${printable(`${file}: ${message}`)}\n`)
-  return xmlElement('testcase', attributes, [xmlElement('error', { type: 'unknown', message: printable(unread[0]!.message) }, [xmlText(`\n${text.join('')}`)])])
+  return xmlElement('testcase', attributes, [
+    xmlElement('error', { type: 'unknown', message: printable(unread[0]!.message) }, [xmlText(`\n${text.join('')}`)]),
+  ])
 }
 
 function property(name: string, value: string | number): string {

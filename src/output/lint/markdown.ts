@@ -14,7 +14,10 @@ const most = { places: 20, causes: 50 } as const
 /** what a file says may be of any length */
 const longest = 500
 
-/** A page for a pipeline's summary: a table of the rules, and behind each what it found, which is shown when it is opened. */
+/**
+ * A page for a pipeline's summary: a table of the rules, and behind each what it found, which is shown when it is
+ * opened.
+ */
 export function lintMarkdown(document: LintDocument, exitCode: number): string {
   const groups = groupsOf(document)
   const { directory, settings, off, fix } = document
@@ -22,8 +25,27 @@ export function lintMarkdown(document: LintDocument, exitCode: number): string {
   const head = [
     `## ${groups.length === 0 && document.undeterminedCount === 0 ? '✅' : exitCode === 0 ? '⚠️' : '❌'} Results of ${name}`,
     `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}${off.length === 0 ? '' : ` Off: ${escaped(off.join(', '))}.`}`,
-    ...(fix ? [`This is a copy of ${escaped(fix.from)}; mended in it: ${Object.entries(fix.mended).map(([rule, count]) => `${rule} ${count}`).join(', ') || 'nothing'}.`] : []),
-    ...(groups.length === 0 ? [] : [markdownTable(['rule', 'what should be', 'problems'], groups.map(({ rule, severity, count }) => [`\`${rule}\``, resultRules[rule].title, amount(count, severity)]))]),
+    ...(fix
+      ? [
+          `This is a copy of ${escaped(fix.from)}; mended in it: ${
+            Object.entries(fix.mended)
+              .map(([rule, count]) => `${rule} ${count}`)
+              .join(', ') || 'nothing'
+          }.`,
+        ]
+      : []),
+    ...(groups.length === 0
+      ? []
+      : [
+          markdownTable(
+            ['rule', 'what should be', 'problems'],
+            groups.map(({ rule, severity, count }) => [
+              `\`${rule}\``,
+              resultRules[rule].title,
+              amount(count, severity),
+            ]),
+          ),
+        ]),
   ]
   return `${[...head, ...groups.map((group) => section(group, document)), ...unread(document)].join('\n\n')}\n`
 }
@@ -38,13 +60,27 @@ function section({ rule, severity, count, advices }: RuleGroup, document: LintDo
     ...(causes.length > most.causes ? [`- and ${grouped(causes.length - most.causes)} causes more`] : []),
     '',
   ])
-  return [`<details><summary>${severity === 'error' ? '❌' : '⚠️'} <code>${rule}</code>: ${amount(count, severity)}</summary>`, '', ...bounded(lines), '</details>'].join('\n')
+  return [
+    `<details><summary>${severity === 'error' ? '❌' : '⚠️'} <code>${rule}</code>: ${amount(count, severity)}</summary>`,
+    '',
+    ...bounded(lines),
+    '</details>',
+  ].join('\n')
 }
 
 function causeLines({ message, problems }: Cause, document: LintDocument): string[] {
-  const here = problems.slice(0, most.places).flatMap((problem) => [...(message === null ? [`- ${escaped(problem.message)}`] : []), ...places(problem, document)])
+  const here = problems
+    .slice(0, most.places)
+    .flatMap((problem) => [
+      ...(message === null ? [`- ${escaped(problem.message)}`] : []),
+      ...places(problem, document),
+    ])
   const more = problems.length - most.places
-  return [...(message === null ? [] : [`- ${escaped(message)}`]), ...here, ...(more > 0 ? [`  - and ${grouped(more)} more`] : [])]
+  return [
+    ...(message === null ? [] : [`- ${escaped(message)}`]),
+    ...here,
+    ...(more > 0 ? [`  - and ${grouped(more)} more`] : []),
+  ]
 }
 
 function places({ file, place, result, together, togetherCount }: LintProblem, { directory }: LintDocument): string[] {
@@ -54,14 +90,19 @@ function places({ file, place, result, together, togetherCount }: LintProblem, {
     return [...lines, ...(more > 0 ? [`  - and ${grouped(more)} more`] : [])]
   }
   const test = testOf(result)
-  return [`  - ${escaped(`${file === '.' ? directory : file}${place === undefined ? '' : `, ${place}`}${test === null ? '' : `: ${test}`}`)}`]
+  return [
+    `  - ${escaped(`${file === '.' ? directory : file}${place === undefined ? '' : `, ${place}`}${test === null ? '' : `: ${test}`}`)}`,
+  ]
 }
 
 function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
   if (undeterminedCount === 0) return []
   const here = undetermined.slice(0, most.places).map(({ file, message }) => `- ${escaped(`${file}: ${message}`)}`)
   const more = undeterminedCount - here.length
-  return [`### ${amount(undeterminedCount, 'file')} of which nothing could be told`, [...here, ...(more > 0 ? [`- and ${grouped(more)} more`] : [])].join('\n')]
+  return [
+    `### ${amount(undeterminedCount, 'file')} of which nothing could be told`,
+    [...here, ...(more > 0 ? [`- and ${grouped(more)} more`] : [])].join('\n'),
+  ]
 }
 
 /** As many of the lines as there is room for. */

@@ -19,12 +19,19 @@ const depthOfResults = 4
 /** what locations of a result are relative to */
 const base = 'RESULTS'
 
-/** SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts; fingerprints do not depend on the random names of result files. In pieces. */
+/**
+ * SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts; fingerprints do not depend on the random names of result
+ * files. In pieces.
+ */
 export function* lintSarif(document: LintDocument, { version, root, exitCode }: SarifView): Generator<string> {
   const results = withFingerprints(document.problems.slice(0, mostResults))
   const omitted = document.summary.error + document.summary.warning - results.length
   const notifications = [
-    ...document.undetermined.map(({ file, message }) => ({ level: 'warning', message: { text: printable(message) }, locations: [location(file)] })),
+    ...document.undetermined.map(({ file, message }) => ({
+      level: 'warning',
+      message: { text: printable(message) },
+      locations: [location(file)],
+    })),
     ...(omitted > 0 ? [{ level: 'note', message: { text: `${omitted} more problems are not listed` } }] : []),
   ]
   const run = {
@@ -43,10 +50,19 @@ export function* lintSarif(document: LintDocument, { version, root, exitCode }: 
     },
     originalUriBaseIds: { [base]: { uri: root } },
     columnKind: 'utf16CodeUnits',
-    invocations: [{ executionSuccessful: document.undeterminedCount === 0, exitCode, ...(notifications.length > 0 && { toolExecutionNotifications: notifications }) }],
+    invocations: [
+      {
+        executionSuccessful: document.undeterminedCount === 0,
+        exitCode,
+        ...(notifications.length > 0 && { toolExecutionNotifications: notifications }),
+      },
+    ],
     results,
   }
-  yield* jsonPieces({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }, depthOfResults)
+  yield* jsonPieces(
+    { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] },
+    depthOfResults,
+  )
   yield '\n'
 }
 
@@ -54,7 +70,10 @@ function withFingerprints(problems: readonly LintProblem[]): object[] {
   const seen = new Map<string, number>()
   return problems.map((problem) => {
     const { rule, severity, file, place, message, effect, remedy, result, together } = problem
-    const key = createHash('sha256').update(JSON.stringify([rule, result?.fullName ?? result?.name ?? file, place ?? ''])).digest('hex').slice(0, 32)
+    const key = createHash('sha256')
+      .update(JSON.stringify([rule, result?.fullName ?? result?.name ?? file, place ?? '']))
+      .digest('hex')
+      .slice(0, 32)
     const before = seen.get(key) ?? 0
     seen.set(key, before + 1)
     const test = testOf(result)
@@ -62,27 +81,54 @@ function withFingerprints(problems: readonly LintProblem[]): object[] {
       ruleId: rule,
       ruleIndex: ruleIds.indexOf(rule),
       level: severity,
-      message: { text: printable([`${sentence(test === null ? message : `${test}: ${message}`)}`, sentence(effect), sentence(remedy)].join(' ')) },
+      message: {
+        text: printable(
+          [`${sentence(test === null ? message : `${test}: ${message}`)}`, sentence(effect), sentence(remedy)].join(
+            ' ',
+          ),
+        ),
+      },
       locations: [location(file, place)],
-      ...(together && together.length > 0 && { relatedLocations: together.map((it, id) => ({ id: id + 1, ...location(it.file), message: { text: printable(it.name ?? it.file) } })) }),
+      ...(together &&
+        together.length > 0 && {
+          relatedLocations: together.map((it, id) => ({
+            id: id + 1,
+            ...location(it.file),
+            message: { text: printable(it.name ?? it.file) },
+          })),
+        }),
       partialFingerprints: { 'testRulePlace/v1': before === 0 ? key : `${key}:${before}` },
     }
   })
 }
 
 function location(file: string, place?: string): object {
-  const uri = file === '.' ? './' : file.replace(/\p{Surrogate}/gu, '\ufffd').split('/').map(encodeURIComponent).join('/')
+  const uri =
+    file === '.'
+      ? './'
+      : file
+          .replace(/\p{Surrogate}/gu, '\ufffd')
+          .split('/')
+          .map(encodeURIComponent)
+          .join('/')
   const at = /^line (\d+)(?:, column (\d+))?/.exec(place ?? '')
-  const region = at && { region: { startLine: Number(at[1]), ...(at[2] !== undefined && { startColumn: Number(at[2]) }) } }
+  const region = at && {
+    region: { startLine: Number(at[1]), ...(at[2] !== undefined && { startColumn: Number(at[2]) }) },
+  }
   return {
     physicalLocation: { artifactLocation: { uri, uriBaseId: base }, ...region },
-    ...(place !== undefined && !at && { logicalLocations: [{ fullyQualifiedName: pointerOf(printable(place)), kind: 'value' }] }),
+    ...(place !== undefined &&
+      !at && { logicalLocations: [{ fullyQualifiedName: pointerOf(printable(place)), kind: 'value' }] }),
   }
 }
 
 /** `labels[3].value` as a JSON pointer (RFC 6901), by which SARIF names places in JSON (3.33.5). */
 function pointerOf(place: string): string {
-  return `/${place.replace(/\[(\d+)\]/g, '.$1').replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('.', '/')}`
+  return `/${place
+    .replace(/\[(\d+)\]/g, '.$1')
+    .replaceAll('~', '~0')
+    .replaceAll('/', '~1')
+    .replaceAll('.', '/')}`
 }
 
 function sentence(text: string): string {

@@ -19,17 +19,24 @@ export interface LintView {
   verbose: boolean
 }
 
-/** so many are shown of what is told of one rule, of the places of one cause, of results that become one, and of what could not be read */
+/**
+ * so many are shown of what is told of one rule, of the places of one cause, of results that become one, and of what
+ * could not be read
+ */
 const most = { causes: 10, places: 3, together: 5, undetermined: 5 } as const
 /** and so much of a name, or of a place */
 const longest = 60
 
-/** What was found for people: the worst first, a rule once with what follows from it and how it is mended, and what it comes to. */
+/**
+ * What was found for people: the worst first, a rule once with what follows from it and how it is mended, and what it
+ * comes to.
+ */
 export function lintText(document: LintDocument, view: LintView): string {
   const { screen } = view
   const paint = paintFor(screen)
   const groups = groupsOf(document)
-  if (groups.length === 0 && document.undeterminedCount === 0 && !document.fix) return `${hang('', untroubled(document), screen.columns).join('\n')}\n`
+  if (groups.length === 0 && document.undeterminedCount === 0 && !document.fix)
+    return `${hang('', untroubled(document), screen.columns).join('\n')}\n`
   const blocks = [
     heading(document, screen, paint),
     ...(document.fix ? [fixLines(document.fix, screen)] : []),
@@ -44,7 +51,12 @@ export function lintText(document: LintDocument, view: LintView): string {
 }
 
 function untroubled({ results, directory, settings, off }: LintDocument): string {
-  const judged = [settings === undefined ? '' : `settings: ${settings}`, off.length === 0 ? '' : `off: ${printable(off.join(', '))}`].filter(Boolean).join('; ')
+  const judged = [
+    settings === undefined ? '' : `settings: ${settings}`,
+    off.length === 0 ? '' : `off: ${printable(off.join(', '))}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
   return printable(`${amount(results, 'result')} in ${directory}: nothing wrong${judged === '' ? '' : ` (${judged})`}`)
 }
 
@@ -57,10 +69,18 @@ function heading(document: LintDocument, { columns }: Screen, paint: Paint): str
   return [line.startsWith(name) ? paint.strong(name) + line.slice(name.length) : line, ...more]
 }
 
-function groupLines({ rule, severity, count, advices }: RuleGroup, document: LintDocument, view: LintView, paint: Paint): string[] {
+function groupLines(
+  { rule, severity, count, advices }: RuleGroup,
+  document: LintDocument,
+  view: LintView,
+  paint: Paint,
+): string[] {
   const shown = { left: view.verbose ? Infinity : most.causes }
   const lines = advices.flatMap((advice) => adviceLines(advice, document, view, shown))
-  const told = advices.reduce((sum, { causes }) => sum + causes.reduce((all, { problems }) => all + problems.length, 0), 0)
+  const told = advices.reduce(
+    (sum, { causes }) => sum + causes.reduce((all, { problems }) => all + problems.length, 0),
+    0,
+  )
   const skipped = advices.flatMap(({ causes }) => causes).slice(view.verbose ? Infinity : most.causes)
   const hidden = skipped.reduce((sum, { problems }) => sum + problems.length, 0)
   const rest = [
@@ -70,7 +90,12 @@ function groupLines({ rule, severity, count, advices }: RuleGroup, document: Lin
   return [`${badge(severity, paint)}  ${paint.strong(rule)}: ${amount(count, 'problem')}`, ...lines, ...rest]
 }
 
-function adviceLines({ effect, remedy, causes }: Advice, document: LintDocument, view: LintView, shown: { left: number }): string[] {
+function adviceLines(
+  { effect, remedy, causes }: Advice,
+  document: LintDocument,
+  view: LintView,
+  shown: { left: number },
+): string[] {
   const here = causes.slice(0, Math.max(0, shown.left))
   shown.left -= causes.length
   if (here.length === 0) return []
@@ -82,13 +107,20 @@ function adviceLines({ effect, remedy, causes }: Advice, document: LintDocument,
   ]
 }
 
-function causeLines({ message, problems }: Cause, { directory }: LintDocument, { screen, verbose }: LintView): string[] {
+function causeLines(
+  { message, problems }: Cause,
+  { directory }: LintDocument,
+  { screen, verbose }: LintView,
+): string[] {
   const here = problems.slice(0, verbose ? Infinity : most.places)
   const more = problems.length - here.length
   const said = (text: string): string[] => hang('  - ', printable(text), screen.columns)
   return [
     ...(message === null ? [] : said(message)),
-    ...here.flatMap((problem) => [...(message === null ? said(problem.message) : []), ...placeLines(problem, directory, screen, verbose)]),
+    ...here.flatMap((problem) => [
+      ...(message === null ? said(problem.message) : []),
+      ...placeLines(problem, directory, screen, verbose),
+    ]),
     ...(more > 0 ? [`      and ${grouped(more)} more: --verbose shows all`] : []),
   ]
 }
@@ -102,7 +134,12 @@ function placeLines(problem: LintProblem, directory: string, { columns }: Screen
   return hang('      ', printable(test === null ? where : `${where}: ${test}`), columns)
 }
 
-function togetherLines({ result, togetherCount }: LintProblem, together: readonly LintedTogether[], columns: number, verbose: boolean): string[] {
+function togetherLines(
+  { result, togetherCount }: LintProblem,
+  together: readonly LintedTogether[],
+  columns: number,
+  verbose: boolean,
+): string[] {
   const length = verbose ? Infinity : longest
   const here = together.slice(0, verbose ? Infinity : most.together)
   const more = (togetherCount ?? together.length) - here.length
@@ -115,7 +152,13 @@ function togetherLines({ result, togetherCount }: LintProblem, together: readonl
 }
 
 function aboutOf({ name, status, start }: LintedTogether, length: number): string {
-  return [name === undefined ? 'without a name' : short(name, length), status, start === undefined ? undefined : timeOf(start)].filter(Boolean).join(', ')
+  return [
+    name === undefined ? 'without a name' : short(name, length),
+    status,
+    start === undefined ? undefined : timeOf(start),
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 /** Any number may stand in a file. */
@@ -124,7 +167,11 @@ function timeOf(milliseconds: number): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : moment(at)
 }
 
-function undetermined({ undetermined: list, undeterminedCount }: LintDocument, { screen, verbose }: LintView, paint: Paint): string[] {
+function undetermined(
+  { undetermined: list, undeterminedCount }: LintDocument,
+  { screen, verbose }: LintView,
+  paint: Paint,
+): string[] {
   if (undeterminedCount === 0) return []
   const here = list.slice(0, verbose ? Infinity : most.undetermined)
   const more = undeterminedCount - here.length
@@ -143,6 +190,10 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
   return [
     ...hang('', `${said}. Exit code ${exitCode}.`, screen.columns),
     ...(worst ? [command`Next: testops-admin explain ${worst.rule}`] : []),
-    ...(isMended ? [`      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with what can be mended in it`] : []),
+    ...(isMended
+      ? [
+          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with what can be mended in it`,
+        ]
+      : []),
   ]
 }

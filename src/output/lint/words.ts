@@ -15,7 +15,10 @@ export function extent({ results, files, bytes }: Pick<LintDocument, 'results' |
 }
 
 /** `2 errors, 1 warning`; empty where there is neither. */
-export function tally({ summary: { error, warning }, undeterminedCount }: Pick<LintDocument, 'summary' | 'undeterminedCount'>): string {
+export function tally({
+  summary: { error, warning },
+  undeterminedCount,
+}: Pick<LintDocument, 'summary' | 'undeterminedCount'>): string {
   const parts = [
     error > 0 ? amount(error, 'error') : '',
     warning > 0 ? amount(warning, 'warning') : '',

@@ -15,7 +15,12 @@ export interface Bars {
 const least = 3
 
 /** From one moment to another, in so many columns; null where there is too little to show. */
-export function barsOf({ rate, count, untimed }: Pick<ScanMatch, 'rate' | 'count' | 'untimed'>, from: string, to: string, columns: number): Bars | null {
+export function barsOf(
+  { rate, count, untimed }: Pick<ScanMatch, 'rate' | 'count' | 'untimed'>,
+  from: string,
+  to: string,
+  columns: number,
+): Bars | null {
   const [start, end] = [Date.parse(from), Date.parse(to)]
   if (count - untimed < least || !(end > start)) return null
   const step = Math.max(rate.seconds * 1000, Math.ceil((end - start + 1) / columns))
@@ -27,5 +32,9 @@ export function barsOf({ rate, count, untimed }: Pick<ScanMatch, 'rate' | 'count
   }
   const most = Math.max(...bars)
   if (bars.filter((lines) => lines > 0).length < 2) return null
-  return { text: bars.map((lines) => (lines === 0 ? ' ' : heights[Math.ceil((lines / most) * heights.length) - 1]!)).join(''), most, width: step }
+  return {
+    text: bars.map((lines) => (lines === 0 ? ' ' : heights[Math.ceil((lines / most) * heights.length) - 1]!)).join(''),
+    most,
+    width: step,
+  }
 }

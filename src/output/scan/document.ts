@@ -65,7 +65,10 @@ interface ScannedFile {
   counts: Readonly<Partial<Record<SignatureId, number>>>
 }
 
-/** Something about the log itself that limits what is told of it. `isGap`: something could not be determined because of it. */
+/**
+ * Something about the log itself that limits what is told of it. `isGap`: something could not be determined because of
+ * it.
+ */
 export interface ScanNote {
   kind: 'binary' | 'clock' | 'dates' | 'empty' | 'interrupted' | 'time-zone'
   message: string
@@ -73,7 +76,15 @@ export interface ScanNote {
 }
 
 /** What the exit code is made from. */
-export function scanSummary({ matches, unread, notes }: Pick<ScanDocument, 'matches' | 'unread' | 'notes'>): { error: number; warning: number; unknown: number } {
+export function scanSummary({ matches, unread, notes }: Pick<ScanDocument, 'matches' | 'unread' | 'notes'>): {
+  error: number
+  warning: number
+  unknown: number
+} {
   const of = (severity: Severity): number => matches.filter((it) => it.severity === severity).length
-  return { error: of('error'), warning: of('warning'), unknown: unread.length + notes.filter(({ isGap }) => isGap).length }
+  return {
+    error: of('error'),
+    warning: of('warning'),
+    unknown: unread.length + notes.filter(({ isGap }) => isGap).length,
+  }
 }

@@ -15,8 +15,11 @@ export function scanChanges(document: ScanDocument, before: ScanDocument | null)
     const more = match.count - (known?.count ?? 0)
     const count = known === undefined ? grouped(match.count) : `${grouped(match.count)} (+${grouped(more)})`
     const newHosts = Object.keys(match.hosts ?? {}).filter((name) => own(known?.hosts, name) === undefined)
-    const shown = newHosts.length > 0 ? newHosts.slice(0, 3).join(', ') : known === undefined ? (match.samples[0] ?? '') : ''
-    return [`${match.last === undefined ? 'time unknown' : at(match.last)}  ${printable(`${match.severity} ${match.signature}`)} ${count}${shown === '' ? '' : `  ${printable(shown)}`}`]
+    const shown =
+      newHosts.length > 0 ? newHosts.slice(0, 3).join(', ') : known === undefined ? (match.samples[0] ?? '') : ''
+    return [
+      `${match.last === undefined ? 'time unknown' : at(match.last)}  ${printable(`${match.severity} ${match.signature}`)} ${count}${shown === '' ? '' : `  ${printable(shown)}`}`,
+    ]
   })
 }
 
@@ -24,7 +27,10 @@ export function scanChanges(document: ScanDocument, before: ScanDocument | null)
 export function scanRows(document: ScanDocument, screen: Screen, rows: number): string[] {
   const paint = paintFor({ ...screen, colour: false })
   const width = Math.max(0, ...document.matches.map(({ signature }) => signature.length))
-  const lines = document.matches.map((it) => `${pad(signOf(it), 9)}  ${pad(it.signature, width)}  ${grouped(it.count)}${it.last === undefined ? '' : `, last ${at(it.last)}`}${hostsOf(it)}`)
+  const lines = document.matches.map(
+    (it) =>
+      `${pad(signOf(it), 9)}  ${pad(it.signature, width)}  ${grouped(it.count)}${it.last === undefined ? '' : `, last ${at(it.last)}`}${hostsOf(it)}`,
+  )
   const room = Math.max(1, rows - 3)
   const left = lines.length > room ? [`… and ${lines.length - room} more`] : []
   const state = `… ${grouped(document.lines)} line${document.lines === 1 ? '' : 's'} so far${lines.length === 0 ? ', none of a known fault' : ''}; Ctrl-C ends it with the summary`

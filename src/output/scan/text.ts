@@ -19,7 +19,10 @@ export interface ScanView {
 const most = { hosts: 10, conflicts: 5, agents: 5, files: 5, timeline: 16 } as const
 const widestChart = 48
 
-/** What was found for people: each cause with its figures and what to do, what came first, what limits all that, and what it comes to. */
+/**
+ * What was found for people: each cause with its figures and what to do, what came first, what limits all that, and
+ * what it comes to.
+ */
 export function scanText(document: ScanDocument, { screen, exitCode }: ScanView): string {
   const paint = paintFor(screen)
   const blocks = [
@@ -39,11 +42,20 @@ export function scanText(document: ScanDocument, { screen, exitCode }: ScanView)
     .join('\n\n')}\n`
 }
 
-function heading({ deployment, files, lines, bytes, from, to }: ScanDocument, { columns }: Screen, paint: Paint): string[] {
+function heading(
+  { deployment, files, lines, bytes, from, to }: ScanDocument,
+  { columns }: Screen,
+  paint: Paint,
+): string[] {
   const name = printable(deployment ?? (files.length === 1 ? files[0]!.name : ''))
   const logs = name === '' || deployment !== undefined ? `${countOf(files.length, 'log')}, ` : ''
-  const times = from === undefined || to === undefined ? '' : `, ${at(from)}${at(from) === at(to) ? '' : ` to ${at(to)}`}`
-  const [line = '', ...more] = hang('', `${name === '' ? '' : `${name}: `}${logs}${grouped(lines)} line${lines === 1 ? '' : 's'}, ${size(bytes)}${times}`, columns)
+  const times =
+    from === undefined || to === undefined ? '' : `, ${at(from)}${at(from) === at(to) ? '' : ` to ${at(to)}`}`
+  const [line = '', ...more] = hang(
+    '',
+    `${name === '' ? '' : `${name}: `}${logs}${grouped(lines)} line${lines === 1 ? '' : 's'}, ${size(bytes)}${times}`,
+    columns,
+  )
   return [line.startsWith(name) ? paint.strong(name) + line.slice(name.length) : line, ...more]
 }
 
@@ -58,7 +70,11 @@ function causeLines(match: ScanMatch, document: ScanDocument, screen: Screen, pa
     ...chart(match, document, screen),
     ...[...details(match), ...where(match, document)].flatMap(say),
     ...(isCalm ? [] : samples.map((line) => `      ${printable(line)}`)),
-    ...(isCalm ? [] : remedy === null ? [`  by hand: ${printable(explain)}`] : [`  repair: ${printable(remedy)}`, `  more: ${printable(explain)}`]),
+    ...(isCalm
+      ? []
+      : remedy === null
+        ? [`  by hand: ${printable(explain)}`]
+        : [`  repair: ${printable(remedy)}`, `  more: ${printable(explain)}`]),
   ]
 }
 
@@ -68,7 +84,10 @@ function over({ overBy }: ScanMatch): string {
 
 /** Over the time of the log that was wanted, which is the same for all. */
 function chart(match: ScanMatch, { from, to, since = '', until = '9' }: ScanDocument, { columns }: Screen): string[] {
-  const bars = from === undefined || to === undefined ? null : barsOf(match, from > since ? from : since, to < until ? to : until, Math.min(widestChart, columns - 32))
+  const bars =
+    from === undefined || to === undefined
+      ? null
+      : barsOf(match, from > since ? from : since, to < until ? to : until, Math.min(widestChart, columns - 32))
   return bars === null ? [] : [`  |${bars.text}| at most ${grouped(bars.most)} in ${span(bars.width)}`]
 }
 
@@ -76,8 +95,18 @@ function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
   const named = Object.entries(hosts ?? {}).map(([name, records]) => `${name} ${grouped(records)}`)
   return [
     ...(named.length === 0 ? [] : [`hosts: ${some(named, most.hosts)}`]),
-    ...(conflicts ?? []).slice(0, most.conflicts).map((it) => `${it.kind} ${it.name} in vhost ${it.vhost}: ${it.argument} was asked for as ${it.wanted}, and is ${it.current}`),
-    ...(agents ?? []).slice(0, most.agents).map(({ indexed, processed, errors }) => `indexed ${indexed}, processed ${processed}${errors === null ? '' : `, errors ${errors}`}`),
+    ...(conflicts ?? [])
+      .slice(0, most.conflicts)
+      .map(
+        (it) =>
+          `${it.kind} ${it.name} in vhost ${it.vhost}: ${it.argument} was asked for as ${it.wanted}, and is ${it.current}`,
+      ),
+    ...(agents ?? [])
+      .slice(0, most.agents)
+      .map(
+        ({ indexed, processed, errors }) =>
+          `indexed ${indexed}, processed ${processed}${errors === null ? '' : `, errors ${errors}`}`,
+      ),
     ...(check === null ? [] : [`check: ${check}`]),
   ]
 }
@@ -86,28 +115,50 @@ function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
 function where({ signature }: ScanMatch, { files }: ScanDocument): string[] {
   if (files.length < 2) return []
   const having = files.filter(({ counts: { [signature]: lines = 0 } }) => lines > 0)
-  return [`in: ${some(having.map(({ name, counts: { [signature]: lines = 0 } }) => (having.length === 1 ? name : `${name} ${grouped(lines)}`)), most.files)}`]
+  return [
+    `in: ${some(
+      having.map(({ name, counts: { [signature]: lines = 0 } }) =>
+        having.length === 1 ? name : `${name} ${grouped(lines)}`,
+      ),
+      most.files,
+    )}`,
+  ]
 }
 
 function timeline({ timeline: all }: ScanDocument, paint: Paint): string[] {
   if (all.length < 2) return []
-  return [paint.strong('What came first'), ...all.slice(0, most.timeline).map((it) => `  ${at(it.at)}  ${printable(it.signature)}`)]
+  return [
+    paint.strong('What came first'),
+    ...all.slice(0, most.timeline).map((it) => `  ${at(it.at)}  ${printable(it.signature)}`),
+  ]
 }
 
 function verdict(document: ScanDocument, exitCode: number, screen: Screen): string[] {
   const { matches } = document
   const { error, warning, unknown } = scanSummary(document)
-  const of = (severity: string): string => matches.filter((it) => it.severity === severity).map(({ signature }) => signature).join(', ')
+  const of = (severity: string): string =>
+    matches
+      .filter((it) => it.severity === severity)
+      .map(({ signature }) => signature)
+      .join(', ')
   const parts = [
     error > 0 ? `${countOf(error, 'problem')}: ${of('error')}` : '',
     warning > 0 ? `${countOf(warning, 'warning')}: ${of('warning')}` : '',
     unknown > 0 ? 'not all could be determined' : '',
   ].filter(Boolean)
-  const said = error + warning > 0 ? parts.join('; ') : [matches.length === 0 ? 'No line of a known fault' : 'Nothing that is a problem', ...parts].join('; ')
+  const said =
+    error + warning > 0
+      ? parts.join('; ')
+      : [matches.length === 0 ? 'No line of a known fault' : 'Nothing that is a problem', ...parts].join('; ')
   const worst = matches.find((it) => it.severity !== 'info')
-  return [...hang('', `${said}. Exit code ${exitCode}.`, screen.columns), ...(worst ? [`Next: ${printable(worst.remedy ?? worst.explain)}`] : [])]
+  return [
+    ...hang('', `${said}. Exit code ${exitCode}.`, screen.columns),
+    ...(worst ? [`Next: ${printable(worst.remedy ?? worst.explain)}`] : []),
+  ]
 }
 
 function some(names: readonly string[], limit: number): string {
-  return names.length <= limit ? names.join(', ') : `${names.slice(0, limit).join(', ')} and ${grouped(names.length - limit)} more`
+  return names.length <= limit
+    ? names.join(', ')
+    : `${names.slice(0, limit).join(', ')} and ${grouped(names.length - limit)} more`
 }

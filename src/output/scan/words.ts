@@ -14,7 +14,12 @@ export function counts({ count, records }: Pick<ScanMatch, 'count' | 'records'>)
 }
 
 /** When, as far as the records say. */
-export function period({ first, last, untimed, count }: Pick<ScanMatch, 'first' | 'last' | 'untimed' | 'count'>): string {
+export function period({
+  first,
+  last,
+  untimed,
+  count,
+}: Pick<ScanMatch, 'first' | 'last' | 'untimed' | 'count'>): string {
   if (first === undefined || last === undefined) return 'times unknown'
   const unknown = untimed === 0 ? '' : `, ${grouped(untimed)} of ${grouped(count)} without a time`
   return `${first === last ? at(first) : `first ${at(first)}, last ${at(last)}`}${unknown}`

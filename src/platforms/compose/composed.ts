@@ -15,7 +15,11 @@ import type { View } from './view.ts'
 export async function composedImage({ engine, found }: View, edited: EditedFile | null): Promise<ComposedImage> {
   const { files: project, service } = found
   if (project === null) {
-    throw new AdminError('NOT_CONFIGURED', `the compose files of project ${found.project} are not on this machine, or may not be read by this user`, ['compose: {file: PATH}   # in the configuration'])
+    throw new AdminError(
+      'NOT_CONFIGURED',
+      `the compose files of project ${found.project} are not on this machine, or may not be read by this user`,
+      ['compose: {file: PATH}   # in the configuration'],
+    )
   }
   const has = declares(service)
   const before = await configured(engine, project, { has })
@@ -25,23 +29,38 @@ export async function composedImage({ engine, found }: View, edited: EditedFile 
   const untried: ComposedImage = { ...now, now: now.image, then: undefined, others: [] }
   if (part === null || extendsFiles(to)) return untried
   const was = part === project ? before : await configured(engine, part, { has })
-  const after = await tried(part, { path: edited.file, to, kind: 'compose-file' }, async (words, input) => configured(engine, part, { words, input, has }))
+  const after = await tried(part, { path: edited.file, to, kind: 'compose-file' }, async (words, input) =>
+    configured(engine, part, { words, input, has }),
+  )
   if (after === null) return untried
   const others = differences(was.value, after.value).filter((path) => path !== `services.${service}.image`)
   return { ...now, now: now.image, then: imageIn(after, service).image, others }
 }
 
-function imageIn({ value }: Configured, name: string): Pick<ComposedImage, 'platform' | 'isBuilt'> & { image: string | null } {
+function imageIn(
+  { value }: Configured,
+  name: string,
+): Pick<ComposedImage, 'platform' | 'isBuilt'> & { image: string | null } {
   const services = isMap(value) && isMap(value['services']) ? value['services'] : {}
   const service = Object.hasOwn(services, name) ? services[name] : {}
   const { image, platform, build } = isMap(service) ? service : {}
   return { image: textOrNull(image), platform: textOrNull(platform), isBuilt: build != null }
 }
 
-/** The file's text with the edits, and the project or the included part of one that has the file; null: none has it, as what a service extends. */
-async function editedPart(project: Project, { file, edits }: EditedFile): Promise<{ part: Project | null; to: Buffer }> {
+/**
+ * The file's text with the edits, and the project or the included part of one that has the file; null: none has it, as
+ * what a service extends.
+ */
+async function editedPart(
+  project: Project,
+  { file, edits }: EditedFile,
+): Promise<{ part: Project | null; to: Buffer }> {
   const to = Buffer.from(planEdits(file, await readFile(file, 'utf8'), edits).text)
-  const { files } = await composeFilesIn(project.files, project.folder, async (path) => parsedYaml(await readFile(path, 'utf8')).value)
+  const { files } = await composeFilesIn(
+    project.files,
+    project.folder,
+    async (path) => parsedYaml(await readFile(path, 'utf8')).value,
+  )
   const places = await Promise.all(files.map(async (it) => ({ ...it, path: await realpath(it.path) })))
   const own: ComposeFile | undefined = places.find(({ path }) => path === file)
   return { part: own === undefined ? null : own.included === null ? project : await partOf(project, own.included), to }

@@ -55,10 +55,15 @@ const labels = {
   oneOff: 'com.docker.compose.oneoff',
 } as const
 
-/** The containers of compose projects, stopped ones too; of one project, where it is named. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
+/**
+ * The containers of compose projects, stopped ones too; of one project, where it is named. Throws UNAVAILABLE,
+ * FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER.
+ */
 export async function composeContainers(engine: Engine, project: string | null = null): Promise<Container[]> {
   const filter = project === null ? labels.project : `${labels.project}=${project}`
-  const ids = (await engine.run(['ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${filter}`])).split('\n').filter(Boolean)
+  const ids = (await engine.run(['ps', '--all', '--quiet', '--no-trunc', '--filter', `label=${filter}`]))
+    .split('\n')
+    .filter(Boolean)
   if (ids.length === 0) return []
   const words = ['inspect', '--type', 'container', ...ids] as const
   const result = await engine.ask(words, { maxBytes: 50_000_000 })
@@ -89,7 +94,10 @@ interface Shown {
   Config?: { Image?: string; Env?: string[] | null; Hostname?: string; Labels?: Record<string, string> | null }
   HostConfig?: { RestartPolicy?: { Name?: string }; NetworkMode?: string; ExtraHosts?: string[] | null }
   NetworkSettings?: {
-    Networks?: Record<string, { IPAddress?: string; Aliases?: string[] | null; DNSNames?: string[] | null } | null> | null
+    Networks?: Record<
+      string,
+      { IPAddress?: string; Aliases?: string[] | null; DNSNames?: string[] | null } | null
+    > | null
     Ports?: Record<string, { HostIp?: string; HostPort?: string }[] | null> | null
   }
 }
@@ -101,7 +109,15 @@ interface Health {
 
 /** Null for what is no container of a service of a project: `docker compose run` leaves such. */
 export function containerIn(shown: unknown): Container | null {
-  const { Id: id, Name = '', Config = {}, State = {}, HostConfig = {}, NetworkSettings = {}, RestartCount = 0 } = (shown ?? {}) as Shown
+  const {
+    Id: id,
+    Name = '',
+    Config = {},
+    State = {},
+    HostConfig = {},
+    NetworkSettings = {},
+    RestartCount = 0,
+  } = (shown ?? {}) as Shown
   const own = Config.Labels ?? {}
   const { [labels.project]: project, [labels.service]: service, [labels.folder]: folder } = own
   if (!id || !project || !service || own[labels.oneOff]?.toLowerCase() === 'true') return null
@@ -128,7 +144,10 @@ export function containerIn(shown: unknown): Container | null {
       aliases: [...new Set([...(it?.Aliases ?? []), ...(it?.DNSNames ?? [])])],
     })),
     ports: Object.fromEntries(
-      Object.entries(NetworkSettings.Ports ?? {}).map(([port, at]) => [port, (at ?? []).map((it) => ({ host: it.HostIp ?? '', port: Number(it.HostPort) }))]),
+      Object.entries(NetworkSettings.Ports ?? {}).map(([port, at]) => [
+        port,
+        (at ?? []).map((it) => ({ host: it.HostIp ?? '', port: Number(it.HostPort) })),
+      ]),
     ),
   }
 }

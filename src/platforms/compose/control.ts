@@ -13,7 +13,11 @@ import { runs, statusOf } from './status.ts'
 import type { View } from './view.ts'
 
 /** How the service of a compose project is stopped and started, and its settings are written. */
-export function composeControl(view: View, commands: ServiceManager['commands'], options: PlatformOptions): ServiceControl {
+export function composeControl(
+  view: View,
+  commands: ServiceManager['commands'],
+  options: PlatformOptions,
+): ServiceControl {
   const manager = managerOf(view, commands)
   const environment = options.environment ?? {}
   return {
@@ -28,7 +32,10 @@ export function composeControl(view: View, commands: ServiceManager['commands'],
 /** how long a program is asked before it is killed, at most: some of what is left is for the waiting */
 const graceShare = 0.8
 
-function managerOf(view: View, commands: ServiceManager['commands']): Pick<ServiceManager, 'status' | 'start' | 'stop' | 'commands'> {
+function managerOf(
+  view: View,
+  commands: ServiceManager['commands'],
+): Pick<ServiceManager, 'status' | 'start' | 'stop' | 'commands'> {
   const { engine, found } = view
   return {
     async status() {
@@ -37,7 +44,9 @@ function managerOf(view: View, commands: ServiceManager['commands']): Pick<Servi
     },
     async stop({ timeoutMs }) {
       // one between two attempts of its restart policy is told to stay stopped, too
-      const ids = (await view.containers()).own.filter((it) => runs(it) || it.state.status === 'restarting').map(({ id }) => id)
+      const ids = (await view.containers()).own
+        .filter((it) => runs(it) || it.state.status === 'restarting')
+        .map(({ id }) => id)
       const seconds = Math.max(1, Math.floor((timeoutMs * graceShare) / 1000))
       if (ids.length > 0) await engine.run(['stop', '-t', String(seconds), ...ids], { timeoutMs })
     },
@@ -46,10 +55,23 @@ function managerOf(view: View, commands: ServiceManager['commands']): Pick<Servi
       if (own.some(runs)) return
       const [first] = own
       const declared = await view.declared().catch(nullWhereUnknown)
-      const isCurrent = first !== undefined && (declared === null || (await pendingSettings(engine, first, declared)).length === 0)
+      const isCurrent =
+        first !== undefined && (declared === null || (await pendingSettings(engine, first, declared)).length === 0)
       if (isCurrent || found.files === null) await engine.run(['start', ...own.map(({ id }) => id)], { timeoutMs })
       // a container has the settings that it was made with: with others it is made anew, it alone
-      else await engine.runCompose([...wordsOf(found.files), 'up', '--detach', '--no-deps', '--no-build', ...(await limitPulls(engine, declared)), found.service], { timeoutMs, directory: found.files.folder })
+      else
+        await engine.runCompose(
+          [
+            ...wordsOf(found.files),
+            'up',
+            '--detach',
+            '--no-deps',
+            '--no-build',
+            ...(await limitPulls(engine, declared)),
+            found.service,
+          ],
+          { timeoutMs, directory: found.files.folder },
+        )
     },
     commands,
   }
@@ -58,13 +80,19 @@ function managerOf(view: View, commands: ServiceManager['commands']): Pick<Servi
 /** Policies by which an image that is there is taken as it is (compose-spec, 05-services.md, "pull_policy"). */
 const ofWhatIsThere: readonly (string | null)[] = [null, 'missing', 'if_not_present', 'never']
 
-/** A newer image under the same name would come with the setting unasked; and while the service is stopped, a registry that is down would keep it from coming back. */
+/**
+ * A newer image under the same name would come with the setting unasked; and while the service is stopped, a registry
+ * that is down would keep it from coming back.
+ */
 async function limitPulls(engine: Engine, declared: Declared | null): Promise<string[]> {
   if (declared === null || ofWhatIsThere.includes(declared.pullPolicy)) return []
   return (await engine.canLimitPulls()) ? ['--pull', 'missing'] : []
 }
 
-/** Where no compose program tells what the files declare, nothing of them can have been changed either: a container is what it was. */
+/**
+ * Where no compose program tells what the files declare, nothing of them can have been changed either: a container is
+ * what it was.
+ */
 function nullWhereUnknown(error: unknown): null {
   if (error instanceof AdminError && error.code === 'UNAVAILABLE') return null
   throw error

@@ -20,19 +20,33 @@ export interface Engine {
   ask(words: readonly string[], options?: Partial<ProgramOptions>): Promise<ProgramResult>
   /** the same, where anything but 0 is an error */
   run(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
-  /** what it prints on either output, a line at a time and in their order, until it or the signal ends that; throws UNEXPECTED_ANSWER where it fails */
+  /**
+   * what it prints on either output, a line at a time and in their order, until it or the signal ends that; throws
+   * UNEXPECTED_ANSWER where it fails
+   */
   lines(words: readonly string[], signal: AbortSignal): AsyncGenerator<string>
   /** the same as bytes, as it comes; throws as `run` */
   blocks(words: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array>
   /** the same as a connection: its standard input and output */
   stream(words: readonly string[]): Duplex
-  /** the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is neither */
+  /**
+   * the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is
+   * neither
+   */
   compose(): Promise<readonly [string, ...string[]]>
-  /** a command of the compose program; anything but 0 is an error. `allProfiles`: of services that take a profile to be there, too */
+  /**
+   * a command of the compose program; anything but 0 is an error. `allProfiles`: of services that take a profile to be
+   * there, too
+   */
   runCompose(words: readonly string[], options?: Partial<ProgramOptions> & { allProfiles?: boolean }): Promise<string>
-  /** whether its compose program's `up` takes `--pull missing`, by its own help: the first versions of 2 do not, nor does 1 */
+  /**
+   * whether its compose program's `up` takes `--pull missing`, by its own help: the first versions of 2 do not, nor
+   * does 1
+   */
   canLimitPulls(): Promise<boolean>
-  /** whether its containers are processes of this machine, under this kernel: not so in the virtual machine of a desktop */
+  /**
+   * whether its containers are processes of this machine, under this kernel: not so in the virtual machine of a desktop
+   */
   isHere(): Promise<boolean>
   /** name of the machine that it runs on; null: it does not say */
   machine(): Promise<string | null>
@@ -48,13 +62,16 @@ const programs = ['docker', 'podman'] as const
 
 /** The engine whose program is installed here; null where there is none. Asks it nothing. */
 export async function findEngine(options: PlatformOptions): Promise<Engine | null> {
-  for (const program of programs) if (await isOnPath(program, options.environment?.['PATH'])) return engineOf(program, options)
+  for (const program of programs)
+    if (await isOnPath(program, options.environment?.['PATH'])) return engineOf(program, options)
   return null
 }
 
 /** What is said where there is none. */
 export function withoutEngine(): AdminError {
-  return new AdminError('UNAVAILABLE', 'neither docker nor podman is installed on this machine', ['command -v docker podman'])
+  return new AdminError('UNAVAILABLE', 'neither docker nor podman is installed on this machine', [
+    'command -v docker podman',
+  ])
 }
 
 /** The compose program. */
@@ -64,9 +81,20 @@ interface Provider {
 }
 
 function engineOf(program: (typeof programs)[number], options: PlatformOptions): Engine {
-  const start = async (command: readonly [string, ...string[]], more: Partial<ProgramOptions> = {}): Promise<ProgramResult> =>
-    runProgram(command, { timeoutMs: options.timeoutMs, environment: options.environment ?? {}, signal: options.signal, ...more })
-  const orThrow = async (command: readonly [string, ...string[]], more: Partial<ProgramOptions> = {}): Promise<string> => {
+  const start = async (
+    command: readonly [string, ...string[]],
+    more: Partial<ProgramOptions> = {},
+  ): Promise<ProgramResult> =>
+    runProgram(command, {
+      timeoutMs: options.timeoutMs,
+      environment: options.environment ?? {},
+      signal: options.signal,
+      ...more,
+    })
+  const orThrow = async (
+    command: readonly [string, ...string[]],
+    more: Partial<ProgramOptions> = {},
+  ): Promise<string> => {
     const result = await start(command, more)
     if (result.exitCode !== 0) throw engineFailure(command, result)
     return result.stdout
@@ -75,10 +103,16 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
   const provider = once(async (): Promise<Provider> => {
     const { exitCode, stdout, stderr } = await ask(['compose', 'version'])
     // `podman compose` runs either program, and says which
-    if (exitCode === 0) return { words: [program, 'compose'], isPodmanCompose: /podman-compose/.test(`${stdout}${stderr}`) }
+    if (exitCode === 0)
+      return { words: [program, 'compose'], isPodmanCompose: /podman-compose/.test(`${stdout}${stderr}`) }
     const alone = `${program}-compose`
-    if (await isOnPath(alone, options.environment?.['PATH'])) return { words: [alone], isPodmanCompose: alone === 'podman-compose' }
-    throw new AdminError('UNAVAILABLE', `neither \`${program} compose\` nor \`${alone}\` is installed on this machine`, [command`${program} compose version`])
+    if (await isOnPath(alone, options.environment?.['PATH']))
+      return { words: [alone], isPodmanCompose: alone === 'podman-compose' }
+    throw new AdminError(
+      'UNAVAILABLE',
+      `neither \`${program} compose\` nor \`${alone}\` is installed on this machine`,
+      [command`${program} compose version`],
+    )
   })
   const information = once(async () => machineIn((await ask(['info', '--format', '{{json .}}'])).stdout))
   return {
@@ -91,7 +125,12 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     },
     blocks(words, signal = options.signal) {
       const shown = [program, ...words] as const
-      return programBlocks(bothOutputs(shown), { environment: options.environment ?? {}, shown, signal, failure: (result) => engineFailure(shown, result) })
+      return programBlocks(bothOutputs(shown), {
+        environment: options.environment ?? {},
+        shown,
+        signal,
+        failure: (result) => engineFailure(shown, result),
+      })
     },
     stream: (words) => programStream([program, ...words], options.environment ?? {}),
     compose: async () => (await provider()).words,
@@ -101,7 +140,8 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
       const environment = { ...options.environment, ...(allProfiles && { COMPOSE_PROFILES: '*' }) }
       return orThrow([...own.words, ...(own.isPodmanCompose ? withoutFolder(words) : words)], { environment, ...more })
     },
-    canLimitPulls: async () => /--pull string[^]{0,200}"missing"/.test((await start([...(await provider()).words, 'up', '--help'])).stdout),
+    canLimitPulls: async () =>
+      /--pull string[^]{0,200}"missing"/.test((await start([...(await provider()).words, 'up', '--help'])).stdout),
     async isHere() {
       const { name, kernel } = await information()
       return name === hostname() && kernel === release()
@@ -125,7 +165,13 @@ function withoutFolder(words: readonly string[]): readonly string[] {
 
 /** Docker and Podman tell it in different shapes. */
 function machineIn(text: string): { name: string | null; kernel: string | null; platform: string | null } {
-  const told = jsonIn(text) as { Name?: string; KernelVersion?: string; OSType?: string; Architecture?: string; host?: { hostname?: string; kernel?: string; os?: string; arch?: string } } | null
+  const told = jsonIn(text) as {
+    Name?: string
+    KernelVersion?: string
+    OSType?: string
+    Architecture?: string
+    host?: { hostname?: string; kernel?: string; os?: string; arch?: string }
+  } | null
   const [system, architecture] = [told?.OSType || told?.host?.os, told?.Architecture || told?.host?.arch]
   return {
     name: told?.Name || told?.host?.hostname || null,
@@ -135,7 +181,14 @@ function machineIn(text: string): { name: string | null; kernel: string | null; 
 }
 
 /** Docker tells its machine's as `uname -m` does, images have Go's names (containerd, platforms.normalizeArch). */
-const imageArchitectures: Readonly<Record<string, string>> = { x86_64: 'amd64', 'x86-64': 'amd64', aarch64: 'arm64', armhf: 'arm', armel: 'arm', i386: '386' }
+const imageArchitectures: Readonly<Record<string, string>> = {
+  x86_64: 'amd64',
+  'x86-64': 'amd64',
+  aarch64: 'arm64',
+  armhf: 'arm',
+  armel: 'arm',
+  i386: '386',
+}
 
 async function contextAddress(ask: Engine['ask']): Promise<string> {
   const { stdout, exitCode } = await ask(['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'])
@@ -145,7 +198,9 @@ async function contextAddress(ask: Engine['ask']): Promise<string> {
 /** An engine at a socket publishes on this machine, another one on its own. */
 function hostOf(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
-  return url !== null && ['tcp:', 'ssh:', 'http:', 'https:'].includes(url.protocol) ? url.hostname || '127.0.0.1' : '127.0.0.1'
+  return url !== null && ['tcp:', 'ssh:', 'http:', 'https:'].includes(url.protocol)
+    ? url.hostname || '127.0.0.1'
+    : '127.0.0.1'
 }
 
 export function jsonIn(text: string): unknown {

@@ -16,12 +16,21 @@ export function engineFailure(words: readonly [string, ...string[]], result: Pro
     ])
   }
   // what the engine tells of a registry begins with its own words
-  if (!/error response from daemon/i.test(said) && /cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)) {
-    return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [command`${program} info`])
+  if (
+    !/error response from daemon/i.test(said) &&
+    /cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)
+  ) {
+    return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [
+      command`${program} info`,
+    ])
   }
   // podman-compose 1.0.3, of Debian 12; that of 1.3.0 and 1.6.0 has it
   if (/invalid choice: 'config'/.test(said)) {
-    return new AdminError('UNAVAILABLE', 'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it', ['podman-compose --version'])
+    return new AdminError(
+      'UNAVAILABLE',
+      'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it',
+      ['podman-compose --version'],
+    )
   }
   return new AdminError('UNEXPECTED_ANSWER', `\`${typed(words)}\` ${endOf(result)}`, [typed(words)])
 }

@@ -22,31 +22,54 @@ interface Cause {
   next: readonly Suggestion[]
 }
 
-/** Why an image could not be fetched, by what `docker pull` and `podman pull` say; all of it as `moby`, `containerd` and `containers/image` write it. */
+/**
+ * Why an image could not be fetched, by what `docker pull` and `podman pull` say; all of it as `moby`, `containerd` and
+ * `containers/image` write it.
+ */
 export function notFetched(wanted: WantedImage, { engine, asked, said }: Asked): AdminError {
   // what is named by the operator is no word of the engine
   const words = said.replaceAll(wanted.image, 'IMAGE').replaceAll(withoutTag(wanted.image), 'IMAGE')
-  if (isOfEngine(words)) return engineFailure([engine.program, 'pull'], { exitCode: 1, signal: null, stdout: '', stderr: said, truncated: false })
+  if (isOfEngine(words))
+    return engineFailure([engine.program, 'pull'], {
+      exitCode: 1,
+      signal: null,
+      stdout: '',
+      stderr: said,
+      truncated: false,
+    })
   const { image } = wanted
   const again = command`${nested(asked)}   # what was asked`
   const cause = causesOf(wanted, engine).find(({ pattern }) => pattern.test(words))
-  if (cause) return new AdminError(cause.code, `image ${image} was not fetched: ${cause.message}. Nothing was changed`, [...cause.next, again])
+  if (cause)
+    return new AdminError(cause.code, `image ${image} was not fetched: ${cause.message}. Nothing was changed`, [
+      ...cause.next,
+      again,
+    ])
   return new AdminError('FAILED', `image ${image} was not fetched: ${lastOf(said)}. Nothing was changed`, [again])
 }
 
 /** It was ended by this program. */
-export function lateFetch({ image }: WantedImage, { asked, timeoutMs, done, total }: { asked: ShellCommand; timeoutMs: number; done: number; total: number }): AdminError {
+export function lateFetch(
+  { image }: WantedImage,
+  { asked, timeoutMs, done, total }: { asked: ShellCommand; timeoutMs: number; done: number; total: number },
+): AdminError {
   const far = total === 0 ? '' : ` (${done} of ${total} layers were there)`
-  return new AdminError('TIMED_OUT', `image ${image} was not fetched within ${seconds(timeoutMs)}${far}. Nothing was changed`, [
-    command`${nested(asked)}   # goes on with it, for as long as it takes`,
-    '--patience SECONDS   # gives the same command more time',
-  ])
+  return new AdminError(
+    'TIMED_OUT',
+    `image ${image} was not fetched within ${seconds(timeoutMs)}${far}. Nothing was changed`,
+    [
+      command`${nested(asked)}   # goes on with it, for as long as it takes`,
+      '--patience SECONDS   # gives the same command more time',
+    ],
+  )
 }
 
 /** The engine's daemon has not answered: what it answers itself begins with its own words. */
 function isOfEngine(words: string): boolean {
   if (/error response from daemon/i.test(words)) return false
-  return /cannot connect to the docker daemon|error during connect|cannot connect to podman|permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(words)
+  return /cannot connect to the docker daemon|error during connect|cannot connect to podman|permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(
+    words,
+  )
 }
 
 function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'program'>): readonly Cause[] {
@@ -54,7 +77,8 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
   const look = sentence`look into ${registry} for the image and its tag`
   return [
     {
-      pattern: /no matching manifest for|does not match the specified platform|no image found in (?:manifest list|image index)|operating system "?[^"\n]{0,100}"? cannot be used/i,
+      pattern:
+        /no matching manifest for|does not match the specified platform|no image found in (?:manifest list|image index)|operating system "?[^"\n]{0,100}"? cannot be used/i,
       code: 'REFUSED',
       message: `${registry} has it for another platform than ${platform ?? "this engine's"}`,
       next: [look],
@@ -69,7 +93,10 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
       pattern: /toomanyrequests|too many requests|rate limit/i,
       code: 'EXHAUSTED',
       message: `${registry} wants no more calls for now`,
-      next: [command`${program} login ${registry}   # who is signed in may often fetch more`, 'wait, then give the same command again'],
+      next: [
+        command`${program} login ${registry}   # who is signed in may often fetch more`,
+        'wait, then give the same command again',
+      ],
     },
     {
       pattern: /pull access denied|repository does not exist/i,
@@ -99,7 +126,10 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
       pattern: /x509:|tls: |certificate|server gave HTTP response to HTTPS client/i,
       code: 'UNREACHABLE',
       message: `${program} does not trust ${registry}, or that speaks no TLS`,
-      next: [command`openssl s_client -connect ${registry.includes(':') ? registry : `${registry}:443`} </dev/null`, sentence`give ${program} the registry's certificate: /etc/docker/certs.d/${registry}/ca.crt`],
+      next: [
+        command`openssl s_client -connect ${registry.includes(':') ? registry : `${registry}:443`} </dev/null`,
+        sentence`give ${program} the registry's certificate: /etc/docker/certs.d/${registry}/ca.crt`,
+      ],
     },
     {
       pattern: /timeout|timed out|deadline exceeded|awaiting headers/i,
@@ -108,13 +138,15 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
       next: [command`curl -m 10 -sSI https://${registry}/v2/`],
     },
     {
-      pattern: /connection refused|no route to host|network is unreachable|connection reset|unexpected EOF|\bEOF\b|proxyconnect|bad gateway|service unavailable|\b50[234]\b/i,
+      pattern:
+        /connection refused|no route to host|network is unreachable|connection reset|unexpected EOF|\bEOF\b|proxyconnect|bad gateway|service unavailable|\b50[234]\b/i,
       code: 'UNREACHABLE',
       message: `${program} gets no connection to ${registry}`,
       next: [command`curl -m 10 -sSI https://${registry}/v2/`],
     },
     {
-      pattern: /manifest unknown|manifest for .{0,400} not found|manifest_unknown|name unknown|name_unknown|repository .{0,400}not found|: not found$/im,
+      pattern:
+        /manifest unknown|manifest for .{0,400} not found|manifest_unknown|name unknown|name_unknown|repository .{0,400}not found|: not found$/im,
       code: 'REFUSED',
       message: `${registry} has no such image or tag`,
       next: [look],

@@ -22,29 +22,49 @@ export interface FoundService {
   isDeclaredOnly: boolean
 }
 
-/** All services that run one of the product's images: in containers, and in the compose file here. `narrow` leaves out the others. */
+/**
+ * All services that run one of the product's images: in containers, and in the compose file here. `narrow` leaves out
+ * the others.
+ */
 export async function findServices(
   engine: Engine,
   narrow: Pick<ComposeSettings, 'project' | 'file' | 'service' | 'folder'>,
   environment: PlatformOptions['environment'] = {},
 ): Promise<FoundService[]> {
-  const [containers, here] = await Promise.all([composeContainers(engine, narrow.project), filesAt(narrow, environment)])
+  const [containers, here] = await Promise.all([
+    composeContainers(engine, narrow.project),
+    filesAt(narrow, environment),
+  ])
   const own = distinct(containers.filter((it) => isMeant(it, narrow)).map(foundIn))
-  const running = await Promise.all(own.map(async (it) => ({ ...it, files: it.files && (await allReadable(it.files)) ? it.files : (here !== null && narrow.file ? here : null) })))
+  const running = await Promise.all(
+    own.map(async (it) => ({
+      ...it,
+      files: it.files && (await allReadable(it.files)) ? it.files : here !== null && narrow.file ? here : null,
+    })),
+  )
   if (here === null || running.some((it) => it.files?.files.some((file) => here.files.includes(file)))) return running
   const declared = await declaredAt(engine, here, narrow, running.length > 0)
   return [...running, ...declared.filter((it) => !running.some(({ project }) => project === it.project))]
 }
 
-async function filesAt({ file, folder, project }: Pick<ComposeSettings, 'file' | 'folder' | 'project'>, environment: NonNullable<PlatformOptions['environment']>): Promise<Project | null> {
+async function filesAt(
+  { file, folder, project }: Pick<ComposeSettings, 'file' | 'folder' | 'project'>,
+  environment: NonNullable<PlatformOptions['environment']>,
+): Promise<Project | null> {
   const found = file === null ? await projectAt(folder, environment) : projectOfFile(file.path)
   return found && (project === null ? found : { ...found, name: project })
 }
 
 /** A file that is no part of what was asked for and is not valid is no reason to refuse what runs. */
-async function declaredAt(engine: Engine, here: Project, narrow: Pick<ComposeSettings, 'file' | 'service' | 'project'>, isOther: boolean): Promise<FoundService[]> {
+async function declaredAt(
+  engine: Engine,
+  here: Project,
+  narrow: Pick<ComposeSettings, 'file' | 'service' | 'project'>,
+  isOther: boolean,
+): Promise<FoundService[]> {
   try {
-    const isWanted = (it: Declared): boolean => it.image !== null && (narrow.service === null ? isProduct(it.image) : it.name === narrow.service)
+    const isWanted = (it: Declared): boolean =>
+      it.image !== null && (narrow.service === null ? isProduct(it.image) : it.name === narrow.service)
     const { name, services } = await configured(engine, here, { has: (it) => it.services.some(isWanted) })
     const files = { ...here, name }
     return services
@@ -93,16 +113,21 @@ export function theOnly(found: readonly FoundService[], engine: Engine, settings
     throw new AdminError(
       'CONFIGURATION',
       `several compose services run the product: ${found.map(inWords).join(', ')}`,
-      found.map(({ project, service }) => command`compose: {project: ${project}${nested(isOneProject ? command`, service: ${service}` : '')}}   # in the configuration`),
+      found.map(
+        ({ project, service }) =>
+          command`compose: {project: ${project}${nested(isOneProject ? command`, service: ${service}` : '')}}   # in the configuration`,
+      ),
     )
   }
   const { project, service, file, folder } = settings
   const wanted = service === null ? `the image ${images.standard} or ${images.legacy}` : `the name ${service}`
   const where = project === null ? 'no compose project' : `the compose project ${project}`
   const looked = file === null ? `no compose file in ${folder} or above has one` : `${file.path} (${file.at}) has none`
-  throw new AdminError('UNAVAILABLE', `${where} has ${project === null ? 'a' : 'no'} service with ${wanted} among the containers of ${engine.program}, and ${looked}`, [
-    typed([engine.program, 'ps', '--all', '--filter', 'label=com.docker.compose.project']),
-  ])
+  throw new AdminError(
+    'UNAVAILABLE',
+    `${where} has ${project === null ? 'a' : 'no'} service with ${wanted} among the containers of ${engine.program}, and ${looked}`,
+    [typed([engine.program, 'ps', '--all', '--filter', 'label=com.docker.compose.project'])],
+  )
 }
 
 function inWords({ project, service, image }: FoundService): string {

@@ -15,7 +15,12 @@ export const findComposeProjects: Finder = async ({ folder, ...options }) => {
       name: projects.indexOf(project) === projects.lastIndexOf(project) ? project : `${project}-${service}`,
       what: `compose project \`${project}\` (service ${service}, image ${image}${isDeclaredOnly ? `, only in ${files?.files.join(', ')} so far` : ''})`,
       // of several files none stands for all: they are found again from here
-      place: { platform: 'compose', project, service, file: isDeclaredOnly && files?.files.length === 1 ? files.files[0]! : null },
+      place: {
+        platform: 'compose',
+        project,
+        service,
+        file: isDeclaredOnly && files?.files.length === 1 ? files.files[0]! : null,
+      },
     })),
     looked: `no container of ${engine.program}, and no compose file in ${folder} or above, has the image ${images.standard} or ${images.legacy}`,
   }

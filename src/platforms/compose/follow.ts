@@ -16,7 +16,12 @@ export function containerLogs(engine: Engine, containers: () => Promise<readonly
   return {
     async list() {
       const begun = (await containers()).filter(({ state }) => state.startedAt !== null)
-      return begun.map((it) => ({ key: it.id, name: it.name, run: it.state.startedAt?.toISOString() ?? '', isRunning: runs(it) }))
+      return begun.map((it) => ({
+        key: it.id,
+        name: it.name,
+        run: it.state.startedAt?.toISOString() ?? '',
+        isRunning: runs(it),
+      }))
     },
     // by its id: another one may have got its name meanwhile
     lines: ({ key }, from, signal) => engine.lines(['logs', '--follow', '--timestamps', ...wanted(from), key], signal),

@@ -9,7 +9,10 @@ export function healthOf(containers: readonly Container[], program: string): Ser
   return {
     wanted: watched.length === 0 ? null : watched.length,
     instances: containers.map(instanceOf),
-    said: unhealthy.flatMap(({ name, state }) => [`${program} inspect -f '{{json .State.Health}}' ${name}`, ...(state.healthOutput ?? '').split('\n').filter(Boolean).slice(-3)]),
+    said: unhealthy.flatMap(({ name, state }) => [
+      `${program} inspect -f '{{json .State.Health}}' ${name}`,
+      ...(state.healthOutput ?? '').split('\n').filter(Boolean).slice(-3),
+    ]),
   }
 }
 
@@ -26,10 +29,15 @@ function instanceOf(it: Container): InstanceHealth {
   }
 }
 
-/** One that runs again keeps the end of its run before, but not how that came about; `docker restart` is not counted. */
+/**
+ * One that runs again keeps the end of its run before, but not how that came about; `docker restart` is not counted.
+ */
 function endOf(it: Container): InstanceEnd | null {
   const { status, exitCode, outOfMemory, startedAt, finishedAt } = it.state
-  if (runs(it)) return it.restarts === 0 ? null : { reason: outOfMemory ? 'OOMKilled' : '', exitCode: null, startedAt: null, at: finishedAt }
+  if (runs(it))
+    return it.restarts === 0
+      ? null
+      : { reason: outOfMemory ? 'OOMKilled' : '', exitCode: null, startedAt: null, at: finishedAt }
   if (status === 'created' || (!outOfMemory && status === 'exited' && endedByStop.includes(exitCode))) return null
   return { reason: outOfMemory ? 'OOMKilled' : status === 'dead' ? 'dead' : '', exitCode, startedAt, at: finishedAt }
 }

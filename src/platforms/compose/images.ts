@@ -11,7 +11,10 @@ import { lateFetch, notFetched } from './fetch-failure.ts'
 import { layersIn } from './pulled-layers.ts'
 import type { View } from './view.ts'
 
-/** Whether the engine has an image of a platform that runs there: the one that is asked for, else its own, else that of the service's present image. */
+/**
+ * Whether the engine has an image of a platform that runs there: the one that is asked for, else its own, else that of
+ * the service's present image.
+ */
 export async function hasImage(view: View, wanted: WantedImage): Promise<boolean> {
   assertFetchable(wanted)
   const is = await platformOf(view.engine, wanted.image)
@@ -21,8 +24,15 @@ export async function hasImage(view: View, wanted: WantedImage): Promise<boolean
 /** so many of the last lines that the engine says are kept, each so long: a registry's own words are among them */
 const [mostLines, lineLength] = [200, 500]
 
-/** As `ServiceControl.fetchImage`: the engine asks the registry with the login that `docker login` left, at the address that its context or DOCKER_HOST says. */
-export async function fetchImage(view: View, wanted: WantedImage, { timeoutMs, signal, moving }: FetchOptions): Promise<void> {
+/**
+ * As `ServiceControl.fetchImage`: the engine asks the registry with the login that `docker login` left, at the address
+ * that its context or DOCKER_HOST says.
+ */
+export async function fetchImage(
+  view: View,
+  wanted: WantedImage,
+  { timeoutMs, signal, moving }: FetchOptions,
+): Promise<void> {
   assertFetchable(wanted)
   const { engine } = view
   const words = fetchWords(wanted)
@@ -43,17 +53,27 @@ export async function fetchImage(view: View, wanted: WantedImage, { timeoutMs, s
     if (!(error instanceof AdminError) || error.code !== 'UNEXPECTED_ANSWER') throw error
     failure = error
   }
-  if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while ${engine.program} fetched ${wanted.image}`)
+  if (signal?.aborted)
+    throw new AdminError('INTERRUPTED', `interrupted while ${engine.program} fetched ${wanted.image}`)
   if (late.aborted) throw lateFetch(wanted, { asked, timeoutMs, ...layers.amount() })
   if (failure) throw notFetched(wanted, { engine, asked, said: said.join('\n') })
   const is = await platformOf(engine, wanted.image)
-  if (is === null) throw new AdminError('UNEXPECTED_ANSWER', `\`${asked}\` ended well, and ${engine.program} has no image ${wanted.image}: nothing was changed`, [typed([engine.program, 'image', 'ls'])])
+  if (is === null)
+    throw new AdminError(
+      'UNEXPECTED_ANSWER',
+      `\`${asked}\` ended well, and ${engine.program} has no image ${wanted.image}: nothing was changed`,
+      [typed([engine.program, 'image', 'ls'])],
+    )
   if (!(await isRunnable(view, wanted, is))) {
     const own = wanted.platform ?? (await engine.platform())
-    throw new AdminError('REFUSED', `image ${wanted.image} is for ${is}, and this machine's ${engine.program} runs ${own}: nothing was changed`, [
-      command`${nested(asked)}   # what was fetched`,
-      sentence`have the registry hold the image for ${own ?? 'that platform'}`,
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `image ${wanted.image} is for ${is}, and this machine's ${engine.program} runs ${own}: nothing was changed`,
+      [
+        command`${nested(asked)}   # what was fetched`,
+        sentence`have the registry hold the image for ${own ?? 'that platform'}`,
+      ],
+    )
   }
 }
 
@@ -63,8 +83,14 @@ function fetchWords({ image, platform }: WantedImage): string[] {
 
 /** A plan may come from elsewhere, and no word of it may be taken for a flag. Throws REFUSED. */
 function assertFetchable({ image, platform }: WantedImage): void {
-  if (/^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image) && (platform === null || /^[A-Za-z0-9][\w./-]{0,100}$/.test(platform))) return
-  throw new AdminError('REFUSED', `${image} is no name of an image: nothing was changed`, ['look at `image` and `platform` of the service in the compose file'])
+  if (
+    /^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image) &&
+    (platform === null || /^[A-Za-z0-9][\w./-]{0,100}$/.test(platform))
+  )
+    return
+  throw new AdminError('REFUSED', `${image} is no name of an image: nothing was changed`, [
+    'look at `image` and `platform` of the service in the compose file',
+  ])
 }
 
 /** `linux/amd64`; null: the engine has no such image. */

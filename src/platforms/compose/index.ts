@@ -20,13 +20,22 @@ interface Known {
   names: readonly string[]
 }
 
-/** The files of the project that declare the service, in their order, a later one above an earlier one; null: they are not on this machine. Throws as `viewOf`. */
-export async function composeFiles(settings: ComposeSettings, options: PlatformOptions): Promise<{ paths: readonly string[]; service: string } | null> {
+/**
+ * The files of the project that declare the service, in their order, a later one above an earlier one; null: they are
+ * not on this machine. Throws as `viewOf`.
+ */
+export async function composeFiles(
+  settings: ComposeSettings,
+  options: PlatformOptions,
+): Promise<{ paths: readonly string[]; service: string } | null> {
   const { files, service } = (await viewOf(settings, options)).found
   return files && { paths: files.files, service }
 }
 
-/** The platform `compose`: the service runs in containers of a compose project, of Docker or of Podman. It is looked for at once. */
+/**
+ * The platform `compose`: the service runs in containers of a compose project, of Docker or of Podman. It is looked for
+ * at once.
+ */
 export async function openCompose(settings: ComposeSettings, options: PlatformOptions): Promise<Platform> {
   const look = async (): Promise<Known> => {
     const view = await viewOf(settings, options)

@@ -11,13 +11,21 @@ import { containerLogs } from './follow.ts'
 /** as many as of a journal */
 const mostLines = 50_000
 
-/** The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start may replace them; `name`: of one of them, for people. */
+/**
+ * The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start
+ * may replace them; `name`: of one of them, for people.
+ */
 export function composeLog(engine: Engine, name: string, containers: () => Promise<readonly Container[]>): LogText {
   const words = (name: string, lines: number): string[] => ['logs', '--timestamps', '--tail', String(lines), name]
   const some = async (): Promise<readonly Container[]> => {
     const all = await containers()
     if (all.length > 0) return all
-    throw new AdminError('UNAVAILABLE', 'the service has no container, and so no log', [typed([engine.program, 'ps', '--all'])], { obstacle: { kind: 'instances' } })
+    throw new AdminError(
+      'UNAVAILABLE',
+      'the service has no container, and so no log',
+      [typed([engine.program, 'ps', '--all'])],
+      { obstacle: { kind: 'instances' } },
+    )
   }
   const prints = typed([engine.program, 'logs', name])
   return {
@@ -27,7 +35,12 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
     async parts({ since }) {
       const begun = (await some()).filter(({ state }) => state.startedAt !== null)
       // by its id: another one may have got its name meanwhile
-      const of = (id: string): string[] => ['logs', '--timestamps', ...(since === undefined ? [] : ['--since', wholeSecond(nanoseconds(since.getTime()))]), id]
+      const of = (id: string): string[] => [
+        'logs',
+        '--timestamps',
+        ...(since === undefined ? [] : ['--since', wholeSecond(nanoseconds(since.getTime()))]),
+        id,
+      ]
       return begun.map(({ id, name }) => ({ name, blocks: (signal) => engine.blocks(of(id), signal) }))
     },
     async newest({ maxBytes }) {
@@ -38,7 +51,9 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
           const result = await engine.ask(words(name, mostLines), { maxBytes: share, keepNewest: true })
           if (result.exitCode !== 0) throw engineFailure([engine.program, ...words(name, 200)], result)
           // what was cut begins in the middle of a line
-          const texts = [result.stdout, result.stderr].map((text) => (result.truncated && text.length >= share / 2 ? text.slice(text.indexOf('\n') + 1) : text))
+          const texts = [result.stdout, result.stderr].map((text) =>
+            result.truncated && text.length >= share / 2 ? text.slice(text.indexOf('\n') + 1) : text,
+          )
           return { lines: texts.flatMap(timedLines), complete: !result.truncated }
         }),
       )
@@ -67,7 +82,11 @@ function inOrder(lines: readonly Line[]): string[] {
   return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ text }) => text)
 }
 
-function withinBytes(lines: readonly string[], maxBytes: number, isWhole: boolean): { complete: boolean; text: string } {
+function withinBytes(
+  lines: readonly string[],
+  maxBytes: number,
+  isWhole: boolean,
+): { complete: boolean; text: string } {
   let left = maxBytes
   let first = lines.length
   while (first > 0) {

@@ -27,11 +27,22 @@ export async function runningContainers(engine: Engine): Promise<RunningContaine
   const words = ['inspect', '--type', 'container', ...ids] as const
   const result = await engine.ask(words, { maxBytes: 50_000_000 })
   // one that went meanwhile is none
-  if (result.exitCode !== 0 && !/no such (?:object|container)/i.test(result.stderr)) throw engineFailure([engine.program, ...words], result)
+  if (result.exitCode !== 0 && !/no such (?:object|container)/i.test(result.stderr))
+    throw engineFailure([engine.program, ...words], result)
   const shown = jsonIn(result.stdout)
-  if (!Array.isArray(shown)) throw new AdminError('UNEXPECTED_ANSWER', `\`${engine.program} inspect\` gave no JSON`, [typed([engine.program, ...words.slice(0, 4)])])
+  if (!Array.isArray(shown))
+    throw new AdminError('UNEXPECTED_ANSWER', `\`${engine.program} inspect\` gave no JSON`, [
+      typed([engine.program, ...words.slice(0, 4)]),
+    ])
   return (shown as readonly (Shown | null)[]).flatMap((it) => {
     if (!it?.Id) return []
-    return [{ id: it.Id, hostname: it.Config?.Hostname || it.Id.slice(0, 12), networkMode: it.HostConfig?.NetworkMode ?? '', runsPrograms: (it.ExecIDs ?? []).length > 0 }]
+    return [
+      {
+        id: it.Id,
+        hostname: it.Config?.Hostname || it.Id.slice(0, 12),
+        networkMode: it.HostConfig?.NetworkMode ?? '',
+        runsPrograms: (it.ExecIDs ?? []).length > 0,
+      },
+    ]
   })
 }

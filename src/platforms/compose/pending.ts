@@ -3,7 +3,10 @@ import type { Declared } from './project.ts'
 import type { Engine } from './engine.ts'
 import { jsonIn } from './engine.ts'
 
-/** Settings, and the image, in which a container differs from what its files declare now: it gets them only by being made anew. */
+/**
+ * Settings, and the image, in which a container differs from what its files declare now: it gets them only by being
+ * made anew.
+ */
 export async function pendingSettings(engine: Engine, container: Container, declared: Declared): Promise<string[]> {
   const has = assignmentsIn(container.environment)
   const image = declared.image !== null && !isSameImage(declared.image, container.image) ? ['image'] : []
@@ -27,7 +30,14 @@ async function imageEnvironment(engine: Engine, image: string): Promise<Readonly
   if (exitCode !== 0) return null
   const [shown] = (jsonIn(stdout) ?? []) as { Config?: { Env?: string[] | null } }[]
   // every container has its network's and the shell's own
-  return new Map([...assignmentsIn(shown?.Config?.Env ?? []), ['PATH', ''], ['HOSTNAME', ''], ['HOME', ''], ['TERM', ''], ['container', '']])
+  return new Map([
+    ...assignmentsIn(shown?.Config?.Env ?? []),
+    ['PATH', ''],
+    ['HOSTNAME', ''],
+    ['HOME', ''],
+    ['TERM', ''],
+    ['container', ''],
+  ])
 }
 
 export function assignmentsIn(environment: readonly string[]): Map<string, string> {

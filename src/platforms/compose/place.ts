@@ -47,28 +47,44 @@ interface File extends Omit<ComposeFile, 'path'> {
 /** Where the setting has to be written. Throws REFUSED with the reason where that is not one sure place. */
 export async function placeOf(asked: Asked): Promise<Place> {
   const { change, service, project } = asked
-  const { files: named, others } = await composeFilesIn(project.files, project.folder, async (path) => (await fileAt({ path, folder: '', included: null }, service, asked)).value)
+  const { files: named, others } = await composeFilesIn(
+    project.files,
+    project.folder,
+    async (path) => (await fileAt({ path, folder: '', included: null }, service, asked)).value,
+  )
   const files = await Promise.all(named.map(async (it) => fileAt(it, service, asked)))
   const own = files.findLast((it) => rawOf(it, change.name) !== undefined)
   if (own) return placeOfRaw(own, rawOf(own, change.name) ?? null, asked)
   // a file that has settings of the service already, else the one that declares it
-  const target = files.findLast((it) => it.service?.['environment'] != null) ?? files.findLast((it) => it.service !== null)
-  if (!target) throw refused(change.name, `none of ${project.files.join(', ')} declares the service ${service}${others.length === 0 ? '' : `, and what they include from elsewhere is not looked into: ${others.join(', ')}`}`)
+  const target =
+    files.findLast((it) => it.service?.['environment'] != null) ?? files.findLast((it) => it.service !== null)
+  if (!target)
+    throw refused(
+      change.name,
+      `none of ${project.files.join(', ')} declares the service ${service}${others.length === 0 ? '' : `, and what they include from elsewhere is not looked into: ${others.join(', ')}`}`,
+    )
   return change.from === null ? inComposeFile(target, asked) : placeOfElsewhere(files, target, asked)
 }
 
 async function fileAt({ path, folder, included }: ComposeFile, name: string, { read }: Asked): Promise<File> {
   const { path: real, bytes } = await read(path)
-  if (bytes === null) throw new AdminError('UNAVAILABLE', `there is no compose file ${path}`, [command`ls -l ${asPath(path)}`])
+  if (bytes === null)
+    throw new AdminError('UNAVAILABLE', `there is no compose file ${path}`, [command`ls -l ${asPath(path)}`])
   const text = bytes.toString('utf8')
-  if (!Buffer.from(text).equals(bytes)) throw new AdminError('REFUSED', `${path} is not UTF-8 text`, [command`file ${asPath(path)}`])
+  if (!Buffer.from(text).equals(bytes))
+    throw new AdminError('REFUSED', `${path} is not UTF-8 text`, [command`file ${asPath(path)}`])
   let value: unknown
   try {
     if (!isEmptyYaml(text)) parseYaml(text)
     value = parsedYaml(text).value
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
-    throw new AdminError('REFUSED', `${path}:${error.line} cannot be edited: ${error.message}`, [command`sed -n ${error.line}p ${asPath(path)}`], { cause: error })
+    throw new AdminError(
+      'REFUSED',
+      `${path}:${error.line} cannot be edited: ${error.message}`,
+      [command`sed -n ${error.line}p ${asPath(path)}`],
+      { cause: error },
+    )
   }
   const service = own(servicesIn(value), name)
   return { path: real, folder, included, bytes, text, value, name, service: isMap(service) ? service : null }
@@ -86,7 +102,11 @@ async function basesOf(file: File, asked: Asked, seen: readonly string[] = []): 
   if (extended === null || path === null) return []
   const id = JSON.stringify([path, extended.service])
   if (seen.includes(id)) return []
-  const base = await fileAt({ path, folder: extended.named === null ? file.folder : dirname(path), included: file.included }, extended.service, asked)
+  const base = await fileAt(
+    { path, folder: extended.named === null ? file.folder : dirname(path), included: file.included },
+    extended.service,
+    asked,
+  )
   return [base, ...(await basesOf(base, asked, [...seen, id]))]
 }
 
@@ -116,29 +136,49 @@ function variableIn(raw: string): string | null {
   return braced ?? bare ?? null
 }
 
-async function inDotenv(variable: string, to: string, { included }: File, { change: { name }, project, environment, read }: Asked): Promise<Place> {
-  if (own(environment, variable) !== undefined) throw refused(name, `it comes from ${variable}, which this shell sets itself`, [command`unset ${variable}`])
+async function inDotenv(
+  variable: string,
+  to: string,
+  { included }: File,
+  { change: { name }, project, environment, read }: Asked,
+): Promise<Place> {
+  if (own(environment, variable) !== undefined)
+    throw refused(name, `it comes from ${variable}, which this shell sets itself`, [command`unset ${variable}`])
   const { path, bytes } = await read(project.environmentFiles.at(-1) ?? join(project.folder, '.env'))
   const isOwn = bytes !== null && valueIn(bytes, variable) !== null
   for (const file of isOwn || included === null ? [] : dotenvsOf(included)) {
     const other = await read(file)
-    if (other.bytes !== null && valueIn(other.bytes, variable) !== null) throw refused(name, `it comes from ${variable} in ${other.path}, which counts only for what is included there`)
+    if (other.bytes !== null && valueIn(other.bytes, variable) !== null)
+      throw refused(name, `it comes from ${variable} in ${other.path}, which counts only for what is included there`)
   }
   const next = changedDotenv(bytes ?? Buffer.alloc(0), variable, to)
-  if (next === null) throw refused(name, `${variable} cannot be set in ${path}: a quote or a continued line is open at its end`)
+  if (next === null)
+    throw refused(name, `${variable} cannot be set in ${path}: a quote or a continued line is open at its end`)
   return { path, from: bytes, to: next, kind: 'dotenv', included: null }
 }
 
-function inComposeFile({ path, bytes, text, included, service: section }: File, { change: { name, to }, service }: Asked): Place {
+function inComposeFile(
+  { path, bytes, text, included, service: section }: File,
+  { change: { name, to }, service }: Asked,
+): Place {
   const value = to?.replaceAll('$', '$$$$') ?? null
   try {
     const next = Array.isArray(section?.['environment'])
-      ? editListItem(text, ['services', service, 'environment'], { prefix: `${name}=`, bare: name, to: value === null ? null : `${name}=${value}` })
+      ? editListItem(text, ['services', service, 'environment'], {
+          prefix: `${name}=`,
+          bare: name,
+          to: value === null ? null : `${name}=${value}`,
+        })
       : editYaml(text, [{ path: ['services', service, 'environment', name], to: value }])
     return { path, from: bytes, to: Buffer.from(next), kind: 'compose-file', included }
   } catch (error) {
     if (!(error instanceof YamlEditError)) throw error
-    throw new AdminError('REFUSED', `${name} cannot be set in ${path}:${error.line}: ${error.message}`, [command`sed -n ${error.line}p ${asPath(path)}`], { cause: error })
+    throw new AdminError(
+      'REFUSED',
+      `${name} cannot be set in ${path}:${error.line}: ${error.message}`,
+      [command`sed -n ${error.line}p ${asPath(path)}`],
+      { cause: error },
+    )
   }
 }
 
@@ -153,15 +193,32 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
   if (base && variable !== null && to !== null) return inDotenv(variable, to, base, asked)
 
   const all = [...files, ...bases]
-  const held = base ? [] : await Promise.all([...new Set(all.flatMap((it) => envFilesOf(it.service, it.folder)))].map(read))
+  const held = base
+    ? []
+    : await Promise.all([...new Set(all.flatMap((it) => envFilesOf(it.service, it.folder)))].map(read))
   const having = held.filter(({ bytes }) => bytes !== null && valueIn(bytes, name) !== null)
   const [one, ...others] = having
   if (others.length > 0) throw refused(name, `it is set in several files: ${having.map(({ path }) => path).join(', ')}`)
   if (one?.bytes) {
-    const sharing = [...new Set(files.flatMap((it) => Object.entries(servicesIn(it.value)).flatMap(([other, its]) => (other !== service && envFilesOf(its, it.folder).includes(one.path) ? [other] : []))))]
-    if (sharing.length > 0) throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [sentence`give ${service} a line of its own for it below \`environment\`, which counts more`])
+    const sharing = [
+      ...new Set(
+        files.flatMap((it) =>
+          Object.entries(servicesIn(it.value)).flatMap(([other, its]) =>
+            other !== service && envFilesOf(its, it.folder).includes(one.path) ? [other] : [],
+          ),
+        ),
+      ),
+    ]
+    if (sharing.length > 0)
+      throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [
+        sentence`give ${service} a line of its own for it below \`environment\`, which counts more`,
+      ])
     // engines differ in what quotes mean there, so that only what needs none is sure
-    if (to !== null && !/^[\w@%+=:,./-]*$/.test(to)) throw refused(name, `${one.path} has it, in which a value with blanks or quotes is read differently by different versions`)
+    if (to !== null && !/^[\w@%+=:,./-]*$/.test(to))
+      throw refused(
+        name,
+        `${one.path} has it, in which a value with blanks or quotes is read differently by different versions`,
+      )
     // what follows a sign # is a part of the value to some
     const isWhole = to === null || valueIn(one.bytes, name) === change.from
     const next = isWhole ? changedText(one.bytes, name, to) : changedDotenv(one.bytes, name, to)
@@ -169,15 +226,23 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
   }
   // its own section counts more than all that it draws in
   if (to !== null) return inComposeFile(target, asked)
-  const origin = base ? `service ${base.name} in ${base.path}, which ${service} extends` : `what ${target.path} draws in from elsewhere`
+  const origin = base
+    ? `service ${base.name} in ${base.path}, which ${service} extends`
+    : `what ${target.path} draws in from elsewhere`
   throw refused(name, `it comes from ${origin}: it can be set to something else, and not be taken away`)
 }
 
 function envFilesOf(service: unknown, folder: string): string[] {
   const all: unknown[] = isMap(service) ? [service['env_file']].flat() : []
-  return all.flatMap((it) => (typeof it === 'string' ? [it] : isMap(it) && typeof it['path'] === 'string' ? [it['path']] : [])).map((path) => resolve(folder, path))
+  return all
+    .flatMap((it) => (typeof it === 'string' ? [it] : isMap(it) && typeof it['path'] === 'string' ? [it['path']] : []))
+    .map((path) => resolve(folder, path))
 }
 
-function refused(name: string, why: string, next: readonly Suggestion[] = ['set it by hand, and leave it in one place']): AdminError {
+function refused(
+  name: string,
+  why: string,
+  next: readonly Suggestion[] = ['set it by hand, and leave it in one place'],
+): AdminError {
   return new AdminError('REFUSED', `${name} cannot be set: ${why}`, next)
 }

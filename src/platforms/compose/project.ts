@@ -41,16 +41,20 @@ export interface Configured {
   value: unknown
 }
 
-/** Names under which a compose file is found, the preferred first, and what is laid over each (compose-spec, 03-compose-file.md). */
+/**
+ * Names under which a compose file is found, the preferred first, and what is laid over each (compose-spec,
+ * 03-compose-file.md).
+ */
 const fileNames = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'] as const
-const overlays = (name: string): string[] => ['.yaml', '.yml'].map((ending) => name.replace(/\.ya?ml$/, `.override${ending}`))
+const overlays = (name: string): string[] =>
+  ['.yaml', '.yml'].map((ending) => name.replace(/\.ya?ml$/, `.override${ending}`))
 
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * The project of this folder: of the files that `COMPOSE_FILE` names, by this environment or in `.env`, else of the file that lies here
- * or, as compose looks for it, in a folder above; null: there is none. Throws CONFIGURATION where others could have written a file that
- * nobody has named: starting the service starts whatever stands in it.
+ * The project of this folder: of the files that `COMPOSE_FILE` names, by this environment or in `.env`, else of the
+ * file that lies here or, as compose looks for it, in a folder above; null: there is none. Throws CONFIGURATION where
+ * others could have written a file that nobody has named: starting the service starts whatever stands in it.
  */
 export async function projectAt(folder: string, environment: Variables): Promise<Project | null> {
   if (environment['COMPOSE_FILE']) return namedProject(folder, environment)
@@ -74,12 +78,23 @@ const mostBytes = 1_000_000
 /** docs.docker.com, "Configure pre-defined environment variables in Docker Compose". */
 async function namedProject(folder: string, environment: Variables): Promise<Project | null> {
   const dotenv = join(folder, '.env')
-  const { COMPOSE_FILE: named, COMPOSE_PATH_SEPARATOR: separator } = { ...parseEnv(await plainFile(dotenv, mostBytes).then(String, () => '')), ...environment }
-  const files = (named ?? '').split(separator || ':').filter(Boolean).map((file) => resolve(folder, file))
+  const { COMPOSE_FILE: named, COMPOSE_PATH_SEPARATOR: separator } = {
+    ...parseEnv(await plainFile(dotenv, mostBytes).then(String, () => '')),
+    ...environment,
+  }
+  const files = (named ?? '')
+    .split(separator || ':')
+    .filter(Boolean)
+    .map((file) => resolve(folder, file))
   const [first] = files
   if (first === undefined) return null
   const own = dirname(first)
-  return { name: null, files, folder: own, environmentFiles: own !== folder && (await isReadable(dotenv)) ? [dotenv] : [] }
+  return {
+    name: null,
+    files,
+    folder: own,
+    environmentFiles: own !== folder && (await isReadable(dotenv)) ? [dotenv] : [],
+  }
 }
 
 async function usualProject(folder: string): Promise<Project | null> {
@@ -94,7 +109,10 @@ async function usualProject(folder: string): Promise<Project | null> {
 }
 
 /** What gives variables to a project or to a part of it, a later one above an earlier one. */
-export function dotenvsOf({ environmentFiles, folder }: Pick<Project, 'environmentFiles' | 'folder'>): readonly string[] {
+export function dotenvsOf({
+  environmentFiles,
+  folder,
+}: Pick<Project, 'environmentFiles' | 'folder'>): readonly string[] {
   return environmentFiles.length > 0 ? environmentFiles : [join(folder, '.env')]
 }
 
@@ -117,7 +135,10 @@ export async function isReadable(file: string): Promise<boolean> {
 }
 
 /** The words that name a project to its compose program. `files`: in place of the project's own. */
-export function wordsOf({ name, files, folder, environmentFiles }: Project, instead: { files?: readonly string[]; environmentFiles?: readonly string[] } = {}): string[] {
+export function wordsOf(
+  { name, files, folder, environmentFiles }: Project,
+  instead: { files?: readonly string[]; environmentFiles?: readonly string[] } = {},
+): string[] {
   return [
     ...(name === null ? [] : ['--project-name', name]),
     '--project-directory',
@@ -141,14 +162,27 @@ export function shortWordsOf({ name, files, folder, environmentFiles }: Project)
 interface Asked {
   words?: readonly string[]
   input?: string | undefined
-  /** whether what is looked for is there: where it is not, services are looked at too of which the profile is not active */
+  /**
+   * whether what is looked for is there: where it is not, services are looked at too of which the profile is not active
+   */
   has?: (it: Configured) => boolean
 }
 
-/** Asks the compose program what a project's files come down to. Throws UNEXPECTED_ANSWER where they are not valid, UNAVAILABLE. */
-export async function configured(engine: Engine, project: Project, { words = wordsOf(project), input, has = () => true }: Asked = {}): Promise<Configured> {
+/**
+ * Asks the compose program what a project's files come down to. Throws UNEXPECTED_ANSWER where they are not valid,
+ * UNAVAILABLE.
+ */
+export async function configured(
+  engine: Engine,
+  project: Project,
+  { words = wordsOf(project), input, has = () => true }: Asked = {},
+): Promise<Configured> {
   const ask = async (allProfiles: boolean): Promise<Configured> => {
-    const text = await engine.runCompose([...words, 'config'], { directory: project.folder, allProfiles, ...(input !== undefined && { input }) })
+    const text = await engine.runCompose([...words, 'config'], {
+      directory: project.folder,
+      allProfiles,
+      ...(input !== undefined && { input }),
+    })
     const value = valueOf(text, engine)
     const services = isMap(value['services']) ? value['services'] : {}
     return {
@@ -177,14 +211,26 @@ function valueOf(text: string, { program }: Engine): Record<string, unknown> {
     const { value } = parseYaml(text)
     if (isMap(value)) return value
   } catch (error) {
-    throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` gave no YAML: ${messageOf(error)}`, [typed([program, 'compose', 'config'])], { cause: error })
+    throw new AdminError(
+      'UNEXPECTED_ANSWER',
+      `\`${program} compose config\` gave no YAML: ${messageOf(error)}`,
+      [typed([program, 'compose', 'config'])],
+      { cause: error },
+    )
   }
-  throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` shows no project`, [typed([program, 'compose', 'config'])])
+  throw new AdminError('UNEXPECTED_ANSWER', `\`${program} compose config\` shows no project`, [
+    typed([program, 'compose', 'config']),
+  ])
 }
 
 function declaredIn(name: string, service: Record<string, unknown>): Declared {
   const { image, environment, pull_policy: pullPolicy } = service
-  return { name, image: textOrNull(image), pullPolicy: textOrNull(pullPolicy), environment: new Map(pairsIn(environment)) }
+  return {
+    name,
+    image: textOrNull(image),
+    pullPolicy: textOrNull(pullPolicy),
+    environment: new Map(pairsIn(environment)),
+  }
 }
 
 /** A map, or a list of `NAME=value`; a sign `$` is written twice, lest it be interpolated once more. */
@@ -196,11 +242,16 @@ export function pairsIn(environment: unknown): [string, string | null][] {
     })
   }
   if (!isMap(environment)) return []
-  return Object.entries(environment).map(([name, value]) => [name, value === null || value === undefined ? null : plain(scalarOf(value))])
+  return Object.entries(environment).map(([name, value]) => [
+    name,
+    value === null || value === undefined ? null : plain(scalarOf(value)),
+  ])
 }
 
 function scalarOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value)
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : JSON.stringify(value)
 }
 
 function plain(value: string): string {
@@ -216,7 +267,13 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** As compose makes a project's name of its folder's, where nothing else names it (compose-go, loader.NormalizeProjectName). */
+/**
+ * As compose makes a project's name of its folder's, where nothing else names it (compose-go,
+ * loader.NormalizeProjectName).
+ */
 function projectNameOf(folder: string): string {
-  return basename(folder).toLowerCase().replace(/[^-_a-z0-9]/g, '').replace(/^[-_]+/, '')
+  return basename(folder)
+    .toLowerCase()
+    .replace(/[^-_a-z0-9]/g, '')
+    .replace(/^[-_]+/, '')
 }

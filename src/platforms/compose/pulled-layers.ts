@@ -12,7 +12,10 @@ export function layersIn(): LayerCount {
   const done = new Set<string>()
   return {
     see(line) {
-      const [, layer, state = ''] = /^([0-9a-f]{12}): (.*)$/.exec(line) ?? /^Copying (?:blob|config) (?:sha256:)?([0-9a-f]{10,64}) ?(.*)$/.exec(line) ?? []
+      const [, layer, state = ''] =
+        /^([0-9a-f]{12}): (.*)$/.exec(line) ??
+        /^Copying (?:blob|config) (?:sha256:)?([0-9a-f]{10,64}) ?(.*)$/.exec(line) ??
+        []
       if (layer === undefined) return null
       all.add(layer)
       if (/^(?:Pull complete|Already exists|done)/.test(state)) done.add(layer)

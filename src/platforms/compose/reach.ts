@@ -21,9 +21,10 @@ type Access = { at: HostPort } | { within: Container }
 const nearMs = 1500
 
 /**
- * The way from this machine to an address that the service's settings name; null: as it is written. A container's published port comes
- * first, then its own address, then a relay that is run in it. The service's own container is found anew for each connection. Throws
- * UNREACHABLE where there is no way, or the container does not run; FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER.
+ * The way from this machine to an address that the service's settings name; null: as it is written. A container's
+ * published port comes first, then its own address, then a relay that is run in it. The service's own container is
+ * found anew for each connection. Throws UNREACHABLE where there is no way, or the container does not run; FORBIDDEN,
+ * TIMED_OUT, UNEXPECTED_ANSWER.
  */
 export async function reachFrom(address: HostPort, around: Around): Promise<Opened<Way> | null> {
   const { own, project } = await around.containers()
@@ -35,7 +36,10 @@ export async function reachFrom(address: HostPort, around: Around): Promise<Open
   const target = runningOf(targets, address, around)
   const access = await accessTo(target, address.port, own, around)
   if (!own.includes(first) && 'at' in access) return asItIs(access.at)
-  const way = 'at' in access ? null : command`${nested(typed([around.engine.program, 'exec', '-it', target.name, 'sh']))}   # and there ${`${target.service}:${address.port}`}`
+  const way =
+    'at' in access
+      ? null
+      : command`${nested(typed([around.engine.program, 'exec', '-it', target.name, 'sh']))}   # and there ${`${target.service}:${address.port}`}`
   const { source, close } = await listenTunnel(async () => {
     const now = await around.containers()
     const found = runningOf(targetsOf(address.host, now), address, around)
@@ -57,14 +61,19 @@ function asideOf({ host, port }: HostPort, own: readonly Container[]): HostPort 
 }
 
 /** The containers that a name means to the service. */
-export function targetsOf(host: string, { own, project }: Awaited<ReturnType<View['containers']>>): readonly Container[] {
+export function targetsOf(
+  host: string,
+  { own, project }: Awaited<ReturnType<View['containers']>>,
+): readonly Container[] {
   if (!isLoopback(host)) return project.filter((it) => isNamed(it, host, own))
   return own.some(({ networkMode }) => networkMode === 'host') ? [] : own
 }
 
 /** By what a container is called on a network that the service is on, too. */
 function isNamed(it: Container, host: string, own: readonly Container[]): boolean {
-  const shared = it.networks.filter(({ name }) => own.length === 0 || own.some(({ networks }) => networks.some((other) => other.name === name)))
+  const shared = it.networks.filter(
+    ({ name }) => own.length === 0 || own.some(({ networks }) => networks.some((other) => other.name === name)),
+  )
   const names = [it.service, it.name, it.hostname, ...shared.flatMap(({ aliases, address }) => [...aliases, address])]
   return shared.length > 0 && names.includes(host)
 }
@@ -73,7 +82,13 @@ function runningOf(targets: readonly Container[], { host, port }: HostPort, { en
   const running = targets.find(runs)
   if (running) return running
   const [first] = targets
-  if (!first) throw new AdminError('UNAVAILABLE', `${host}:${port} is no container of the project any more`, [typed([engine.program, 'ps', '--all'])], { obstacle: { kind: 'instances' } })
+  if (!first)
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${host}:${port} is no container of the project any more`,
+      [typed([engine.program, 'ps', '--all'])],
+      { obstacle: { kind: 'instances' } },
+    )
   throw new AdminError(
     'UNREACHABLE',
     `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`,
@@ -82,12 +97,19 @@ function runningOf(targets: readonly Container[], { host, port }: HostPort, { en
   )
 }
 
-async function accessTo(target: Container, port: number, own: readonly Container[], { engine, timeoutMs }: Around): Promise<Access> {
+async function accessTo(
+  target: Container,
+  port: number,
+  own: readonly Container[],
+  { engine, timeoutMs }: Around,
+): Promise<Access> {
   if (target.networkMode === 'host') return { at: { host: await engine.publishedAt(), port } }
   const published = target.ports[`${port}/tcp`]?.find((it) => it.port > 0)
-  if (published) return { at: { host: isAny(published.host) ? await engine.publishedAt() : published.host, port: published.port } }
+  if (published)
+    return { at: { host: isAny(published.host) ? await engine.publishedAt() : published.host, port: published.port } }
   const host = addressOf(target, own)
-  if (host !== null && (await engine.isHere()) && (await answers({ host, port }, Math.min(nearMs, timeoutMs)))) return { at: { host, port } }
+  if (host !== null && (await engine.isHere()) && (await answers({ host, port }, Math.min(nearMs, timeoutMs))))
+    return { at: { host, port } }
   if (await canRelay(engine, target)) return { within: target }
   const where = `${target.service}:${port} is the container ${target.name}`
   throw new AdminError(
@@ -102,7 +124,8 @@ async function accessTo(target: Container, port: number, own: readonly Container
 }
 
 function addressOf({ networks }: Container, own: readonly Container[]): string | null {
-  const isShared = ({ name }: { name: string }): boolean => own.some((it) => it.networks.some((other) => other.name === name))
+  const isShared = ({ name }: { name: string }): boolean =>
+    own.some((it) => it.networks.some((other) => other.name === name))
   const known = networks.filter(({ address }) => address !== '')
   return (known.find(isShared) ?? known[0])?.address ?? null
 }

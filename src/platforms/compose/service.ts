@@ -26,16 +26,27 @@ import type { View } from './view.ts'
 import { typed } from '../../core/typed.ts'
 
 /** The service of a compose project as checks see it. */
-export function composeService(view: View, settings: ComposeSettings, commands: ServiceSource['commands']): ServiceSource {
+export function composeService(
+  view: View,
+  settings: ComposeSettings,
+  commands: ServiceSource['commands'],
+): ServiceSource {
   const { engine, found } = view
   const own = async (): Promise<readonly Container[]> => (await view.containers()).own
-  const running = async (): Promise<Container | null> => (await own()).find(({ state }) => state.status === 'running') ?? null
+  const running = async (): Promise<Container | null> =>
+    (await own()).find(({ state }) => state.status === 'running') ?? null
   return {
     async status() {
       const [containers, here, declared] = await Promise.all([own(), engine.isHere(), declaredOrNull(view)])
       const [first] = containers
       const pending = first && declared ? await pendingSettings(engine, first, declared) : []
-      return statusOf(containers, here, pending.length === 0 ? [] : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`])
+      return statusOf(
+        containers,
+        here,
+        pending.length === 0
+          ? []
+          : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`],
+      )
     },
     health: async () => healthOf(await own(), engine.program),
     origins: async () => originsOf((await own()).filter(runs), await runningContainers(engine)),
@@ -43,7 +54,9 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
       const named = (await own()).filter(({ hostname }) => isSameHost(hostname, host))
       if (named.length === 0 || named.some(runs)) return false
       // a name that a file gives may be another's, too, and who shares a container's network has its name
-      return !(await runningContainers(engine)).some(({ id, hostname }) => isSameHost(hostname, host) && !named.some((it) => it.id === id))
+      return !(await runningContainers(engine)).some(
+        ({ id, hostname }) => isSameHost(hostname, host) && !named.some((it) => it.id === id),
+      )
     },
     // a proxy that it has there says nothing to its engine
     proxies: async () => [],
@@ -52,22 +65,39 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
     environment: async () => environmentOf(view),
     async image() {
       const [container] = await own()
-      const image = imageOf(container?.image ?? found.image, settings, found.files?.files[0] ?? `container ${container?.name ?? found.service}`)
+      const image = imageOf(
+        container?.image ?? found.image,
+        settings,
+        found.files?.files[0] ?? `container ${container?.name ?? found.service}`,
+      )
       if (found.files === null) return image
-      return { ...image, service: found.service, files: await Promise.all(found.files.files.map(async (file) => realpath(file).catch(() => file))) }
+      return {
+        ...image,
+        service: found.service,
+        files: await Promise.all(found.files.files.map(async (file) => realpath(file).catch(() => file))),
+      }
     },
     async machines() {
       if (settings.cpuinfo !== null || (await engine.isHere())) return [await readMachine(settings.cpuinfo)]
       const container = await running()
       if (container) return [await machineOf(view, container)]
-      throw new AdminError('UNAVAILABLE', `the engine of ${engine.program} is not on this machine, and no container of the service runs in which its processor could be asked for`, [
-        'cat /proc/cpuinfo   # on the machine of the engine: name a copy of it as `cpuinfo` in the configuration',
-      ], { obstacle: { kind: 'instances' } })
+      throw new AdminError(
+        'UNAVAILABLE',
+        `the engine of ${engine.program} is not on this machine, and no container of the service runs in which its processor could be asked for`,
+        ['cat /proc/cpuinfo   # on the machine of the engine: name a copy of it as `cpuinfo` in the configuration'],
+        { obstacle: { kind: 'instances' } },
+      )
     },
     async drift() {
       const [container] = (await own()).filter(runs)
       const declared = await view.declared()
-      if (!container || !declared || !found.files) throw new AdminError('NOT_CONFIGURED', container ? 'its compose file is not on this machine, or may not be read by this user' : 'it has no container that runs')
+      if (!container || !declared || !found.files)
+        throw new AdminError(
+          'NOT_CONFIGURED',
+          container
+            ? 'its compose file is not on this machine, or may not be read by this user'
+            : 'it has no container that runs',
+        )
       const has = assignmentsIn(container.environment)
       return {
         declaredIn: [...found.files.files, `${found.files.folder}/.env`].join(', '),
@@ -97,16 +127,22 @@ export function composeService(view: View, settings: ComposeSettings, commands: 
 }
 
 /**
- * The settings that the service has once it is started: those of its files, and what its container has beside these; the container's
- * own alone where its files cannot be read. Throws UNAVAILABLE where there is neither.
+ * The settings that the service has once it is started: those of its files, and what its container has beside these;
+ * the container's own alone where its files cannot be read. Throws UNAVAILABLE where there is neither.
  */
 async function environmentOf(view: View): Promise<ReadonlyMap<string, string | Secret>> {
   const { own } = await view.containers()
   const [container] = own.toSorted((a, b) => Number(runs(b)) - Number(runs(a)))
   const declared = await (container ? declaredOrNull(view) : view.declared())
-  if (!container && !declared) throw new AdminError('UNAVAILABLE', `the service ${view.found.service} has no container, and its compose file cannot be read`, [typed([view.engine.program])])
+  if (!container && !declared)
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the service ${view.found.service} has no container, and its compose file cannot be read`,
+      [typed([view.engine.program])],
+    )
   const has = assignmentsIn(container?.environment ?? [])
-  if (container && declared) for (const name of await pendingSettings(view.engine, container, declared)) has.delete(name)
+  if (container && declared)
+    for (const name of await pendingSettings(view.engine, container, declared)) has.delete(name)
   for (const [name, value] of declared?.environment ?? []) if (value !== null) has.set(name, value)
   return new Map([...has].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
 }
@@ -127,5 +163,10 @@ function imageOf(image: string, { build }: ComposeSettings, declaredIn: string):
 
 async function machineOf({ engine }: View, container: Container): Promise<Machine> {
   const text = await engine.run(['exec', container.name, 'cat', '/proc/cpuinfo'], { maxBytes: 64_000_000 })
-  return { name: (await engine.machine()) ?? 'the machine of the engine', architecture: architectureIn(text), processors: parseCpuinfo(text), hypervisor: null }
+  return {
+    name: (await engine.machine()) ?? 'the machine of the engine',
+    architecture: architectureIn(text),
+    processors: parseCpuinfo(text),
+    hypervisor: null,
+  }
 }

@@ -16,33 +16,48 @@ import type { View } from './view.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
 /**
- * Sets or removes one of the service's settings where its files have it: in the environment section of the compose file, or in `.env`
- * where the value comes from there. All else in the file stays as it is, byte for byte, and the compose program is asked before whether
- * the files then say what they said but for that setting. Throws REFUSED where they do not, or no one place is sure; NOT_CONFIGURED
- * where the files are not on this machine; USAGE, FORBIDDEN, UNAVAILABLE, UNEXPECTED_ANSWER.
+ * Sets or removes one of the service's settings where its files have it: in the environment section of the compose
+ * file, or in `.env` where the value comes from there. All else in the file stays as it is, byte for byte, and the
+ * compose program is asked before whether the files then say what they said but for that setting. Throws REFUSED where
+ * they do not, or no one place is sure; NOT_CONFIGURED where the files are not on this machine; USAGE, FORBIDDEN,
+ * UNAVAILABLE, UNEXPECTED_ANSWER.
  */
-export async function writeSetting(view: View, change: SettingChange, environment: Readonly<Record<string, string | undefined>>): Promise<Compared> {
+export async function writeSetting(
+  view: View,
+  change: SettingChange,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Compared> {
   const place = await placeFor(view, change, environment)
   if (typeof place === 'string') return place
   return (await replaceFile(place.path, place)) ? 'set' : 'changed'
 }
 
 /** What that would answer, or throw; nothing is written. */
-export async function trySetting(view: View, change: SettingChange, environment: Readonly<Record<string, string | undefined>>): Promise<Compared> {
+export async function trySetting(
+  view: View,
+  change: SettingChange,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Compared> {
   const place = await placeFor(view, change, environment)
   if (typeof place === 'string') return place
   await assertReplaceable(place.path)
   return 'set'
 }
 
-async function placeFor(view: View, change: SettingChange, environment: Readonly<Record<string, string | undefined>>): Promise<Place | Compared> {
+async function placeFor(
+  view: View,
+  change: SettingChange,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Place | Compared> {
   const { name, from, to } = change
   assertWritable(change)
   const { found, engine } = view
   if (found.files === null) {
-    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the compose files of project ${found.project} are not on this machine, or may not be read by this user`, [
-      'compose: {file: PATH}   # in the configuration',
-    ])
+    throw new AdminError(
+      'NOT_CONFIGURED',
+      `${name} cannot be set: the compose files of project ${found.project} are not on this machine, or may not be read by this user`,
+      ['compose: {file: PATH}   # in the configuration'],
+    )
   }
   const project = found.files
   const before = await configured(engine, project, { has: declares(found.service) })
@@ -56,8 +71,10 @@ async function placeFor(view: View, change: SettingChange, environment: Readonly
 }
 
 function assertWritable({ name, to }: SettingChange): void {
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
-  if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to)) throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+  if (!/^[A-Za-z_]\w*$/.test(name))
+    throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
+  if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to))
+    throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
 }
 
 /** A setting that counts makes the container anew, with whatever image its files name by then. */
@@ -67,9 +84,11 @@ async function refuseOtherImage(view: View, { services }: Configured): Promise<v
   const { own } = await view.containers()
   const other = own.find(({ image }) => declared && !isSameImage(image, declared))
   if (!other) return
-  throw new AdminError('REFUSED', `the compose file names the image ${declared}, and the container ${other.name} has ${other.image}: it would be changed with the setting`, [
-    'bring the two together first, in the compose file or in .env',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `the compose file names the image ${declared}, and the container ${other.name} has ${other.image}: it would be changed with the setting`,
+    ['bring the two together first, in the compose file or in .env'],
+  )
 }
 
 function settingIn({ services }: Configured, service: string, name: string): string | null {
@@ -77,23 +96,41 @@ function settingIn({ services }: Configured, service: string, name: string): str
 }
 
 /** Asks the compose program what the files would say, without writing them. */
-async function assertOnlyThat({ engine, found }: View, whole: Project, all: Configured, { name, to }: SettingChange, place: Place): Promise<void> {
+async function assertOnlyThat(
+  { engine, found }: View,
+  whole: Project,
+  all: Configured,
+  { name, to }: SettingChange,
+  place: Place,
+): Promise<void> {
   const project = place.included === null ? whole : await partOf(whole, place.included)
   const has = declares(found.service)
-  const before = project === whole ? all : await configured(engine, project, { has }).catch((error: unknown) => {
-    throw error instanceof AdminError && error.code !== 'INTERRUPTED' ? refusedPart(name, place.path, error) : error
-  })
+  const before =
+    project === whole
+      ? all
+      : await configured(engine, project, { has }).catch((error: unknown) => {
+          throw error instanceof AdminError && error.code !== 'INTERRUPTED'
+            ? refusedPart(name, place.path, error)
+            : error
+        })
   const after = await tried(project, place, async (words, input) => configured(engine, project, { words, input, has }))
   if (after === null) return
   const [was, is] = [before.value, after.value].map((value) => without(value, found.service, name))
   if (settingIn(after, found.service, name) === to && isDeepStrictEqual(was, is)) return
   const others = differences(was, is)
   const why = others.length > 0 ? `it would change ${others.slice(0, 5).join(', ')} too` : 'it would not come out so'
-  throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: ${why}`, [typed(['grep', '-n', name, ...project.files])])
+  throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: ${why}`, [
+    typed(['grep', '-n', name, ...project.files]),
+  ])
 }
 
 function refusedPart(name: string, path: string, cause: AdminError): AdminError {
-  return new AdminError('REFUSED', `${name} cannot be set in ${path}, which another file includes and which is not valid by itself: ${cause.message}`, ['set it by hand, and leave it in one place'], { cause })
+  return new AdminError(
+    'REFUSED',
+    `${name} cannot be set in ${path}, which another file includes and which is not valid by itself: ${cause.message}`,
+    ['set it by hand, and leave it in one place'],
+    { cause },
+  )
 }
 
 /** The whole but for one setting of one service. */
@@ -111,7 +148,13 @@ async function bytesOf(path: string): Promise<{ path: string; bytes: Buffer | nu
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') return { path, bytes: null }
-    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${path} may not be read by this user`, [command`ls -l ${asPath(path)}`, 'run this with sudo'], { cause: error })
+    if (code === 'EACCES')
+      throw new AdminError(
+        'FORBIDDEN',
+        `${path} may not be read by this user`,
+        [command`ls -l ${asPath(path)}`, 'run this with sudo'],
+        { cause: error },
+      )
     throw error
   }
 }

@@ -2,8 +2,15 @@ import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 import type { Container } from './containers.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 
-/** How the containers of a service are. `here`: their processes are this machine's. `pending`: what a start would change, for people. */
-export function statusOf(containers: readonly Container[], here: boolean, pending: readonly string[] = []): ServiceStatus {
+/**
+ * How the containers of a service are. `here`: their processes are this machine's. `pending`: what a start would
+ * change, for people.
+ */
+export function statusOf(
+  containers: readonly Container[],
+  here: boolean,
+  pending: readonly string[] = [],
+): ServiceStatus {
   const states = containers.map(stateOf)
   const state = states.includes('running') ? 'running' : states.includes('failed') ? 'failed' : 'stopped'
   const detail = containers.length === 0 ? 'it has no container' : containers.map(detailOf).join('; ')

@@ -15,11 +15,23 @@ import type { Project } from './project.ts'
 export async function partOf(whole: Project, included: Included): Promise<Project> {
   const dotenvs = [...new Set([...dotenvsOf(included), ...dotenvsOf(whole)])]
   const isHere = await Promise.all(dotenvs.map(isReadable))
-  return { name: whole.name, files: included.files, folder: included.folder, environmentFiles: dotenvs.filter((_, index) => isHere[index]) }
+  return {
+    name: whole.name,
+    files: included.files,
+    folder: included.folder,
+    environmentFiles: dotenvs.filter((_, index) => isHere[index]),
+  }
 }
 
-/** Asks the compose program about a project as it would be with that file; null where the file can only be tried in its place. Nothing is written into the files. */
-export async function tried<T>(project: Project, { path, to, kind }: Pick<Place, 'path' | 'to' | 'kind'>, ask: (words: string[], input?: string) => Promise<T>): Promise<T | null> {
+/**
+ * Asks the compose program about a project as it would be with that file; null where the file can only be tried in its
+ * place. Nothing is written into the files.
+ */
+export async function tried<T>(
+  project: Project,
+  { path, to, kind }: Pick<Place, 'path' | 'to' | 'kind'>,
+  ask: (words: string[], input?: string) => Promise<T>,
+): Promise<T | null> {
   if (kind === 'env-file') return null
   const inPlaceOf = async (file: string): Promise<string[]> => {
     const files = await Promise.all(project.files.map(async (it) => ((await realpath(it)) === path ? file : it)))
@@ -27,18 +39,25 @@ export async function tried<T>(project: Project, { path, to, kind }: Pick<Place,
   }
   if (kind === 'compose-file' && extendsFiles(to)) return beside(path, to, async (file) => ask(await inPlaceOf(file)))
   // from there, relative files are the project's; docker-compose 1 takes it for one file alone
-  if (kind === 'compose-file' && project.files.length === 1) return ask(wordsOf(project, { files: ['-'] }), to.toString('utf8'))
+  if (kind === 'compose-file' && project.files.length === 1)
+    return ask(wordsOf(project, { files: ['-'] }), to.toString('utf8'))
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-'))
   try {
     const file = join(folder, kind === 'dotenv' ? '.env' : basename(path))
     await writeFile(file, to, { mode: 0o600 })
-    return await ask(kind === 'dotenv' ? wordsOf(project, { environmentFiles: [...project.environmentFiles.slice(0, -1), file] }) : await inPlaceOf(file))
+    return await ask(
+      kind === 'dotenv'
+        ? wordsOf(project, { environmentFiles: [...project.environmentFiles.slice(0, -1), file] })
+        : await inPlaceOf(file),
+    )
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** Such files are meant from where the one is that names them; docker-compose 1 crashes where that is standard input. */
+/**
+ * Such files are meant from where the one is that names them; docker-compose 1 crashes where that is standard input.
+ */
 export function extendsFiles(bytes: Buffer): boolean {
   const services = servicesIn(parsedYaml(bytes.toString('utf8')).value)
   return Object.values(services).some((service) => extendedBy(service, '')?.named != null)

@@ -4,12 +4,15 @@ import type { HostPort, Opened } from '../../core/endpoint.ts'
 import { listenHere } from '../listen.ts'
 
 /**
- * An address of this machine of which each connection is opened anew: what a container is reached at may be another after it was
- * stopped. One that cannot be opened, or breaks, is a broken connection.
+ * An address of this machine of which each connection is opened anew: what a container is reached at may be another
+ * after it was stopped. One that cannot be opened, or breaks, is a broken connection.
  */
 export async function listenTunnel(open: () => Promise<Duplex>): Promise<Opened<HostPort>> {
   return listenHere((socket) => {
-    open().then((stream) => join(socket, stream), () => socket.resetAndDestroy())
+    open().then(
+      (stream) => join(socket, stream),
+      () => socket.resetAndDestroy(),
+    )
   })
 }
 

@@ -40,18 +40,28 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
     }),
     declared: inFlight(async () => {
       if (files === null) return null
-      const declared = (await configured(engine, files, { has: declares(service) })).services.find(({ name }) => name === service)
+      const declared = (await configured(engine, files, { has: declares(service) })).services.find(
+        ({ name }) => name === service,
+      )
       if (declared) return declared
-      throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [command`ls -l ${files.files}`])
+      throw new AdminError('UNAVAILABLE', `${files.files.join(', ')} declares no service ${service}`, [
+        command`ls -l ${files.files}`,
+      ])
     }),
   }
 }
 
 /** What an operator would type; `names`: of its containers. */
-export function commandsOf({ found: { service, files, project }, engine: { program } }: Pick<View, 'found' | 'engine'>, compose: readonly string[], names: readonly string[]): ServiceCommands {
+export function commandsOf(
+  { found: { service, files, project }, engine: { program } }: Pick<View, 'found' | 'engine'>,
+  compose: readonly string[],
+  names: readonly string[],
+): ServiceCommands {
   const [first = service] = names
   const word = (...words: string[]): ShellCommand =>
-    files === null ? typed([program, ...words, ...(names.length === 0 ? [service] : names)]) : typed([...compose, ...shortWordsOf(files), ...words, service])
+    files === null
+      ? typed([program, ...words, ...(names.length === 0 ? [service] : names)])
+      : typed([...compose, ...shortWordsOf(files), ...words, service])
   // without a container there is none to start, nor one whose log could be read
   const isMade = files === null || names.length > 0
   return {

@@ -28,12 +28,15 @@ export async function startService(manager: Started, options: ControlOptions): P
     timeoutMs: end - performance.now(),
   })
   if (status.state === 'running') return status
-  throw new AdminError('FAILED', `the service did not stay up: ${status.detail}`, ['testops-admin doctor -d {deployment}', '{logs}'])
+  throw new AdminError('FAILED', `the service did not stay up: ${status.detail}`, [
+    'testops-admin doctor -d {deployment}',
+    '{logs}',
+  ])
 }
 
 /**
- * Stops the service and waits until it and its processes are gone. Throws as `startService`, and INTERRUPTED where something else starts it
- * again meanwhile. Harmless where it does not run.
+ * Stops the service and waits until it and its processes are gone. Throws as `startService`, and INTERRUPTED where
+ * something else starts it again meanwhile. Harmless where it does not run.
  */
 export async function stopService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
@@ -42,7 +45,8 @@ export async function stopService(manager: Started, options: ControlOptions): Pr
   const pids = before.instances.flatMap(({ pid }) => pid ?? [])
   const former = new Set(before.instances.map(identityOf))
   const isGone = async (status: ServiceStatus): Promise<boolean> => {
-    if (status.state === 'running' && status.instances.some((it) => !former.has(identityOf(it)))) throw startedByOthers(status)
+    if (status.state === 'running' && status.instances.some((it) => !former.has(identityOf(it))))
+      throw startedByOthers(status)
     return status.state !== 'running' && (await Promise.all(pids.map(isAlive))).every((alive) => !alive)
   }
   return waitForService(manager, isGone, 'stopped', { ...options, timeoutMs: end - performance.now() })
@@ -68,11 +72,15 @@ async function waitForService(
 ): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
   for (;;) {
-    if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while waiting for the service to be ${wanted}`)
+    if (signal?.aborted)
+      throw new AdminError('INTERRUPTED', `interrupted while waiting for the service to be ${wanted}`)
     const status = await manager.status()
     if (await isWanted(status)) return status
     if (performance.now() >= end) {
-      throw new AdminError('TIMED_OUT', `the service is not ${wanted} in time: ${status.detail}`, ['{status}', '{logs}'])
+      throw new AdminError('TIMED_OUT', `the service is not ${wanted} in time: ${status.detail}`, [
+        '{status}',
+        '{logs}',
+      ])
     }
     await sleep(Math.min(pollMs, Math.max(1, end - performance.now())))
   }

@@ -7,8 +7,8 @@ export function valueIn(file: Buffer, name: string): string | null {
 }
 
 /**
- * The file with one setting set, or without it (null): in the place of the last assignment that counts, else as a line at the end.
- * Null where that does not come out as wanted, as behind a quote that nobody closed.
+ * The file with one setting set, or without it (null): in the place of the last assignment that counts, else as a line
+ * at the end. Null where that does not come out as wanted, as behind a quote that nobody closed.
  */
 export function changedText(file: Buffer, name: string, to: string | null): Buffer | null {
   const text = binary(file)

@@ -10,9 +10,9 @@ export interface Assignment {
 }
 
 /**
- * Reads an environment file as systemd does (systemd.exec(5), EnvironmentFile=): `NAME=value` lines, comments with # or ;,
- * quotes, and a backslash that continues a line. A later assignment of a name stands above an earlier one; lines that
- * assign nothing are passed over.
+ * Reads an environment file as systemd does (systemd.exec(5), EnvironmentFile=): `NAME=value` lines, comments with # or
+ * ;, quotes, and a backslash that continues a line. A later assignment of a name stands above an earlier one; lines
+ * that assign nothing are passed over.
  */
 export function parseEnvironmentFile(text: string): Map<string, string> {
   return new Map(assignmentsIn(text).map(({ name, value }) => [name, value]))
@@ -38,7 +38,9 @@ export function assignmentsIn(text: string): Assignment[] {
   return assignments
 }
 
-/** Quoted parts first, with blanks between them left out; from the first bare character on, quotes are plain characters. */
+/**
+ * Quoted parts first, with blanks between them left out; from the first bare character on, quotes are plain characters.
+ */
 function readValue(characters: Characters): string {
   let value = ''
   while (!characters.atEnd) {

@@ -9,8 +9,8 @@ import type { HostSettings } from './settings.ts'
 import { asPath, command, sentence } from '../../core/shell-command.ts'
 
 /**
- * The settings that the service is started with: what the unit sets, then the environment files in their order. The file
- * that the configuration names takes the place of the unit's own. Throws FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED.
+ * The settings that the service is started with: what the unit sets, then the environment files in their order. The
+ * file that the configuration names takes the place of the unit's own. Throws FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED.
  */
 export async function readEnvironment(
   manager: ServiceManager | null,
@@ -46,10 +46,18 @@ export async function bytesOf({ path, optional, at }: SettingsFile): Promise<Buf
     const options = { cause: error }
     const what = `the service's settings in ${path}${at === undefined ? '' : ` (\`host.environmentFile\` at ${at})`}`
     if (code === 'EACCES')
-      throw new AdminError('FORBIDDEN', `${what} may not be read by this user`, [command`ls -l ${asPath(path)}`, 'run this with sudo'], options)
+      throw new AdminError(
+        'FORBIDDEN',
+        `${what} may not be read by this user`,
+        [command`ls -l ${asPath(path)}`, 'run this with sudo'],
+        options,
+      )
     const isMissing = code === 'ENOENT'
     const reason = isMissing ? 'there is no such file' : messageOf(error)
-    const next = [command`ls -l ${isMissing ? dirname(path) : path}`, ...(at === undefined ? [] : [sentence`correct \`host.environmentFile\` at ${at}`])]
+    const next = [
+      command`ls -l ${isMissing ? dirname(path) : path}`,
+      ...(at === undefined ? [] : [sentence`correct \`host.environmentFile\` at ${at}`]),
+    ]
     throw new AdminError('UNAVAILABLE', `${what} cannot be read: ${reason}`, next, options)
   }
 }

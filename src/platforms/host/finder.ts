@@ -17,11 +17,12 @@ export function mentionsService(text: string): boolean {
 }
 
 /**
- * Units of this machine's systemd that are the service: `testops.service`, else those whose name begins so, else those whose command or
- * description names it.
+ * Units of this machine's systemd that are the service: `testops.service`, else those whose name begins so, else those
+ * whose command or description names it.
  */
 export const findUnits: Finder = async (options) => {
-  if (!(await isOnPath('systemctl', options.environment?.['PATH']))) return { found: [], looked: 'systemd is not installed' }
+  if (!(await isOnPath('systemctl', options.environment?.['PATH'])))
+    return { found: [], looked: 'systemd is not installed' }
   const loaded = await shown(options, ['*.service'])
   // without a systemd that runs, systemctl reads the files of units itself, for most of a second
   if (loaded === null) return { found: [], looked: 'systemd does not run' }
@@ -32,25 +33,41 @@ export const findUnits: Finder = async (options) => {
   const byName = units.filter((it) => named.test(one(it, 'Id')))
   const exact = byName.filter((it) => one(it, 'Id') === `${serviceName}.service`)
   const chosen = [exact, byName, units.filter(isMentioned)].find((it) => it.length > 0) ?? []
-  return { found: chosen.map(foundOf), looked: `no unit of systemd is named ${serviceName}, or names it in its command or description` }
+  return {
+    found: chosen.map(foundOf),
+    looked: `no unit of systemd is named ${serviceName}, or names it in its command or description`,
+  }
 }
 
 /** Files of units that are named as the service is, loaded or not. */
 async function unitFiles(options: FinderOptions): Promise<string[]> {
-  const { stdout } = await systemctl(['list-unit-files', '--type=service', '--no-legend', '--plain', '--full', '--no-pager'], options)
-  return stdout.split('\n').flatMap((line) => line.trim().split(/\s+/)[0] ?? []).filter((name) => named.test(name))
+  const { stdout } = await systemctl(
+    ['list-unit-files', '--type=service', '--no-legend', '--plain', '--full', '--no-pager'],
+    options,
+  )
+  return stdout
+    .split('\n')
+    .flatMap((line) => line.trim().split(/\s+/)[0] ?? [])
+    .filter((name) => named.test(name))
 }
 
 /** The units of these names; a pattern shows only what is loaded. Null where systemd does not answer. */
 async function shown(options: FinderOptions, names: readonly string[]): Promise<Properties[] | null> {
-  const { stdout, exitCode } = await systemctl(['show', ...names, '--property=Id,Description,ExecStart,LoadState', '--no-pager'], options)
+  const { stdout, exitCode } = await systemctl(
+    ['show', ...names, '--property=Id,Description,ExecStart,LoadState', '--no-pager'],
+    options,
+  )
   if (exitCode !== 0) return null
   const units = stdout.split(/\n{2,}/).map(parseProperties)
   return [...new Map(units.map((it) => [one(it, 'Id'), it])).values()]
 }
 
 async function systemctl(words: readonly string[], { timeoutMs, environment, signal }: FinderOptions) {
-  return runProgram(['systemctl', ...words], { timeoutMs, signal, environment: { ...environment, LC_ALL: 'C', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' } })
+  return runProgram(['systemctl', ...words], {
+    timeoutMs,
+    signal,
+    environment: { ...environment, LC_ALL: 'C', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' },
+  })
 }
 
 function isLoaded(unit: Properties): boolean {
@@ -74,5 +91,9 @@ function foundOf(unit: Properties): Found {
   const id = one(unit, 'Id')
   const name = id.replace(/\.service$/, '')
   const program = programOf(unit)
-  return { name, what: `systemd unit \`${id}\`${program === '' ? '' : ` (${program})`}`, place: { platform: 'host', unit: name } }
+  return {
+    name,
+    what: `systemd unit \`${id}\`${program === '' ? '' : ` (${program})`}`,
+    place: { platform: 'host', unit: name },
+  }
 }

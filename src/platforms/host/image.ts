@@ -6,5 +6,11 @@ export function declaredImage({ image, build, declaredIn }: HostSettings): Servi
   const whole = image?.split('@')[0] ?? ''
   const last = whole.split('/').at(-1) ?? ''
   const [name, tag] = last.split(':')
-  return { ...(name && { registry: whole.slice(0, whole.length - last.length) }), name: name || null, tag: tag || null, build, declaredIn }
+  return {
+    ...(name && { registry: whole.slice(0, whole.length - last.length) }),
+    name: name || null,
+    tag: tag || null,
+    build,
+    declaredIn,
+  }
 }

@@ -24,7 +24,10 @@ export function serviceManager(settings: HostSettings, options: PlatformOptions)
 }
 
 /** The platform `host`: the service runs on this machine, as a systemd unit or under commands of the operator's own. */
-export function openHost(settings: HostSettings, options: PlatformOptions): Platform & { readonly commands: ServiceCommands } {
+export function openHost(
+  settings: HostSettings,
+  options: PlatformOptions,
+): Platform & { readonly commands: ServiceCommands } {
   const manager = serviceManager(settings, options)
   const service = hostService(settings, manager, options)
   return {

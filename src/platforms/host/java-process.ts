@@ -22,22 +22,28 @@ export interface JavaProcess {
 }
 
 /** an option that takes the next word as its value (java(1)) */
-const withValue = /^(?:-cp|-classpath|--class-path|-p|--module-path|--upgrade-module-path|--add-modules|--limit-modules|--add-(?:reads|exports|opens)|--patch-module|--enable-native-access)$/
+const withValue =
+  /^(?:-cp|-classpath|--class-path|-p|--module-path|--upgrade-module-path|--add-modules|--limit-modules|--add-(?:reads|exports|opens)|--patch-module|--enable-native-access)$/
 /** what is larger is cut: neither a command line nor an environment that people wrote */
 const mostBytes = 262_144
 /** so many processes are looked at, as many at a time */
 const [mostProcesses, atATime] = [50_000, 64]
 
 /**
- * Processes of Java outside any container whose jar or main class names the service, or whose environment has settings under the vendor's
- * prefix, as far as this user may see them (proc(5)). `root`: of the machine's processes. Never throws.
+ * Processes of Java outside any container whose jar or main class names the service, or whose environment has settings
+ * under the vendor's prefix, as far as this user may see them (proc(5)). `root`: of the machine's processes. Never
+ * throws.
  */
 export async function findJavaProcesses(root = '/proc'): Promise<JavaProcess[]> {
-  const names = (await readdir(root).catch(() => [])).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid).slice(0, mostProcesses)
+  const names = (await readdir(root).catch(() => []))
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .slice(0, mostProcesses)
   const own = await containerOf(`${root}/self`)
   const found: JavaProcess[] = []
   for (let at = 0; at < names.length; at += atATime) {
-    const some = await Promise.all(names.slice(at, at + atATime).map(async (name) => processAt(`${root}/${name}`, Number(name), own)))
+    const some = await Promise.all(
+      names.slice(at, at + atATime).map(async (name) => processAt(`${root}/${name}`, Number(name), own)),
+    )
     found.push(...some.filter((it) => it !== null))
   }
   return found
@@ -48,12 +54,24 @@ async function processAt(place: string, pid: number, ownContainer: string | null
   if (basename(words[0] ?? '') !== 'java') return null
   const { program, options, parameters } = partsOf(words)
   const text = await textOf(`${place}/environ`)
-  const environment = text === null ? null : new Map(text.split('\0').flatMap((it) => (it.includes('=') ? [[it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1)] as const] : [])))
+  const environment =
+    text === null
+      ? null
+      : new Map(
+          text
+            .split('\0')
+            .flatMap((it) =>
+              it.includes('=') ? [[it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1)] as const] : [],
+            ),
+        )
   const isService = mentionsService(program) || vendorSigns(environment?.keys() ?? []).prefixes.length > 0
   const container = isService ? await containerOf(place) : null
   if (!isService || (container !== null && container !== ownContainer)) return null
   const folder = await readlink(`${place}/cwd`).catch(() => null)
-  const valueOf = (name: string): string | undefined => [...options, ...parameters].findLast((it) => it.startsWith(`-D${name}=`) || it.startsWith(`--${name}=`))?.replace(/^[^=]*=/, '')
+  const valueOf = (name: string): string | undefined =>
+    [...options, ...parameters]
+      .findLast((it) => it.startsWith(`-D${name}=`) || it.startsWith(`--${name}=`))
+      ?.replace(/^[^=]*=/, '')
   const written = valueOf('logging.file.name') ?? environment?.get(springSettings.logFile)
   return {
     pid,
@@ -61,24 +79,40 @@ async function processAt(place: string, pid: number, ownContainer: string | null
     program,
     folder,
     environment,
-    logFile: written === undefined ? await outputOf(place) : isAbsolute(written) ? written : folder === null ? null : resolve(folder, written),
+    logFile:
+      written === undefined
+        ? await outputOf(place)
+        : isAbsolute(written)
+          ? written
+          : folder === null
+            ? null
+            : resolve(folder, written),
     timeZone: valueOf('user.timezone') ?? null,
   }
 }
 
 /** `java OPTION… -jar FILE PARAMETER…`, `java OPTION… CLASS PARAMETER…` */
-function partsOf(words: readonly string[]): { program: string; options: readonly string[]; parameters: readonly string[] } {
+function partsOf(words: readonly string[]): {
+  program: string
+  options: readonly string[]
+  parameters: readonly string[]
+} {
   let at = 1
-  while (at < words.length && words[at] !== '-jar' && /^[-@]/.test(words[at]!) && !/^(?:-m|--module)$/.test(words[at]!)) at += withValue.test(words[at]!) ? 2 : 1
+  while (at < words.length && words[at] !== '-jar' && /^[-@]/.test(words[at]!) && !/^(?:-m|--module)$/.test(words[at]!))
+    at += withValue.test(words[at]!) ? 2 : 1
   const isNamed = /^(?:-jar|-m|--module)$/.test(words[at] ?? '')
-  return { program: words[isNamed ? at + 1 : at] ?? '', options: words.slice(1, at), parameters: words.slice(isNamed ? at + 2 : at + 1) }
+  return {
+    program: words[isNamed ? at + 1 : at] ?? '',
+    options: words.slice(1, at),
+    parameters: words.slice(isNamed ? at + 2 : at + 1),
+  }
 }
 
 const ofEngine = /(?:^|[/.-])(?:docker|libpod|kubepods|containerd|crio|lxc|machine|garden)[/.-][^/\n]*/m
 
 /**
- * What tells the container of a process from the machine; null: it is in none. A process with a further number is in a namespace of
- * processes below this one; else an engine names the group of its processes after the container.
+ * What tells the container of a process from the machine; null: it is in none. A process with a further number is in a
+ * namespace of processes below this one; else an engine names the group of its processes after the container.
  */
 async function containerOf(place: string): Promise<string | null> {
   const [status, groups] = await Promise.all([textOf(`${place}/status`), textOf(`${place}/cgroup`)])
@@ -89,14 +123,24 @@ async function containerOf(place: string): Promise<string | null> {
 /** The regular file that standard output goes to; null: it goes elsewhere, or may not be seen. */
 async function outputOf(place: string): Promise<string | null> {
   const file = await readlink(`${place}/fd/1`).catch(() => '')
-  const isFile = isAbsolute(file) && (await stat(file).then((it) => it.isFile(), () => false))
+  const isFile =
+    isAbsolute(file) &&
+    (await stat(file).then(
+      (it) => it.isFile(),
+      () => false,
+    ))
   return isFile ? file : null
 }
 
 async function userOf(place: string): Promise<string> {
   const id = /^Uid:\s*(\d+)/m.exec((await textOf(`${place}/status`)) ?? '')?.[1] ?? '?'
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
-  return users.split('\n').map((line) => line.split(':')).find(([, , it]) => it === id)?.[0] ?? id
+  return (
+    users
+      .split('\n')
+      .map((line) => line.split(':'))
+      .find(([, , it]) => it === id)?.[0] ?? id
+  )
 }
 
 /** Null where it may not be read, or the process has ended. */
@@ -106,7 +150,8 @@ async function textOf(file: string): Promise<string | null> {
     try {
       const bytes = Buffer.alloc(mostBytes)
       let length = 0
-      for (let read = -1; read !== 0 && length < mostBytes; length += read) ({ bytesRead: read } = await handle.read(bytes, length, mostBytes - length))
+      for (let read = -1; read !== 0 && length < mostBytes; length += read)
+        ({ bytesRead: read } = await handle.read(bytes, length, mostBytes - length))
       return bytes.toString('utf8', 0, length)
     } finally {
       await handle.close()
@@ -116,8 +161,14 @@ async function textOf(file: string): Promise<string | null> {
   }
 }
 
-/** The script of init that starts the service where there is no systemd; it answers as LSB says. Null: there is none that may be run. */
+/**
+ * The script of init that starts the service where there is no systemd; it answers as LSB says. Null: there is none
+ * that may be run.
+ */
 export async function initScript(folder = '/etc/init.d'): Promise<string | null> {
   const file = `${folder}/${serviceName}`
-  return access(file, constants.X_OK).then(() => file, () => null)
+  return access(file, constants.X_OK).then(
+    () => file,
+    () => null,
+  )
 }

@@ -11,10 +11,15 @@ export async function readMachine(cpuinfo: string | null): Promise<Machine> {
   const file = cpuinfo ?? '/proc/cpuinfo'
   const text = await textOf(file)
   const processors = parseCpuinfo(text)
-  if (isCutShort(text)) throw new AdminError('UNEXPECTED_ANSWER', `${file} is cut short: it does not show the flags of every processor`, [command`tail -n 30 ${asPath(file)}`])
+  if (isCutShort(text))
+    throw new AdminError('UNEXPECTED_ANSWER', `${file} is cut short: it does not show the flags of every processor`, [
+      command`tail -n 30 ${asPath(file)}`,
+    ])
   // on other architectures there are no such flags, and none are needed
   if (processors.length === 0 && (cpuinfo !== null ? architectureIn(text) === null : machine() === 'x86_64')) {
-    throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [command`grep -m1 flags ${asPath(file)}`])
+    throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [
+      command`grep -m1 flags ${asPath(file)}`,
+    ])
   }
   return {
     name: hostname(),

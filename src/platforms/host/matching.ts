@@ -7,14 +7,17 @@ import type { EnvironmentFile } from './manager.ts'
 import { command } from '../../core/shell-command.ts'
 
 /**
- * The files that an entry of `EnvironmentFile=` stands for, in the order in which systemd reads them (systemd.exec(5); glob(7)); the
- * entry itself where it is no pattern, or fits none. Throws FORBIDDEN where a folder may not be looked into.
+ * The files that an entry of `EnvironmentFile=` stands for, in the order in which systemd reads them (systemd.exec(5);
+ * glob(7)); the entry itself where it is no pattern, or fits none. Throws FORBIDDEN where a folder may not be looked
+ * into.
  */
 export async function matching(entry: EnvironmentFile): Promise<EnvironmentFile[]> {
   if (!isPattern(entry.path)) return [entry]
   let found = ['/']
   for (const part of entry.path.split('/').filter(Boolean)) {
-    found = isPattern(part) ? (await Promise.all(found.map(async (folder) => namesIn(folder, part)))).flat() : found.map((folder) => join(folder, part))
+    found = isPattern(part)
+      ? (await Promise.all(found.map(async (folder) => namesIn(folder, part)))).flat()
+      : found.map((folder) => join(folder, part))
   }
   const there = await Promise.all(found.map(isThere))
   const files = found.filter((_, index) => there[index])
@@ -39,7 +42,12 @@ async function namesIn(folder: string, part: string): Promise<string[]> {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return []
-    throw new AdminError('FORBIDDEN', `which of the service's settings lie in ${folder} may not be seen by this user`, [command`ls -l ${folder}`, 'run this with sudo'], { cause: error })
+    throw new AdminError(
+      'FORBIDDEN',
+      `which of the service's settings lie in ${folder} may not be seen by this user`,
+      [command`ls -l ${folder}`, 'run this with sudo'],
+      { cause: error },
+    )
   }
 }
 
@@ -48,7 +56,10 @@ function fitting(part: string): (name: string) => boolean {
   // a bracket that nobody closes is a character
   const closed = part.slice(0, part.lastIndexOf(']') + 1)
   const classes = closed.match(/\[!?[^\]]+\]?|[^]/g) ?? []
-  const signs = [...classes.flatMap((sign) => (sign.length > 1 ? classOf(sign) : plainGlob(sign))), ...plainGlob(part.slice(closed.length))]
+  const signs = [
+    ...classes.flatMap((sign) => (sign.length > 1 ? classOf(sign) : plainGlob(sign))),
+    ...plainGlob(part.slice(closed.length)),
+  ]
   return (name) => (part.startsWith('.') || !name.startsWith('.')) && fitsGlob(signs, name)
 }
 

@@ -2,15 +2,17 @@ import { readFile, readdir, readlink } from 'node:fs/promises'
 import type { ServiceInstance, ServiceOrigin } from '../../core/sources.ts'
 
 /**
- * The TCP connections of the instances' processes, and of those that they have started. Null where the system does not show them: not
- * on Linux, or processes of another user.
+ * The TCP connections of the instances' processes, and of those that they have started. Null where the system does not
+ * show them: not on Linux, or processes of another user.
  */
 export async function originsOf(instances: readonly ServiceInstance[]): Promise<readonly ServiceOrigin[] | null> {
   if (instances.length === 0) return []
   if (process.platform !== 'linux' || instances.some(({ pid }) => pid === null)) return null
   try {
     const parents = await parentsOfAll()
-    const all = await Promise.all(instances.map(async ({ name, pid }) => connectionsOf(name, [pid!, ...descendantsOf(pid!, parents)])))
+    const all = await Promise.all(
+      instances.map(async ({ name, pid }) => connectionsOf(name, [pid!, ...descendantsOf(pid!, parents)])),
+    )
     return all.flat()
   } catch {
     // a process may end while it is looked at, or be another user's: what is not shown proves nothing
@@ -20,8 +22,14 @@ export async function originsOf(instances: readonly ServiceInstance[]): Promise<
 
 async function connectionsOf(instance: string, pids: readonly number[]): Promise<ServiceOrigin[]> {
   const own = new Set((await Promise.all(pids.map(socketsOf))).flat())
-  const tables = await Promise.all(['tcp', 'tcp6'].map(async (name) => readFile(`/proc/${pids[0]!}/net/${name}`, 'utf8').catch(() => '')))
-  return tables.flatMap(rowsIn).flatMap(({ inode, local, remote }) => (own.has(inode) ? [{ instance, address: local.address, port: local.port, to: remote.port }] : []))
+  const tables = await Promise.all(
+    ['tcp', 'tcp6'].map(async (name) => readFile(`/proc/${pids[0]!}/net/${name}`, 'utf8').catch(() => '')),
+  )
+  return tables
+    .flatMap(rowsIn)
+    .flatMap(({ inode, local, remote }) =>
+      own.has(inode) ? [{ instance, address: local.address, port: local.port, to: remote.port }] : [],
+    )
 }
 
 /** Inodes of a process's sockets. Throws EACCES for another user's. */
@@ -53,7 +61,10 @@ interface End {
   port: number
 }
 
-/** Lines of /proc/net/tcp and tcp6 (proc_net_tcp in the kernel's documentation), those of connections that are established. */
+/**
+ * Lines of /proc/net/tcp and tcp6 (proc_net_tcp in the kernel's documentation), those of connections that are
+ * established.
+ */
 function rowsIn(table: string): { inode: string; local: End; remote: End }[] {
   return table
     .split('\n')
@@ -61,7 +72,9 @@ function rowsIn(table: string): { inode: string; local: End; remote: End }[] {
     .flatMap((line) => {
       const [, local, remote, state, , , , , , inode] = line.trim().split(/\s+/)
       const ends = [local, remote].map((it) => endOf(it ?? ''))
-      return state === '01' && inode !== undefined && ends[0] && ends[1] ? [{ inode, local: ends[0], remote: ends[1] }] : []
+      return state === '01' && inode !== undefined && ends[0] && ends[1]
+        ? [{ inode, local: ends[0], remote: ends[1] }]
+        : []
     })
 }
 
@@ -77,7 +90,8 @@ function addressOf(bytes: readonly string[]): string {
   const ipv4 = (of: readonly string[]): string => of.map((it) => Number.parseInt(it, 16)).join('.')
   if (bytes.length === 4) return ipv4(bytes)
   // an address of IPv4 within one of IPv6
-  if (bytes.slice(0, 10).every((it) => it === '00') && bytes[10] === 'FF' && bytes[11] === 'FF') return ipv4(bytes.slice(12))
+  if (bytes.slice(0, 10).every((it) => it === '00') && bytes[10] === 'FF' && bytes[11] === 'FF')
+    return ipv4(bytes.slice(12))
   const groups = Array.from({ length: 8 }, (_, at) => `${bytes[at * 2]}${bytes[at * 2 + 1]}`)
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
 }

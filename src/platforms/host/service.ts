@@ -21,15 +21,20 @@ interface Answer {
 }
 
 /**
- * The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. `forget`: it is about to be
- * changed, so that no earlier answer holds.
+ * The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. `forget`: it
+ * is about to be changed, so that no earlier answer holds.
  */
-export function hostService(settings: HostSettings, manager: ServiceManager | null, options: PlatformOptions): ServiceSource & { forget(): void } {
+export function hostService(
+  settings: HostSettings,
+  manager: ServiceManager | null,
+  options: PlatformOptions,
+): ServiceSource & { forget(): void } {
   const network = networkSource({ timeoutMs: options.timeoutMs })
   let first: Answer | null = null
   let isOpened = false
   let atOpening: Answer | null = null
-  const opened = (): Promise<ServiceStatus> | null => (atOpening && performance.now() - atOpening.at <= firstStatusLifeMs ? atOpening.status : null)
+  const opened = (): Promise<ServiceStatus> | null =>
+    atOpening && performance.now() - atOpening.at <= firstStatusLifeMs ? atOpening.status : null
   return {
     async status() {
       if (!manager) throw withoutManager()
@@ -73,7 +78,10 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     },
     async drift() {
       if (!manager) throw withoutManager()
-      const [{ instances }, declared] = await Promise.all([opened() ?? manager.status(), readEnvironment(manager, settings.environmentFile)])
+      const [{ instances }, declared] = await Promise.all([
+        opened() ?? manager.status(),
+        readEnvironment(manager, settings.environmentFile),
+      ])
       return driftOf(instances[0], declared, settings.environmentFile?.path ?? manager.commands.settings)
     },
     resolve: (host) => network.resolve(host),
@@ -82,9 +90,13 @@ export function hostService(settings: HostSettings, manager: ServiceManager | nu
     commands: {
       ...(manager?.commands ?? unknownCommands),
       ...(settings.logs && {
-        logs: 'file' in settings.logs ? command`tail -n 200 ${asPath(settings.logs.file)}` : typed(settings.logs.command),
+        logs:
+          'file' in settings.logs ? command`tail -n 200 ${asPath(settings.logs.file)}` : typed(settings.logs.command),
       }),
-      ...(settings.environmentFile !== null && { settings: typed([settings.environmentFile.path]), edit: editing(settings.environmentFile.path) }),
+      ...(settings.environmentFile !== null && {
+        settings: typed([settings.environmentFile.path]),
+        edit: editing(settings.environmentFile.path),
+      }),
     },
     settingsFiles: settings.environmentFile === null ? null : [settings.environmentFile.path],
   }

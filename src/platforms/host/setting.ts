@@ -17,9 +17,10 @@ interface Place {
 }
 
 /**
- * Sets or removes one setting in the environment file that has it, in which all else stays as it is, byte for byte. The file is
- * replaced in one step; what was noted of an earlier change takes it back to the byte. `changed` where the setting is neither `from` nor `to` now. Throws REFUSED where it is set in several
- * places, or in none that can be written; FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED, USAGE.
+ * Sets or removes one setting in the environment file that has it, in which all else stays as it is, byte for byte. The
+ * file is replaced in one step; what was noted of an earlier change takes it back to the byte. `changed` where the
+ * setting is neither `from` nor `to` now. Throws REFUSED where it is set in several places, or in none that can be
+ * written; FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED, USAGE.
  */
 export async function writeSetting(
   change: SettingChange,
@@ -37,7 +38,11 @@ export async function writeSetting(
 }
 
 /** What that would answer, or throw; nothing is written. */
-export async function trySetting(change: SettingChange, manager: ServiceManager | null, configured: HostSettings['environmentFile']): Promise<Compared> {
+export async function trySetting(
+  change: SettingChange,
+  manager: ServiceManager | null,
+  configured: HostSettings['environmentFile'],
+): Promise<Compared> {
   const place = await placeFor(change, manager, configured)
   if (typeof place === 'string') return place
   await assertReplaceable(place.path)
@@ -63,20 +68,26 @@ async function placeFor(
   // the last that is read stands above the others
   const place = having[0] ?? held.findLast(({ bytes }) => bytes !== null) ?? held.at(-1)
   if (!place) {
-    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is not known`, ['set `host.environmentFile`'])
+    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is not known`, [
+      'set `host.environmentFile`',
+    ])
   }
   const next = changedText(place.bytes ?? Buffer.alloc(0), name, to)
   if (next === null) {
-    throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: a quote or a continued line is open at its end`, [
-      command`tail -n 5 ${asPath(place.path)}`,
-    ])
+    throw new AdminError(
+      'REFUSED',
+      `${name} cannot be set in ${place.path}: a quote or a continued line is open at its end`,
+      [command`tail -n 5 ${asPath(place.path)}`],
+    )
   }
   return { path: place.path, from: place.bytes, to: next }
 }
 
 function assertWritable(name: string, to: string | null): void {
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
-  if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to)) throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+  if (!/^[A-Za-z_]\w*$/.test(name))
+    throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
+  if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to))
+    throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
 }
 
 /** Where each really lies, once. Throws REFUSED for one that stands for many. */
@@ -107,9 +118,14 @@ function assertOnePlace(
   isInUnit: boolean,
   manager: ServiceManager | null,
 ): void {
-  const places = [...having.map(({ path }) => path), ...(isInUnit ? [`Environment= of ${manager?.commands.settings ?? 'the unit'}`] : [])]
+  const places = [
+    ...having.map(({ path }) => path),
+    ...(isInUnit ? [`Environment= of ${manager?.commands.settings ?? 'the unit'}`] : []),
+  ]
   if (places.length > 1) {
-    throw new AdminError('REFUSED', `${name} is set in several places: ${places.join(', ')}`, ['leave it in one of them'])
+    throw new AdminError('REFUSED', `${name} is set in several places: ${places.join(', ')}`, [
+      'leave it in one of them',
+    ])
   }
   if (isInUnit) {
     throw new AdminError('REFUSED', `${name} is set by ${places.join('')}, which this program does not write`, [

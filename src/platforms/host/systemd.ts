@@ -11,7 +11,8 @@ import { typed } from '../../core/typed.ts'
 import { wordsOf } from './shell.ts'
 import { command, nested, sentence } from '../../core/shell-command.ts'
 
-const statusProperties = 'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,ExecMainCode,ExecMainStatus,NRestarts'
+const statusProperties =
+  'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,ExecMainCode,ExecMainStatus,NRestarts'
 
 /** A unit of this machine's systemd. Its methods throw UNAVAILABLE, FORBIDDEN, TIMED_OUT, FAILED. */
 export function systemdUnit(name: string, options: PlatformOptions & { superuser: boolean }): ServiceManager {
@@ -51,7 +52,9 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       ])
     }
     if (/access denied|authentication (?:is )?required|not permitted|permission denied/i.test(said)) {
-      return new AdminError('FORBIDDEN', `this user may not ${verb} ${unit}`, [command`sudo systemctl ${verb} ${short}`])
+      return new AdminError('FORBIDDEN', `this user may not ${verb} ${unit}`, [
+        command`sudo systemctl ${verb} ${short}`,
+      ])
     }
     if (/not (?:be )?found|not loaded/i.test(said)) {
       return new AdminError('UNAVAILABLE', `there is no systemd unit ${unit} on this machine`, [
@@ -59,9 +62,11 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       ])
     }
     const next = verb === 'show' ? command`systemctl status ${short}` : command`journalctl -u ${short} -n 50 --no-pager`
-    return new AdminError(verb === 'show' ? 'UNEXPECTED_ANSWER' : 'FAILED', `\`${typed(['systemctl', verb, short])}\` ${endOf(result)}`, [
-      next,
-    ])
+    return new AdminError(
+      verb === 'show' ? 'UNEXPECTED_ANSWER' : 'FAILED',
+      `\`${typed(['systemctl', verb, short])}\` ${endOf(result)}`,
+      [next],
+    )
   }
 
   const as = options.superuser ? [] : ['sudo']
@@ -69,7 +74,10 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
     async status() {
       const properties = await show(statusProperties)
       const status = statusOf(properties)
-      if (!status) throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [command`systemctl status ${short}`])
+      if (!status)
+        throw new AdminError('UNEXPECTED_ANSWER', `systemctl shows no state of ${unit}`, [
+          command`systemctl status ${short}`,
+        ])
       return status
     },
     health: async () => healthOf(await show(statusProperties)),
@@ -78,7 +86,9 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
     async environment() {
       const properties = await show('LoadState,Environment,EnvironmentFiles')
       const assignments = (properties.get('Environment') ?? []).flatMap(wordsOf)
-      const variables = new Map(assignments.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]))
+      const variables = new Map(
+        assignments.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]),
+      )
       const named = (properties.get('EnvironmentFiles') ?? []).flatMap((line) => {
         const [, path, ignored] = /^(.+?)(?: \(ignore_errors=(yes|no)\))?$/.exec(line) ?? []
         return path ? [{ path, optional: ignored === 'yes' }] : []

@@ -32,10 +32,15 @@ type Environment = Readonly<Record<string, string | undefined>>
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * As kubectl finds its cluster: the files that KUBECONFIG names, else ~/.kube/config, else the pod's own service account.
- * Throws CONFIGURATION for a context that there is not, or that leads nowhere; UNAVAILABLE where there is nothing at all.
+ * As kubectl finds its cluster: the files that KUBECONFIG names, else ~/.kube/config, else the pod's own service
+ * account. Throws CONFIGURATION for a context that there is not, or that leads nowhere; UNAVAILABLE where there is
+ * nothing at all.
  */
-export async function findAccess({ context }: Pick<KubernetesSettings, 'context'>, environment: Environment, folder = serviceAccount): Promise<Access> {
+export async function findAccess(
+  { context }: Pick<KubernetesSettings, 'context'>,
+  environment: Environment,
+  folder = serviceAccount,
+): Promise<Access> {
   const files = filesOf(environment)
   const read = (await Promise.all(files.map(readKubeconfig))).filter((it) => it !== null)
   // of several of one name the first counts, as for kubectl: the library would refuse them
@@ -45,10 +50,15 @@ export async function findAccess({ context }: Pick<KubernetesSettings, 'context'
   const found = contexts.find((it) => it.name === name)
   if (!found) throw noContext(name, contexts, files)
 
-  if (found.namespace != null && typeof found.namespace !== 'string') throw leadsNowhere(found, 'its namespace is no text')
+  if (found.namespace != null && typeof found.namespace !== 'string')
+    throw leadsNowhere(found, 'its namespace is no text')
   const cluster = read.flatMap((it) => it.clusters).find((it) => it.name === found.cluster)
   if (!cluster) throw leadsNowhere(found, `its cluster ${quoted(found.cluster)} has no address there`)
-  if (!URL.canParse(cluster.server) || !/^https?:/.test(cluster.server)) throw leadsNowhere(found, `the address of its cluster ${quoted(found.cluster)} is no http or https address: ${cluster.server}`)
+  if (!URL.canParse(cluster.server) || !/^https?:/.test(cluster.server))
+    throw leadsNowhere(
+      found,
+      `the address of its cluster ${quoted(found.cluster)} is no http or https address: ${cluster.server}`,
+    )
   const owner = read.find((it) => it.users.some((user) => user.name === found.user))
   if (!owner && found.user) throw leadsNowhere(found, `there is no user ${quoted(found.user)}`)
   const user = owner?.users.find((it) => it.name === found.user) ?? null
@@ -74,16 +84,31 @@ function filesOf({ KUBECONFIG, HOME }: Environment): string[] {
 }
 
 /** As the library's `loadFromCluster`, which reads the variables of this process alone. */
-async function inPod({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' }: Environment, folder: string): Promise<Access | null> {
+async function inPod(
+  { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' }: Environment,
+  folder: string,
+): Promise<Access | null> {
   if (!host) return null
-  const textIn = (file: string): Promise<string | null> => readFile(join(folder, file), 'utf8').then((text) => text.trim(), () => null)
+  const textIn = (file: string): Promise<string | null> =>
+    readFile(join(folder, file), 'utf8').then(
+      (text) => text.trim(),
+      () => null,
+    )
   const [token, ca, namespace] = await Promise.all(['token', 'ca.crt', 'namespace'].map(textIn))
   if (!token) return null
   return {
     context: null,
-    cluster: { name: 'inCluster', server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, skipTLSVerify: false, ...(ca && { caFile: join(folder, 'ca.crt') }) },
+    cluster: {
+      name: 'inCluster',
+      server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      skipTLSVerify: false,
+      ...(ca && { caFile: join(folder, 'ca.crt') }),
+    },
     namespace: namespace || 'default',
-    user: { name: 'the service account of this pod', authProvider: { name: 'tokenFile', config: { tokenFile: join(folder, 'token') } } },
+    user: {
+      name: 'the service account of this pod',
+      authProvider: { name: 'tokenFile', config: { tokenFile: join(folder, 'token') } },
+    },
     file: folder,
   }
 }
@@ -91,15 +116,17 @@ async function inPod({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: p
 function nowhere(files: readonly string[], contexts: readonly Context[]): never {
   const names = contexts.map(({ name }) => name)
   if (names.length > 0) {
-    throw new AdminError('CONFIGURATION', `no context of kubectl is the current one in ${files.join(', ')}: say which, of ${names.map(quoted).join(', ')}`, [
-      'set `kubernetes.context`',
-      'kubectl config use-context NAME',
-    ])
+    throw new AdminError(
+      'CONFIGURATION',
+      `no context of kubectl is the current one in ${files.join(', ')}: say which, of ${names.map(quoted).join(', ')}`,
+      ['set `kubernetes.context`', 'kubectl config use-context NAME'],
+    )
   }
-  throw new NoCluster('UNAVAILABLE', `no cluster is known here: there is no configuration of kubectl in ${files.join(', ')}, and this is no pod`, [
-    'kubectl config get-contexts',
-    'export KUBECONFIG=FILE',
-  ])
+  throw new NoCluster(
+    'UNAVAILABLE',
+    `no cluster is known here: there is no configuration of kubectl in ${files.join(', ')}, and this is no pod`,
+    ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
+  )
 }
 
 function noContext(name: string, contexts: readonly Context[], files: readonly string[]): AdminError {
@@ -113,7 +140,9 @@ function noContext(name: string, contexts: readonly Context[], files: readonly s
 }
 
 function leadsNowhere({ name, file }: Context & { file: string }, why: string): AdminError {
-  return new AdminError('CONFIGURATION', `the context ${quoted(name)} in ${file} leads nowhere: ${why}`, ['kubectl config view'])
+  return new AdminError('CONFIGURATION', `the context ${quoted(name)} in ${file} leads nowhere: ${why}`, [
+    'kubectl config view',
+  ])
 }
 
 function quoted(name: string): string {

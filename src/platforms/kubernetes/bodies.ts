@@ -14,19 +14,32 @@ export function isOk({ statusCode = 0 }: IncomingMessage): boolean {
 
 export function statusIn(text: string, status: number): Status | null {
   // of a group of the API that it does not have
-  if (status === 404 && text.trim() === '404 page not found') return { code: 404, reason: 'NotFound', message: text.trim() }
+  if (status === 404 && text.trim() === '404 page not found')
+    return { code: 404, reason: 'NotFound', message: text.trim() }
   const body = parsed(text)
   if (!isRecord(body) || body['kind'] !== 'Status') return null
   const { message, reason, code, details } = body
   const causes = isRecord(details) ? causesIn(details['causes']) : []
-  return { code: typeof code === 'number' ? code : status, reason: textOf(reason, null), message: oneLine(textOf(message, '')), ...(causes.length > 0 && { causes }) }
+  return {
+    code: typeof code === 'number' ? code : status,
+    reason: textOf(reason, null),
+    message: oneLine(textOf(message, '')),
+    ...(causes.length > 0 && { causes }),
+  }
 }
 
 const mostCauses = 100
 
 function causesIn(causes: unknown): Cause[] {
   if (!Array.isArray(causes)) return []
-  return causes.slice(0, mostCauses).filter(isRecord).map((it) => ({ reason: textOf(it['reason'], ''), message: oneLine(textOf(it['message'], '')), field: oneLine(textOf(it['field'], '')) }))
+  return causes
+    .slice(0, mostCauses)
+    .filter(isRecord)
+    .map((it) => ({
+      reason: textOf(it['reason'], ''),
+      message: oneLine(textOf(it['message'], '')),
+      field: oneLine(textOf(it['field'], '')),
+    }))
 }
 
 function textOf<T>(value: unknown, otherwise: T): string | T {
@@ -46,14 +59,18 @@ export async function bodyOf(answer: AsyncIterable<unknown>): Promise<string> {
   let length = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > maxBytes) throw new AdminError('UNEXPECTED_ANSWER', `the API server answers with more than ${maxBytes} bytes`)
+    if (length > maxBytes)
+      throw new AdminError('UNEXPECTED_ANSWER', `the API server answers with more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
 /** The end of a text, whole lines. */
-export async function newestOf(answer: AsyncIterable<unknown>, wanted: number): Promise<{ complete: boolean; text: string }> {
+export async function newestOf(
+  answer: AsyncIterable<unknown>,
+  wanted: number,
+): Promise<{ complete: boolean; text: string }> {
   const chunks: Buffer[] = []
   let length = 0
   let dropped = 0

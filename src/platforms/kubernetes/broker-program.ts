@@ -10,8 +10,15 @@ import type { Pod } from './objects.ts'
 import { serviceOf } from './reach.ts'
 import { backendOf, podAt } from './service-pods.ts'
 
-/** `rabbitmqctl` in the pod that a broker's address leads to; null: that is none of the cluster's. Throws as finding the pod does. */
-export async function brokerProgram(client: KubernetesClient, namespace: string, address: HostPort): Promise<CtlCommand | null> {
+/**
+ * `rabbitmqctl` in the pod that a broker's address leads to; null: that is none of the cluster's. Throws as finding the
+ * pod does.
+ */
+export async function brokerProgram(
+  client: KubernetesClient,
+  namespace: string,
+  address: HostPort,
+): Promise<CtlCommand | null> {
   const place = await brokerPlace(client, namespace, address)
   if (place === null) return null
   return {
@@ -24,7 +31,11 @@ export async function brokerProgram(client: KubernetesClient, namespace: string,
   }
 }
 
-async function brokerPlace(client: KubernetesClient, namespace: string, { host, port }: HostPort): Promise<ExecPlace | null> {
+async function brokerPlace(
+  client: KubernetesClient,
+  namespace: string,
+  { host, port }: HostPort,
+): Promise<ExecPlace | null> {
   if (isIP(host) !== 0) {
     const name = await podAt(client, namespace, host)
     return name === null ? null : placeIn(client, namespace, name)
@@ -32,7 +43,10 @@ async function brokerPlace(client: KubernetesClient, namespace: string, { host, 
   for (const name of clusterNames(host, namespace)) {
     const service = await serviceOf(client, name)
     if (!service) continue
-    const backend = service.spec?.type === 'ExternalName' ? null : await backendOf(client, service, name.namespace, { port, pod: name.pod })
+    const backend =
+      service.spec?.type === 'ExternalName'
+        ? null
+        : await backendOf(client, service, name.namespace, { port, pod: name.pod })
     return backend && 'pod' in backend ? placeIn(client, name.namespace, backend.pod) : null
   }
   return null

@@ -21,11 +21,17 @@ export interface ByteListener {
   data(bytes: Buffer): void
   /** the other side sends no more */
   end(): void
-  /** both sides are done; `isBroken`: it was not the server that has ended it; `lost`: what it means that it was not the pod either */
+  /**
+   * both sides are done; `isBroken`: it was not the server that has ended it; `lost`: what it means that it was not the
+   * pod either
+   */
   close(isBroken: boolean, lost?: () => Promise<unknown>): void
 }
 
-/** `pods/portforward` has two channels for each port, data and errors, whose first message is the port. `lost`: what it means that it broke on the way there. */
+/**
+ * `pods/portforward` has two channels for each port, data and errors, whose first message is the port. `lost`: what it
+ * means that it broke on the way there.
+ */
 export function portStream(stream: Channels, lost?: (why: string) => Promise<unknown>): ByteStream {
   const [data, errors] = [0, 1]
   const isBegun = new Set<number>()
@@ -40,7 +46,8 @@ export function portStream(stream: Channels, lost?: (why: string) => Promise<unk
         if (channel === errors) failure += content.toString()
         if (channel === data) on.data(content)
       },
-      ({ isBroken, why }) => on.close(isBroken || failure !== '', failure === '' && lost ? async () => lost(why) : undefined),
+      ({ isBroken, why }) =>
+        on.close(isBroken || failure !== '', failure === '' && lost ? async () => lost(why) : undefined),
     ),
   )
 }

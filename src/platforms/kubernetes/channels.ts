@@ -25,7 +25,10 @@ interface StreamEnd {
   why: string
 }
 
-/** Several channels over one WebSocket: each message begins with the number of its channel (kubernetes.io, "Kubernetes API Concepts"; KEP-4006). */
+/**
+ * Several channels over one WebSocket: each message begins with the number of its channel (kubernetes.io, "Kubernetes
+ * API Concepts"; KEP-4006).
+ */
 export interface Channels {
   readonly isOpen: boolean
   /** Tells each message from then on, those that have come already too. */
@@ -54,7 +57,12 @@ const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 /** Opens a stream by the first of the protocols that the server knows. Throws what `StreamServer` says, TIMED_OUT. */
 export async function openChannels(server: StreamServer): Promise<Channels> {
   const [{ WebSocket: Client }, { url, options }] = await Promise.all([import('ws'), server.dial()])
-  const socket = new Client(url, protocols, { ...options, perMessageDeflate: false, followRedirects: false, handshakeTimeout: server.timeoutMs })
+  const socket = new Client(url, protocols, {
+    ...options,
+    perMessageDeflate: false,
+    followRedirects: false,
+    handshakeTimeout: server.timeoutMs,
+  })
   // a stream that breaks must never end the process; whoever uses it is told by its end
   socket.on('error', () => undefined)
   await opened(socket, server)
@@ -67,7 +75,10 @@ async function opened(socket: WebSocket, server: StreamServer): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       // beside the handshake's own deadline, which does not count what a refusal says
-      timer = setTimeout(() => reject(new AdminError('TIMED_OUT', `the API server did not open ${what} within ${seconds(timeoutMs)}`)), timeoutMs)
+      timer = setTimeout(
+        () => reject(new AdminError('TIMED_OUT', `the API server did not open ${what} within ${seconds(timeoutMs)}`)),
+        timeoutMs,
+      )
       socket.once('open', () => {
         // what comes before somebody listens waits
         socket.pause()
@@ -75,7 +86,10 @@ async function opened(socket: WebSocket, server: StreamServer): Promise<void> {
       })
       socket.once('error', (error) => reject(server.unreached(error)))
       socket.once('unexpected-response', (_, response) => {
-        refusalIn(response).then((answer) => reject(server.refused(answer)), (error: unknown) => reject(server.unreached(error)))
+        refusalIn(response).then(
+          (answer) => reject(server.refused(answer)),
+          (error: unknown) => reject(server.unreached(error)),
+        )
       })
     })
   } catch (error) {
@@ -88,7 +102,11 @@ async function opened(socket: WebSocket, server: StreamServer): Promise<void> {
 
 async function refusalIn(response: IncomingMessage): Promise<{ status: number; text: string; contentType: string }> {
   const all = await text(response)
-  return { status: response.statusCode ?? 0, text: all.slice(0, maxRefusal), contentType: response.headers['content-type'] ?? '' }
+  return {
+    status: response.statusCode ?? 0,
+    text: all.slice(0, maxRefusal),
+    contentType: response.headers['content-type'] ?? '',
+  }
 }
 
 function channelsOf(socket: WebSocket, everyMs: number): Channels {
@@ -113,7 +131,9 @@ function channelsOf(socket: WebSocket, everyMs: number): Channels {
   timer.unref()
   for (const sign of ['pong', 'message'] as const) socket.on(sign, () => (isHeard = true))
   socket.on('error', (error) => end({ isBroken: true, why: error.message }))
-  socket.on('close', (code, reason) => end({ isBroken: code !== 1000, why: reason.toString() || `closed with ${code}` }))
+  socket.on('close', (code, reason) =>
+    end({ isBroken: code !== 1000, why: reason.toString() || `closed with ${code}` }),
+  )
   return {
     get isOpen() {
       return ended === null

@@ -28,8 +28,9 @@ type Change =
   | { verb: 'delete'; body?: unknown }
 
 /**
- * The API of one cluster. Every method throws `Refusal` (UNAUTHENTICATED, FORBIDDEN with verb, resource and namespace, UNAVAILABLE
- * for what is not there, REFUSED for a conflict, …), and UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, INTERRUPTED.
+ * The API of one cluster. Every method throws `Refusal` (UNAUTHENTICATED, FORBIDDEN with verb, resource and namespace,
+ * UNAVAILABLE for what is not there, REFUSED for a conflict, …), and UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER,
+ * INTERRUPTED.
  */
 export interface KubernetesClient {
   /** null: in a pod of the cluster */
@@ -52,7 +53,9 @@ export interface KubernetesClient {
   change<T>(asked: Asked, change: Change): Promise<T>
   /** the newest of a text, at most so many bytes of it; `complete` is false where older text was left out */
   text(asked: Asked, options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
-  /** a text's lines as they are written, until the server or the signal ends it; what of a line is longer is left out */
+  /**
+   * a text's lines as they are written, until the server or the signal ends it; what of a line is longer is left out
+   */
   lines(asked: Asked, options: { maxLength: number; signal?: AbortSignal }): AsyncGenerator<string>
   /** a text as it comes, however long, until the server or the signal ends it */
   blocks(asked: Asked, options: { signal?: AbortSignal | undefined }): AsyncGenerator<Uint8Array>
@@ -74,18 +77,34 @@ export interface KubernetesClient {
 }
 
 const methods = { create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
-const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json', apply: 'application/apply-patch+yaml' } as const
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const
 const pageSize = 500
 /** less than the time between two looks at a service that is to stay stopped */
 const sharedMs = 1000
 
-/** Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster nothing yet. */
-export async function openClient(settings: Pick<KubernetesSettings, 'context'>, options: PlatformOptions): Promise<KubernetesClient> {
+/**
+ * Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster
+ * nothing yet.
+ */
+export async function openClient(
+  settings: Pick<KubernetesSettings, 'context'>,
+  options: PlatformOptions,
+): Promise<KubernetesClient> {
   const access = await findAccess(settings, options.environment ?? env)
   const { context } = access
-  const kubectl = (...words: string[]): ShellCommand => typed(['kubectl', ...(context === null ? [] : ['--context', context]), ...words])
+  const kubectl = (...words: string[]): ShellCommand =>
+    typed(['kubectl', ...(context === null ? [] : ['--context', context]), ...words])
   const connection = await openConnection(access, { suggestions: [kubectl('version')] })
-  const speaker: Speaker = { cluster: context === null ? 'this cluster' : `the cluster of context \`${context}\``, user: access.user === null ? 'nobody' : `user \`${access.user.name}\``, kubectl }
+  const speaker: Speaker = {
+    cluster: context === null ? 'this cluster' : `the cluster of context \`${context}\``,
+    user: access.user === null ? 'nobody' : `user \`${access.user.name}\``,
+    kubectl,
+  }
   return clientOn({ access, connection, credentials: credentialsOf(access), speaker }, options)
 }
 
@@ -104,26 +123,44 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
   const failure = async (answer: IncomingMessage, verb: string, asked: Asked): Promise<AdminError> => {
     const text = await bodyOf(answer)
     const status = statusIn(text, answer.statusCode ?? 0)
-    return status ? refusal(verb, asked, status, speaker) : notKubernetes({ status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' }, connection.peer.where, kubectl)
+    return status
+      ? refusal(verb, asked, status, speaker)
+      : notKubernetes(
+          { status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' },
+          connection.peer.where,
+          kubectl,
+        )
   }
 
   /** Once more with other credentials, where these were refused and there may be others. */
-  const askUntil = (signal?: AbortSignal) => async <T>(verb: string, asked: Asked, sent: { method: string; body?: string; contentType?: string }, read: (answer: IncomingMessage) => Promise<T>): Promise<T> => {
-    for (let isFirst = true; ; isFirst = false) {
-      const given = await credentials.current(options)
-      const outcome = await connection.exchange({ ...sent, path: pathOf(asked), credentials: given }, async (answer) =>
-        isOk(answer) ? { value: await read(answer) } : { failure: await failure(answer, verb, asked) },
-        { timeoutMs: options.timeoutMs, signal },
-      )
-      if ('value' in outcome) return outcome.value
-      if (outcome.failure.code !== 'UNAUTHENTICATED' || !isFirst || !credentials.renew()) throw outcome.failure
+  const askUntil =
+    (signal?: AbortSignal) =>
+    async <T>(
+      verb: string,
+      asked: Asked,
+      sent: { method: string; body?: string; contentType?: string },
+      read: (answer: IncomingMessage) => Promise<T>,
+    ): Promise<T> => {
+      for (let isFirst = true; ; isFirst = false) {
+        const given = await credentials.current(options)
+        const outcome = await connection.exchange(
+          { ...sent, path: pathOf(asked), credentials: given },
+          async (answer) =>
+            isOk(answer) ? { value: await read(answer) } : { failure: await failure(answer, verb, asked) },
+          { timeoutMs: options.timeoutMs, signal },
+        )
+        if ('value' in outcome) return outcome.value
+        if (outcome.failure.code !== 'UNAUTHENTICATED' || !isFirst || !credentials.renew()) throw outcome.failure
+      }
     }
-  }
 
   /** An answer without end; with other credentials, where these have expired meanwhile. */
   async function* streamed(verb: string, asked: Asked, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const open = async (isFirst: boolean): Promise<IncomingMessage> => {
-      const answer = await connection.stream({ method: 'GET', path: pathOf(asked), credentials: await credentials.current(options) }, { timeoutMs: options.timeoutMs, signal: signal ?? options.signal })
+      const answer = await connection.stream(
+        { method: 'GET', path: pathOf(asked), credentials: await credentials.current(options) },
+        { timeoutMs: options.timeoutMs, signal: signal ?? options.signal },
+      )
       if (isOk(answer)) return answer
       const refused = await failure(answer, verb, asked)
       if (refused.code === 'UNAUTHENTICATED' && isFirst && credentials.renew()) return open(false)
@@ -143,14 +180,23 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     const text = await bodyOf(answer)
     const value = parsed(text)
     if (isRecord(value)) return value as T
-    throw notKubernetes({ status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' }, connection.peer.where, kubectl)
+    throw notKubernetes(
+      { status: answer.statusCode ?? 0, text, contentType: answer.headers['content-type'] ?? '' },
+      connection.peer.where,
+      kubectl,
+    )
   }
 
   const answers = sharedAnswers({ forMs: sharedMs })
   async function* pagesBy<T>(ask: ReturnType<typeof askUntil>, asked: Asked): AsyncGenerator<readonly T[]> {
     for (let next: string | undefined; ; ) {
       const query = { limit: pageSize, ...asked.query, ...(next !== undefined && { continue: next }) }
-      const page = await ask('list', { ...asked, query }, { method: 'GET' }, json<{ items?: T[]; metadata?: { continue?: string } }>)
+      const page = await ask(
+        'list',
+        { ...asked, query },
+        { method: 'GET' },
+        json<{ items?: T[]; metadata?: { continue?: string } }>,
+      )
       const items = page.items ?? []
       items.forEach(withoutFields)
       yield items
@@ -159,47 +205,85 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     }
   }
 
-  const clientThat = (ask: ReturnType<typeof askUntil>, whose: string): Omit<KubernetesClient, 'lasting' | 'patient'> => ({
+  const clientThat = (
+    ask: ReturnType<typeof askUntil>,
+    whose: string,
+  ): Omit<KubernetesClient, 'lasting' | 'patient'> => ({
     context,
     namespace,
     server: connection.peer.where,
     timeoutMs: options.timeoutMs,
     cluster: speaker.cluster,
     kubectl,
-    get: async <T>(asked: Asked) => answers.to(`${whose} ${pathOf(asked)}`, async () => ask('get', asked, { method: 'GET' }, json<T>)),
-    list: async <T>(asked: Asked) => answers.to(`${whose} all of ${pathOf(asked)}`, async () => {
-      const all: T[] = []
-      for await (const items of pagesBy<T>(ask, asked)) all.push(...items)
-      return all
-    }),
+    get: async <T>(asked: Asked) =>
+      answers.to(`${whose} ${pathOf(asked)}`, async () => ask('get', asked, { method: 'GET' }, json<T>)),
+    list: async <T>(asked: Asked) =>
+      answers.to(`${whose} all of ${pathOf(asked)}`, async () => {
+        const all: T[] = []
+        for await (const items of pagesBy<T>(ask, asked)) all.push(...items)
+        return all
+      }),
     pages: (asked) => pagesBy(ask, asked),
     async change<T>(asked: Asked, change: Change) {
       const { verb, body } = change
       // an answer that was asked for before a change may not show it
-      return ask(verb, asked, { method: methods[verb], ...(body !== undefined && { body: JSON.stringify(body) }), ...(verb === 'patch' && { contentType: patchTypes[change.kind] }) }, json<T>).finally(() => answers.forget())
+      return ask(
+        verb,
+        asked,
+        {
+          method: methods[verb],
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          ...(verb === 'patch' && { contentType: patchTypes[change.kind] }),
+        },
+        json<T>,
+      ).finally(() => answers.forget())
     },
-    text: async (asked, options) => ask('get', asked, { method: 'GET' }, (answer) => newestOf(answer, options.maxBytes)),
+    text: async (asked, options) =>
+      ask('get', asked, { method: 'GET' }, (answer) => newestOf(answer, options.maxBytes)),
     lines: (asked, { maxLength, signal }) => linesOf(streamed('get', asked, signal), maxLength),
     blocks: (asked, { signal }) => streamed('get', asked, signal),
     async *watch<T>(asked: Asked, signal?: AbortSignal) {
-      for await (const line of linesOf(streamed('watch', { ...asked, query: { ...asked.query, watch: true } }, signal))) {
+      for await (const line of linesOf(
+        streamed('watch', { ...asked, query: { ...asked.query, watch: true } }, signal),
+      )) {
         const event = parsed(line)
         if (isRecord(event) && typeof event['type'] === 'string') yield event as { type: string; object: T }
       }
     },
     async may(verb, { resource, namespace: where, name, subresource }) {
-      const attributes = { verb, group: groupOf(resource), resource, ...(where !== null && { namespace: where }), ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) }
-      const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: attributes } }
-      const review = await ask('create', { resource: 'selfsubjectaccessreviews', namespace: null }, { method: 'POST', body: JSON.stringify(body) }, json<{ status?: { allowed?: boolean } }>)
+      const attributes = {
+        verb,
+        group: groupOf(resource),
+        resource,
+        ...(where !== null && { namespace: where }),
+        ...(name !== undefined && { name }),
+        ...(subresource !== undefined && { subresource }),
+      }
+      const body = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes: attributes },
+      }
+      const review = await ask(
+        'create',
+        { resource: 'selfsubjectaccessreviews', namespace: null },
+        { method: 'POST', body: JSON.stringify(body) },
+        json<{ status?: { allowed?: boolean } }>,
+      )
       return review.status?.allowed === true
     },
     async socket(asked) {
-      return { ...connection.socketOptions(await credentials.current(options)), url: `${access.cluster.server.replace(/^http/, 'ws')}${pathOf(asked)}` }
+      return {
+        ...connection.socketOptions(await credentials.current(options)),
+        url: `${access.cluster.server.replace(/^http/, 'ws')}${pathOf(asked)}`,
+      }
     },
     refused(asked, { status, text, contentType }) {
       const said = statusIn(text, status)
       // which verb it takes for is another from version to version
-      return said ? refusal(verbIn(said.message) ?? 'create', asked, said, speaker) : notKubernetes({ status, text, contentType }, connection.peer.where, kubectl)
+      return said
+        ? refusal(verbIn(said.message) ?? 'create', asked, said, speaker)
+        : notKubernetes({ status, text, contentType }, connection.peer.where, kubectl)
     },
     unreached: (error) => peerFailure(error, connection.peer),
     close: () => connection.close(),

@@ -5,8 +5,14 @@ import type { PlatformOptions } from '../platform.ts'
 import { findAccess } from './access.ts'
 import type { KubernetesSettings } from './settings.ts'
 
-/** Which cluster, and which namespace of it, the settings lead to from here, for people; null where they lead nowhere. Asks the cluster nothing. */
-export async function clusterAt(settings: KubernetesSettings, { environment = env }: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
+/**
+ * Which cluster, and which namespace of it, the settings lead to from here, for people; null where they lead nowhere.
+ * Asks the cluster nothing.
+ */
+export async function clusterAt(
+  settings: KubernetesSettings,
+  { environment = env }: Pick<PlatformOptions, 'environment'>,
+): Promise<string | null> {
   try {
     const { cluster, namespace } = await findAccess(settings, environment)
     return `${redactUrl(cluster.server).replace(/(?<!\/)\/+$/, '')}, namespace ${settings.namespace ?? namespace}`

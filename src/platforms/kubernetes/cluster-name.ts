@@ -8,7 +8,10 @@ export interface ClusterName {
   isCertain: boolean
 }
 
-/** `db`, `db.testops`, `db.testops.svc.cluster.local`, `db-0.db.testops.svc`, …, as a pod of that namespace understands them; likeliest first. */
+/**
+ * `db`, `db.testops`, `db.testops.svc.cluster.local`, `db-0.db.testops.svc`, …, as a pod of that namespace understands
+ * them; likeliest first.
+ */
 export function clusterNames(host: string, namespace: string): ClusterName[] {
   if (host.toLowerCase() === 'localhost') return []
   const labels = host.toLowerCase().replace(/\.$/, '').split('.')

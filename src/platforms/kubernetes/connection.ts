@@ -42,7 +42,10 @@ export interface Connection {
   close(): void
 }
 
-export async function openConnection(access: Access, { suggestions }: { suggestions: readonly Suggestion[] }): Promise<Connection> {
+export async function openConnection(
+  access: Access,
+  { suggestions }: { suggestions: readonly Suggestion[] },
+): Promise<Connection> {
   const url = new URL(access.cluster.server)
   const isTls = url.protocol === 'https:'
   const { Agent, request } = await (isTls ? import('node:https') : import('node:http'))
@@ -52,18 +55,30 @@ export async function openConnection(access: Access, { suggestions }: { suggesti
   const next = proxy ?? url
   const [host, port] = [bare(next.hostname), portOf(next)]
   const server = redactUrl(access.cluster.server).replace(/(?<!\/)\/+$/, '')
-  const peer: Peer = { what: 'Kubernetes', host, port, where: proxy === null ? server : `${server} through the proxy ${hostPort(host, port)}`, suggestions }
+  const peer: Peer = {
+    what: 'Kubernetes',
+    host,
+    port,
+    where: proxy === null ? server : `${server} through the proxy ${hostPort(host, port)}`,
+    suggestions,
+  }
 
   const contextOf = isTls ? await sharedContext() : () => undefined
   const socketOptions = ({ headers, ...given }: Credentials): SocketOptions => {
     const secureContext = contextOf(given)
-    return { ...given, ...(secureContext && { secureContext }), agent, headers: { 'user-agent': 'testops-admin', ...headers } }
+    return {
+      ...given,
+      ...(secureContext && { secureContext }),
+      agent,
+      headers: { 'user-agent': 'testops-admin', ...headers },
+    }
   }
 
   const send = async (sent: Sent, held: Held): Promise<IncomingMessage> => {
     const { method, path, body, contentType = 'application/json', credentials } = sent
     const { headers, ...how } = socketOptions(credentials)
-    const kind = body === undefined ? {} : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
+    const kind =
+      body === undefined ? {} : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
     try {
       return await new Promise<IncomingMessage>((resolve, reject) => {
         held.request = request(url, {
@@ -88,10 +103,20 @@ export async function openConnection(access: Access, { suggestions }: { suggesti
     const held: Held = { request: null }
     if (signal?.aborted) throw interrupted(signal)
     try {
-      return await withDeadline(work(held), timeoutMs, peer, { abandon: () => held.request?.destroy(), ...(signal && { signal }) })
+      return await withDeadline(work(held), timeoutMs, peer, {
+        abandon: () => held.request?.destroy(),
+        ...(signal && { signal }),
+      })
     } catch (error) {
       if (signal?.aborted) throw interrupted(signal)
-      throw isOwnPem(error) ? new AdminError('CONFIGURATION', `a certificate or key with which ${server} is asked, of ${access.file}, cannot be used: ${messageOf(error)}`, ['kubectl config view'], { cause: error }) : peerFailure(error, peer)
+      throw isOwnPem(error)
+        ? new AdminError(
+            'CONFIGURATION',
+            `a certificate or key with which ${server} is asked, of ${access.file}, cannot be used: ${messageOf(error)}`,
+            ['kubectl config view'],
+            { cause: error },
+          )
+        : peerFailure(error, peer)
     }
   }
 

@@ -8,7 +8,10 @@ import { patchSetting } from './setting.ts'
 const pollMs = 500
 
 /** How the service of a cluster is stopped, started and set. Throws as the client does, too. */
-export function clusterControl(given: KubernetesClient, service: Pick<ClusterService, 'place' | 'container' | 'status' | 'forget'>): ServiceControl {
+export function clusterControl(
+  given: KubernetesClient,
+  service: Pick<ClusterService, 'place' | 'container' | 'status' | 'forget'>,
+): ServiceControl {
   const { place: workload, container } = service
   const client = withoutOwning(given, workload)
   /** What a process that was killed has left. */

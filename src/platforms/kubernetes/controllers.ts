@@ -26,8 +26,9 @@ interface Target {
 }
 
 /**
- * What may start the service again by itself, or set back what is changed: as the workload's own marks tell, and those that are aimed
- * at it. What cannot be seen for want of a right is taken for one that is at work. Throws as the client does.
+ * What may start the service again by itself, or set back what is changed: as the workload's own marks tell, and those
+ * that are aimed at it. What cannot be seen for want of a right is taken for one that is at work. Throws as the client
+ * does.
  */
 export async function controllersOf(client: KubernetesClient, workload: WorkloadRef): Promise<readonly Controller[]> {
   const found = await client.get<Thing>(workload)
@@ -37,14 +38,22 @@ export async function controllersOf(client: KubernetesClient, workload: Workload
 }
 
 /** Argo CD marks what it keeps by an annotation, or by a label (argo-cd.readthedocs.io, "Resource Tracking"). */
-async function argo(client: KubernetesClient, { metadata: { labels = {}, annotations = {} } }: Thing): Promise<Controller[]> {
-  const tracked = annotations['argocd.argoproj.io/tracking-id']?.split(':')[0] ?? labels['argocd.argoproj.io/instance'] ?? annotations['argocd.argoproj.io/instance']
+async function argo(
+  client: KubernetesClient,
+  { metadata: { labels = {}, annotations = {} } }: Thing,
+): Promise<Controller[]> {
+  const tracked =
+    annotations['argocd.argoproj.io/tracking-id']?.split(':')[0] ??
+    labels['argocd.argoproj.io/instance'] ??
+    annotations['argocd.argoproj.io/instance']
   if (!tracked) return []
   interface Spec {
     syncPolicy?: { automated?: { enabled?: boolean } | null }
   }
   const all = await ifSeen(client.list<Thing<Spec>>({ resource: 'applications', namespace: null }))
-  const same = all?.filter(({ metadata: { name, namespace = '' } }) => name === tracked || `${namespace}_${name}` === tracked) ?? []
+  const same =
+    all?.filter(({ metadata: { name, namespace = '' } }) => name === tracked || `${namespace}_${name}` === tracked) ??
+    []
   const [application] = same
   const where = application?.metadata.namespace ?? 'argocd'
   const automated = application?.spec?.syncPolicy?.automated
@@ -54,13 +63,28 @@ async function argo(client: KubernetesClient, { metadata: { labels = {}, annotat
     {
       name: `Argo CD (Application \`${name}\`)`,
       paused: same.length === 1 ? isManual : null,
-      pause: [client.kubectl('-n', where, 'patch', 'applications.argoproj.io', name, '--type', 'merge', '-p', '{"spec":{"syncPolicy":{"automated":null}}}')],
+      pause: [
+        client.kubectl(
+          '-n',
+          where,
+          'patch',
+          'applications.argoproj.io',
+          name,
+          '--type',
+          'merge',
+          '-p',
+          '{"spec":{"syncPolicy":{"automated":null}}}',
+        ),
+      ],
     },
   ]
 }
 
 /** Flux labels what it applies with the object that it comes from (fluxcd.io, "Kustomization", "HelmRelease"). */
-function flux(client: KubernetesClient, { metadata: { labels = {}, namespace: own = '' } }: Thing): Promise<Controller[]>[] {
+function flux(
+  client: KubernetesClient,
+  { metadata: { labels = {}, namespace: own = '' } }: Thing,
+): Promise<Controller[]>[] {
   const kinds = [
     { prefix: 'kustomize.toolkit.fluxcd.io', resource: 'kustomizations', kind: 'Kustomization' },
     { prefix: 'helm.toolkit.fluxcd.io', resource: 'helmreleases', kind: 'HelmRelease' },
@@ -75,19 +99,37 @@ function flux(client: KubernetesClient, { metadata: { labels = {}, namespace: ow
       {
         name: `Flux (${kind} \`${name}\` in namespace \`${namespace}\`)`,
         paused: found === null ? null : found.spec?.suspend === true,
-        pause: [client.kubectl('-n', namespace, 'patch', `${resource}.${prefix}`, name, '--type', 'merge', '-p', '{"spec":{"suspend":true}}')],
+        pause: [
+          client.kubectl(
+            '-n',
+            namespace,
+            'patch',
+            `${resource}.${prefix}`,
+            name,
+            '--type',
+            'merge',
+            '-p',
+            '{"spec":{"suspend":true}}',
+          ),
+        ],
       },
     ]
   })
 }
 
 /** A ScaledObject starts its target from zero, unless it is paused (keda.sh, "Pausing Autoscaling of Deployments"). */
-function keda(client: KubernetesClient, { namespace, ...workload }: WorkloadRef, all: readonly ScaledObject[] | null): Controller[] {
+function keda(
+  client: KubernetesClient,
+  { namespace, ...workload }: WorkloadRef,
+  all: readonly ScaledObject[] | null,
+): Controller[] {
   return (all ?? [])
     .filter(({ spec }) => isAimedAt(workload, spec?.scaleTargetRef))
     .map(({ metadata: { name, annotations = {} } }) => ({
       name: `KEDA (ScaledObject \`${name}\`)`,
-      paused: annotations['autoscaling.keda.sh/paused'] === 'true' || annotations['autoscaling.keda.sh/paused-replicas'] === '0',
+      paused:
+        annotations['autoscaling.keda.sh/paused'] === 'true' ||
+        annotations['autoscaling.keda.sh/paused-replicas'] === '0',
       pause: [pauseOf(client, namespace, name)],
     }))
 }
@@ -97,22 +139,53 @@ function pauseOf(client: KubernetesClient, namespace: string, name: string): She
 }
 
 /**
- * An autoscaler leaves alone what is scaled to zero by others (kubernetes.io, "Horizontal Pod Autoscaling", "Implicit maintenance-mode
- * deactivation"), unless it may scale to zero itself. One of KEDA's tells of it where its own objects may not be seen.
+ * An autoscaler leaves alone what is scaled to zero by others (kubernetes.io, "Horizontal Pod Autoscaling", "Implicit
+ * maintenance-mode deactivation"), unless it may scale to zero itself. One of KEDA's tells of it where its own objects
+ * may not be seen.
  */
-async function autoscalers(client: KubernetesClient, { namespace, ...workload }: WorkloadRef, scaled: readonly ScaledObject[] | null): Promise<Controller[]> {
-  const all = await ifSeen(client.list<Thing<{ scaleTargetRef?: Target; minReplicas?: number }>>({ resource: 'horizontalpodautoscalers', namespace }))
+async function autoscalers(
+  client: KubernetesClient,
+  { namespace, ...workload }: WorkloadRef,
+  scaled: readonly ScaledObject[] | null,
+): Promise<Controller[]> {
+  const all = await ifSeen(
+    client.list<Thing<{ scaleTargetRef?: Target; minReplicas?: number }>>({
+      resource: 'horizontalpodautoscalers',
+      namespace,
+    }),
+  )
   if (all === null && scaled === null) return unseen(client, namespace)
   return (all ?? [])
     .filter(({ spec }) => isAimedAt(workload, spec?.scaleTargetRef))
     .flatMap(({ metadata: { name, ownerReferences = [] }, spec }): Controller[] => {
       const owner = ownerReferences.find(({ kind }) => kind === 'ScaledObject')
-      if (owner) return scaled === null ? [{ name: `KEDA (ScaledObject \`${owner.name}\`)`, paused: null, pause: [pauseOf(client, namespace, owner.name)] }] : []
+      if (owner)
+        return scaled === null
+          ? [
+              {
+                name: `KEDA (ScaledObject \`${owner.name}\`)`,
+                paused: null,
+                pause: [pauseOf(client, namespace, owner.name)],
+              },
+            ]
+          : []
       return [
         {
           name: `the autoscaler \`${name}\``,
           paused: spec?.minReplicas !== 0,
-          pause: [client.kubectl('-n', namespace, 'patch', 'horizontalpodautoscalers', name, '--type', 'merge', '-p', '{"spec":{"minReplicas":1}}')],
+          pause: [
+            client.kubectl(
+              '-n',
+              namespace,
+              'patch',
+              'horizontalpodautoscalers',
+              name,
+              '--type',
+              'merge',
+              '-p',
+              '{"spec":{"minReplicas":1}}',
+            ),
+          ],
         },
       ]
     })
@@ -122,21 +195,35 @@ async function autoscalers(client: KubernetesClient, { namespace, ...workload }:
 async function unseen(client: KubernetesClient, namespace: string): Promise<Controller[]> {
   if (await client.may('list', { resource: 'scaledobjects', namespace })) return []
   const canI = (resource: string): ShellCommand => client.kubectl('auth', 'can-i', 'list', resource, '-n', namespace)
-  return [{ name: 'an autoscaler that this user may not see', paused: null, pause: [canI('scaledobjects.keda.sh'), canI('horizontalpodautoscalers.autoscaling')] }]
+  return [
+    {
+      name: 'an autoscaler that this user may not see',
+      paused: null,
+      pause: [canI('scaledobjects.keda.sh'), canI('horizontalpodautoscalers.autoscaling')],
+    },
+  ]
 }
 
-function operators(client: KubernetesClient, { metadata: { namespace = '', ownerReferences = [] } }: Thing): Controller[] {
+function operators(
+  client: KubernetesClient,
+  { metadata: { namespace = '', ownerReferences = [] } }: Thing,
+): Controller[] {
   return ownerReferences
     .filter(({ controller }) => controller === true)
     .map((owner) => ({
       name: `the operator of ${owner.kind} \`${owner.name}\``,
       paused: null,
-      pause: [command`${nested(client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml'))}   # pause its operator as its own documentation says`],
+      pause: [
+        command`${nested(client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml'))}   # pause its operator as its own documentation says`,
+      ],
     }))
 }
 
 function isAimedAt({ resource, name }: Omit<WorkloadRef, 'namespace'>, target: Target | undefined): boolean {
-  return target?.name === name && (target.kind ?? 'Deployment') === (resource === 'deployments' ? 'Deployment' : 'StatefulSet')
+  return (
+    target?.name === name &&
+    (target.kind ?? 'Deployment') === (resource === 'deployments' ? 'Deployment' : 'StatefulSet')
+  )
 }
 
 /** Null where there is no such kind or object, or it may not be seen. */

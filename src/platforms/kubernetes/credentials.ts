@@ -13,10 +13,15 @@ import { newKubeConfig } from './kubeconfig-file.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
 /** What goes with each request to show who asks, and whom to believe that it is the API server. */
-export type Credentials = Pick<RequestOptions, 'auth' | 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> & { headers: Record<string, string> }
+export type Credentials = Pick<RequestOptions, 'auth' | 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> & {
+  headers: Record<string, string>
+}
 
 export interface CredentialSource {
-  /** as they are now; `options` for the program of an `exec`. Throws CONFIGURATION, UNAUTHENTICATED, and what that program throws */
+  /**
+   * as they are now; `options` for the program of an `exec`. Throws CONFIGURATION, UNAUTHENTICATED, and what that
+   * program throws
+   */
   current(options: PlatformOptions): Promise<Credentials>
   /** they were refused; true: `current` may have others now */
   renew(): boolean
@@ -36,12 +41,21 @@ export function credentialsOf(access: Access): CredentialSource {
       } catch (error) {
         throw failure(error, access)
       }
-      const { agent: _, headers: { Authorization: authorization, ...headers }, ...given } = applied
-      if (isRecord(access.user?.authProvider) && authorization === undefined) throw failure(new Error('it gives no token'), access)
+      const {
+        agent: _,
+        headers: { Authorization: authorization, ...headers },
+        ...given
+      } = applied
+      if (isRecord(access.user?.authProvider) && authorization === undefined)
+        throw failure(new Error('it gives no token'), access)
       // a file of a token ends with a line's end, which the library takes for a part of it
       const sent = { ...headers, ...(authorization !== undefined && { Authorization: authorization.trim() }) }
       if (!Object.entries(sent).every(isSendable)) {
-        throw new AdminError('UNAUTHENTICATED', `${whoIs(access)} cannot sign in: the token or the name holds a character that no request can carry, such as a line's end`, ['kubectl auth whoami'])
+        throw new AdminError(
+          'UNAUTHENTICATED',
+          `${whoIs(access)} cannot sign in: the token or the name holds a character that no request can carry, such as a line's end`,
+          ['kubectl auth whoami'],
+        )
       }
       return { ...given, headers: sent }
     },
@@ -55,7 +69,10 @@ export function credentialsOf(access: Access): CredentialSource {
 
 const plugin = 'exec-with-deadline'
 
-async function configOf({ context, cluster, user, file }: Access, asking: { readonly options: PlatformOptions }): Promise<KubeConfig> {
+async function configOf(
+  { context, cluster, user, file }: Access,
+  asking: { readonly options: PlatformOptions },
+): Promise<KubeConfig> {
   const config = await newKubeConfig()
   const who: User = user ?? { name: 'nobody' }
   const name = context ?? cluster.name
@@ -70,8 +87,14 @@ async function configOf({ context, cluster, user, file }: Access, asking: { read
   return config
 }
 
-/** In place of the library's own, which waits without end, is not told whether it may ask, and may quote what it printed. */
-function pluginAuthenticator(whose: { name: string; file: string; folder: string }, asking: { readonly options: PlatformOptions }): Authenticator {
+/**
+ * In place of the library's own, which waits without end, is not told whether it may ask, and may quote what it
+ * printed.
+ */
+function pluginAuthenticator(
+  whose: { name: string; file: string; folder: string },
+  asking: { readonly options: PlatformOptions },
+): Authenticator {
   let known: PluginCredential | null = null
   return {
     isAuthProvider: ({ authProvider }) => isRecord(authProvider) && authProvider['name'] === plugin,
@@ -81,7 +104,8 @@ function pluginAuthenticator(whose: { name: string; file: string; folder: string
       }
       if (known.certificate !== null) applied.cert = known.certificate
       if (known.key) applied.key = known.key.reveal()
-      if (known.token) Object.assign(applied, { headers: { ...applied.headers, Authorization: `Bearer ${known.token.reveal()}` } })
+      if (known.token)
+        Object.assign(applied, { headers: { ...applied.headers, Authorization: `Bearer ${known.token.reveal()}` } })
     },
   }
 }
@@ -105,9 +129,19 @@ function failure(error: unknown, access: Access): AdminError {
   const who = whoIs(access)
   const { path } = error as { path?: string }
   if (codeOf(error) !== undefined && path !== undefined) {
-    return new AdminError('CONFIGURATION', `what ${who} signs in with cannot be read: ${messageOf(error)}`, [command`ls -l ${asPath(path)}`], { cause: error })
+    return new AdminError(
+      'CONFIGURATION',
+      `what ${who} signs in with cannot be read: ${messageOf(error)}`,
+      [command`ls -l ${asPath(path)}`],
+      { cause: error },
+    )
   }
   const auth: unknown = user?.authProvider
   const provider = isRecord(auth) ? auth['name'] : null
-  return new AdminError('UNAUTHENTICATED', `${who} cannot sign in by its auth-provider \`${typeof provider === 'string' ? provider : 'unknown'}\`: ${messageOf(error)}`, ['kubectl auth whoami'], { cause: error })
+  return new AdminError(
+    'UNAUTHENTICATED',
+    `${who} cannot sign in by its auth-provider \`${typeof provider === 'string' ? provider : 'unknown'}\`: ${messageOf(error)}`,
+    ['kubectl auth whoami'],
+    { cause: error },
+  )
 }

@@ -8,10 +8,15 @@ import { differing } from '../drift.ts'
 import type { KubernetesSettings } from './settings.ts'
 
 /**
- * What the values file says otherwise than the pod template: settings of its own by their names, and the image by its keys. What the file
- * leaves to the chart is not compared. Throws NOT_CONFIGURED where no file is named, and as `FilesSource`.
+ * What the values file says otherwise than the pod template: settings of its own by their names, and the image by its
+ * keys. What the file leaves to the chart is not compared. Throws NOT_CONFIGURED where no file is named, and as
+ * `FilesSource`.
  */
-export async function driftFrom(values: KubernetesSettings['values'], runs: ReadonlyMap<string, string | Secret>, image: ServiceImage): Promise<DriftingSetting[]> {
+export async function driftFrom(
+  values: KubernetesSettings['values'],
+  runs: ReadonlyMap<string, string | Secret>,
+  image: ServiceImage,
+): Promise<DriftingSetting[]> {
   if (!values) throw new AdminError('NOT_CONFIGURED', 'no values file of the release is named: set `kubernetes.values`')
   const { file, path } = values
   const files = filesSource()
@@ -24,20 +29,29 @@ export async function driftFrom(values: KubernetesSettings['values'], runs: Read
   const declared = new Map<string, string | null>()
   for (const name of own) declared.set(name, await textAt([...chartKeys.openSettings, name]))
   const { tokenValiditySeconds } = settingNames(vendorIn(runs.keys()))
-  if (!declared.has(tokenValiditySeconds)) declared.set(tokenValiditySeconds, await textAt(chartKeys.tokenValiditySeconds))
+  if (!declared.has(tokenValiditySeconds))
+    declared.set(tokenValiditySeconds, await textAt(chartKeys.tokenValiditySeconds))
   const ofImage = new Map([
     [chartKeys.imageName.join('.'), [await textAt(chartKeys.imageName), image.name]],
     [chartKeys.version.join('.'), [await textAt(chartKeys.version), image.tag]],
   ] as const)
-  const stated = (all: ReadonlyMap<string, string | null>): string[] => [...all].flatMap(([name, value]) => (value === null || value === '' ? [] : [name]))
+  const stated = (all: ReadonlyMap<string, string | null>): string[] =>
+    [...all].flatMap(([name, value]) => (value === null || value === '' ? [] : [name]))
   const meant = new Map([...ofImage].map(([name, [value]]) => [name, value]))
   const is = new Map([...ofImage].map(([name, [, value]]) => [name, value]))
-  return [...differing(stated(declared), declared, runs, readsAlike), ...differing(stated(meant), meant, is, readsAlike)]
+  return [
+    ...differing(stated(declared), declared, runs, readsAlike),
+    ...differing(stated(meant), meant, is, readsAlike),
+  ]
 }
 
 /** Helm hands numbers and booleans on as YAML reads them: 5.30 becomes 5.3, and yes true. */
 function readsAlike(one: string, other: string): boolean {
   if (one.trim() !== '' && Number(one) === Number(other)) return true
-  const truth = (text: string): string => text.toLowerCase().replace(/^(?:yes|on)$/, 'true').replace(/^(?:no|off)$/, 'false')
+  const truth = (text: string): string =>
+    text
+      .toLowerCase()
+      .replace(/^(?:yes|on)$/, 'true')
+      .replace(/^(?:no|off)$/, 'false')
   return truth(one) === truth(other)
 }

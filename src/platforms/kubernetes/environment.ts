@@ -12,12 +12,16 @@ type Settings = ReadonlyMap<string, string | Secret>
 type Values = ReadonlyMap<string, string | Secret> | AdminError | null
 
 /**
- * The environment that a container is started with: `envFrom` first, then `env`, of which the last of a name wins. Each Secret and
- * ConfigMap is read once. What cannot be read for want of a right is there all the same, as a Secret that throws FORBIDDEN when it is
- * revealed; where an object that `envFrom` names cannot, these are `PartialSettings`. Fields of the pod (`fieldRef`) are left out. Throws as
- * the client does.
+ * The environment that a container is started with: `envFrom` first, then `env`, of which the last of a name wins. Each
+ * Secret and ConfigMap is read once. What cannot be read for want of a right is there all the same, as a Secret that
+ * throws FORBIDDEN when it is revealed; where an object that `envFrom` names cannot, these are `PartialSettings`.
+ * Fields of the pod (`fieldRef`) are left out. Throws as the client does.
  */
-export async function environmentOf(client: KubernetesClient, namespace: string, { env = [], envFrom = [] }: Container): Promise<Settings> {
+export async function environmentOf(
+  client: KubernetesClient,
+  namespace: string,
+  { env = [], envFrom = [] }: Container,
+): Promise<Settings> {
   const objects = new Map<string, Promise<Values>>()
   const read = (kind: 'secrets' | 'configmaps', name: string): Promise<Values> => {
     const key = `${kind}/${name}`
@@ -29,7 +33,11 @@ export async function environmentOf(client: KubernetesClient, namespace: string,
     ...(secretRef?.name ? [{ prefix, values: read('secrets', secretRef.name) }] : []),
     ...(configMapRef?.name ? [{ prefix, values: read('configmaps', configMapRef.name) }] : []),
   ])
-  const entries = env.map(({ name, value, valueFrom }) => ({ name, isPlain: !valueFrom, value: valueFrom ? referred(name, valueFrom, read) : (value ?? '') }))
+  const entries = env.map(({ name, value, valueFrom }) => ({
+    name,
+    isPlain: !valueFrom,
+    value: valueFrom ? referred(name, valueFrom, read) : (value ?? ''),
+  }))
 
   const all = new Map<string, string | Secret>()
   let missing: AdminError | null = null
@@ -55,7 +63,10 @@ async function referred(
   return null
 }
 
-/** `$(NAME)` stands for what was set before it; `$$` for a dollar sign: in what the pod's template itself says (API reference, `EnvVar`). */
+/**
+ * `$(NAME)` stands for what was set before it; `$$` for a dollar sign: in what the pod's template itself says (API
+ * reference, `EnvVar`).
+ */
 function expanded(value: string | Secret, before: Settings): string | Secret {
   if (typeof value !== 'string' || !value.includes('$')) return value
   let isSecret = false
@@ -88,19 +99,30 @@ function valueAt(values: Values, key: string, name: string): string | Secret | n
 }
 
 function unreadable(name: string, { code, message, suggestions }: AdminError): AdminError {
-  return new AdminError(code, `the service's setting ${name} cannot be read: ${message}`, suggestions, { obstacle: { kind: 'settings' } })
+  return new AdminError(code, `the service's setting ${name} cannot be read: ${message}`, suggestions, {
+    obstacle: { kind: 'settings' },
+  })
 }
 
 function partly({ code, message, suggestions }: AdminError): AdminError {
-  return new AdminError(code, `the service's settings cannot all be read: ${message}`, suggestions, { obstacle: { kind: 'settings' } })
+  return new AdminError(code, `the service's settings cannot all be read: ${message}`, suggestions, {
+    obstacle: { kind: 'settings' },
+  })
 }
 
-async function valuesOf(client: KubernetesClient, namespace: string, kind: 'secrets' | 'configmaps', name: string): Promise<Values> {
+async function valuesOf(
+  client: KubernetesClient,
+  namespace: string,
+  kind: 'secrets' | 'configmaps',
+  name: string,
+): Promise<Values> {
   try {
     const asked = { resource: kind, namespace, name } as const
     if (kind === 'configmaps') return new Map(Object.entries((await client.get<ConfigMap>(asked)).data ?? {}))
     const { data = {} } = await client.get<SecretObject>(asked)
-    return new Map(Object.entries(data).map(([key, value]) => [key, namedSecret(key, Buffer.from(value, 'base64').toString())]))
+    return new Map(
+      Object.entries(data).map(([key, value]) => [key, namedSecret(key, Buffer.from(value, 'base64').toString())]),
+    )
   } catch (error) {
     // a pod whose reference is not optional would not start; that is not for its settings to say
     if (isRefusal(error, 404)) return null

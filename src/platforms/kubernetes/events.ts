@@ -9,10 +9,19 @@ const [maxPods, maxEvents] = [3, 3]
 /** so many pages of each pod's are read; they come in no order of time */
 const maxPages = 10
 
-/** The newest warnings about some pods, below the command that shows them; which right is missing where they may not be seen. */
-export async function eventsOf(client: KubernetesClient, namespace: string, pods: readonly Pod[]): Promise<readonly string[]> {
+/**
+ * The newest warnings about some pods, below the command that shows them; which right is missing where they may not be
+ * seen.
+ */
+export async function eventsOf(
+  client: KubernetesClient,
+  namespace: string,
+  pods: readonly Pod[],
+): Promise<readonly string[]> {
   try {
-    const told = await Promise.all(pods.slice(0, maxPods).map((pod) => warningsAbout(client, namespace, pod.metadata.name)))
+    const told = await Promise.all(
+      pods.slice(0, maxPods).map((pod) => warningsAbout(client, namespace, pod.metadata.name)),
+    )
     return told.flat()
   } catch (error) {
     // they are a help, not the matter itself
@@ -22,14 +31,24 @@ export async function eventsOf(client: KubernetesClient, namespace: string, pods
 }
 
 async function warningsAbout(client: KubernetesClient, namespace: string, pod: string): Promise<string[]> {
-  const { newest, read, isCut } = await newestEvents(client, namespace, `involvedObject.name=${pod},type=Warning`, { most: maxEvents })
+  const { newest, read, isCut } = await newestEvents(client, namespace, `involvedObject.name=${pod},type=Warning`, {
+    most: maxEvents,
+  })
   if (newest.length === 0) return []
   const more = isCut ? [`(the newest of ${grouped(read)} warnings; there may be more)`] : []
   return [client.kubectl('-n', namespace, 'describe', 'pod', pod), ...newest.map(line), ...more]
 }
 
-/** The newest events of a selection, `most` of them, as far as pages of it are read; `isCut`: there may be more. Throws as the client does. */
-export async function newestEvents(client: KubernetesClient, namespace: string, fieldSelector: string, { most, order = newestFirst }: { most: number; order?: typeof newestFirst }): Promise<{ newest: readonly Event[]; read: number; isCut: boolean }> {
+/**
+ * The newest events of a selection, `most` of them, as far as pages of it are read; `isCut`: there may be more. Throws
+ * as the client does.
+ */
+export async function newestEvents(
+  client: KubernetesClient,
+  namespace: string,
+  fieldSelector: string,
+  { most, order = newestFirst }: { most: number; order?: typeof newestFirst },
+): Promise<{ newest: readonly Event[]; read: number; isCut: boolean }> {
   let newest: Event[] = []
   let [pages, read] = [0, 0]
   for await (const events of client.pages<Event>({ resource: 'events', namespace, query: { fieldSelector } })) {

@@ -21,13 +21,21 @@ export interface PluginCredential {
  * Runs the credential plugin of a user. Throws UNAVAILABLE where it is not installed, UNAUTHENTICATED where it fails,
  * TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER, CONFIGURATION.
  */
-export async function runPlugin({ name, file, folder }: { name: string; file: string; folder: string }, exec: Readonly<Record<string, unknown>>, options: PlatformOptions): Promise<PluginCredential> {
+export async function runPlugin(
+  { name, file, folder }: { name: string; file: string; folder: string },
+  exec: Readonly<Record<string, unknown>>,
+  options: PlatformOptions,
+): Promise<PluginCredential> {
   const { command, args, env, apiVersion, installHint, interactiveMode } = exec
   if (typeof command !== 'string' || command === '') {
-    throw new AdminError('CONFIGURATION', `${file}: the user \`${name}\` has an \`exec\` without a command`, ['kubectl config view'])
+    throw new AdminError('CONFIGURATION', `${file}: the user \`${name}\` has an \`exec\` without a command`, [
+      'kubectl config view',
+    ])
   }
   const parameters = listOf(args).filter((it) => typeof it === 'string')
-  const added = listOf(env).filter(isRecord).map((it) => [String(it['name']), String(it['value'])] as const)
+  const added = listOf(env)
+    .filter(isRecord)
+    .map((it) => [String(it['name']), String(it['value'])] as const)
   const info = { kind: 'ExecCredential', apiVersion, spec: { interactive: false } }
   const shown = [command, ...withoutSecrets(parameters)]
   const { timeoutMs, environment, signal } = options
@@ -40,13 +48,23 @@ export async function runPlugin({ name, file, folder }: { name: string; file: st
     signal,
   }).catch((error: unknown) => {
     if (!(error instanceof AdminError) || error.code !== 'UNAVAILABLE') throw error
-    const hint = typeof installHint === 'string' ? [sentence`the kubeconfig says: ${installHint.trim().split('\n')[0] ?? ''}`] : []
-    throw new AdminError('UNAVAILABLE', `the program that signs the user \`${name}\` of ${file} in cannot be run: ${error.message}`, [...error.suggestions, ...hint], { cause: error })
+    const hint =
+      typeof installHint === 'string' ? [sentence`the kubeconfig says: ${installHint.trim().split('\n')[0] ?? ''}`] : []
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the program that signs the user \`${name}\` of ${file} in cannot be run: ${error.message}`,
+      [...error.suggestions, ...hint],
+      { cause: error },
+    )
   })
   if (result.exitCode !== 0) {
     // what it printed may be half of a credential
     const end = endOf({ ...result, stdout: '' })
-    throw new AdminError('UNAUTHENTICATED', `the program that signs the user \`${name}\` of ${file} in fails: \`${typed(shown)}\` ${end}`, [typed(shown)])
+    throw new AdminError(
+      'UNAUTHENTICATED',
+      `the program that signs the user \`${name}\` of ${file} in fails: \`${typed(shown)}\` ${end}`,
+      [typed(shown)],
+    )
   }
   return credentialIn(result.stdout, shown)
 }
@@ -55,7 +73,8 @@ export async function runPlugin({ name, file, folder }: { name: string; file: st
 function withoutSecrets(parameters: readonly string[]): string[] {
   return parameters.map((word, index) => {
     const [, name, value] = /^-{1,2}([^=]+)(?:=([^]*))?$/.exec(word) ?? []
-    if (name !== undefined) return value !== undefined && isSecretSetting(asVariable(name), value) ? word.replace(value, 'SECRET') : word
+    if (name !== undefined)
+      return value !== undefined && isSecretSetting(asVariable(name), value) ? word.replace(value, 'SECRET') : word
     const before = /^-{1,2}([^=]+)$/.exec(parameters[index - 1] ?? '')?.[1]
     return before !== undefined && isSecretSetting(asVariable(before), word) ? 'SECRET' : word
   })
@@ -68,12 +87,20 @@ function asVariable(option: string): string {
 function credentialIn(text: string, words: readonly string[]): PluginCredential {
   const answer = jsonIn(text)
   const status = isRecord(answer) ? answer['status'] : null
-  const field = (key: string): string | null => (isRecord(status) && typeof status[key] === 'string' && status[key] !== '' ? status[key] : null)
-  const [token, certificate, key, expires] = ['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'].map(field)
+  const field = (key: string): string | null =>
+    isRecord(status) && typeof status[key] === 'string' && status[key] !== '' ? status[key] : null
+  const [token, certificate, key, expires] = [
+    'token',
+    'clientCertificateData',
+    'clientKeyData',
+    'expirationTimestamp',
+  ].map(field)
   if (!token && !(certificate && key)) {
-    throw new AdminError('UNEXPECTED_ANSWER', `\`${typed(words)}\` prints no credential, that is an ExecCredential with a token or a certificate`, [
-      command`${nested(typed(words))} | wc   # it prints secrets`,
-    ])
+    throw new AdminError(
+      'UNEXPECTED_ANSWER',
+      `\`${typed(words)}\` prints no credential, that is an ExecCredential with a token or a certificate`,
+      [command`${nested(typed(words))} | wc   # it prints secrets`],
+    )
   }
   return {
     token: token ? new Secret(token) : null,

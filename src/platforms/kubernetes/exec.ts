@@ -34,17 +34,26 @@ export interface Execution {
 /** The image has no such program. */
 export class MissingProgram extends AdminError {}
 
-/** Input of a program in a container, what it prints, and how it ended (kubernetes.io, "Kubernetes API Concepts"; KEP-4006). */
+/**
+ * Input of a program in a container, what it prints, and how it ended (kubernetes.io, "Kubernetes API Concepts";
+ * KEP-4006).
+ */
 export const execChannels = { input: 0, output: 1, errors: 2, status: 3 } as const
 
 const keptErrors = 4000
 
 /**
- * Runs a program in a container; no shell is between. Its arguments can be read by whoever may see the container's processes: no secret
- * belongs there. One that takes too long is left to itself. Throws `MissingProgram`, TIMED_OUT, INTERRUPTED, FORBIDDEN, UNAVAILABLE
- * where the container does not run, UNEXPECTED_ANSWER where it prints more than `maxBytes`, and as the client does.
+ * Runs a program in a container; no shell is between. Its arguments can be read by whoever may see the container's
+ * processes: no secret belongs there. One that takes too long is left to itself. Throws `MissingProgram`, TIMED_OUT,
+ * INTERRUPTED, FORBIDDEN, UNAVAILABLE where the container does not run, UNEXPECTED_ANSWER where it prints more than
+ * `maxBytes`, and as the client does.
  */
-export async function execIn(client: KubernetesClient, place: ExecPlace, command: readonly string[], options: ExecOptions): Promise<Execution> {
+export async function execIn(
+  client: KubernetesClient,
+  place: ExecPlace,
+  command: readonly string[],
+  options: ExecOptions,
+): Promise<Execution> {
   const { timeoutMs, maxBytes = 1_000_000, signal } = options
   const shown = `\`${typed(command)}\` in pod \`${place.pod}\``
   const stream = await openExec(client, place, command, options)
@@ -57,7 +66,10 @@ export async function execIn(client: KubernetesClient, place: ExecPlace, command
   try {
     await new Promise<void>((resolve, reject) => {
       const suggestions = [commandFor(client, place, command)]
-      timer = setTimeout(() => reject(new AdminError('TIMED_OUT', `${shown} did not end within ${seconds(timeoutMs)}`, suggestions)), timeoutMs)
+      timer = setTimeout(
+        () => reject(new AdminError('TIMED_OUT', `${shown} did not end within ${seconds(timeoutMs)}`, suggestions)),
+        timeoutMs,
+      )
       interrupt = () => reject(signal?.reason as Error)
       signal?.addEventListener('abort', interrupt)
       // it may have come while the stream was opened
@@ -67,7 +79,8 @@ export async function execIn(client: KubernetesClient, place: ExecPlace, command
           if (channel === execChannels.output) {
             output.push(bytes)
             length += bytes.length
-            if (length > maxBytes) reject(new AdminError('UNEXPECTED_ANSWER', `${shown} prints more than ${maxBytes} bytes`, suggestions))
+            if (length > maxBytes)
+              reject(new AdminError('UNEXPECTED_ANSWER', `${shown} prints more than ${maxBytes} bytes`, suggestions))
           }
           if (channel === execChannels.errors) stderr = (stderr + bytes.toString()).slice(-keptErrors)
           if (channel === execChannels.status) status = Buffer.concat([status, bytes])
@@ -90,12 +103,25 @@ export async function execIn(client: KubernetesClient, place: ExecPlace, command
   return { exitCode: exitCodeIn(status.toString(), { client, place, command, said: stderr + stdout }), stdout, stderr }
 }
 
-/** The stream of a program that is started in a container; with `stdin`, what it is sent is its standard input. Throws as `execIn`. */
-export async function openExec(client: KubernetesClient, place: ExecPlace, command: readonly string[], options: StreamOptions & { stdin?: boolean }): Promise<Channels> {
+/**
+ * The stream of a program that is started in a container; with `stdin`, what it is sent is its standard input. Throws
+ * as `execIn`.
+ */
+export async function openExec(
+  client: KubernetesClient,
+  place: ExecPlace,
+  command: readonly string[],
+  options: StreamOptions & { stdin?: boolean },
+): Promise<Channels> {
   const { namespace, pod, container } = place
   const { stdin = false, ...stream } = options
   const query = { container, command, stdout: true, stderr: true, ...(stdin && { stdin }) }
-  return openStream(client, { resource: 'pods', namespace, name: pod, subresource: 'exec', query }, `\`${command[0]}\` in pod \`${pod}\``, stream).catch(async (error: unknown) => {
+  return openStream(
+    client,
+    { resource: 'pods', namespace, name: pod, subresource: 'exec', query },
+    `\`${command[0]}\` in pod \`${pod}\``,
+    stream,
+  ).catch(async (error: unknown) => {
     throw await withoutStream(client, { namespace, pod }, error)
   })
 }
@@ -115,30 +141,54 @@ export function exitCodeIn(text: string, ran: Ran): number {
   const { details, reason, message } = status
   const causes = isRecord(details) && Array.isArray(details['causes']) ? details['causes'].filter(isRecord) : []
   const code = Number(causes.find((it) => it['reason'] === 'ExitCode')?.['message'])
-  if (reason !== 'NonZeroExitCode' || !Number.isInteger(code)) throw notRun(typeof message === 'string' ? message : text, ran)
+  if (reason !== 'NonZeroExitCode' || !Number.isInteger(code))
+    throw notRun(typeof message === 'string' ? message : text, ran)
   // of runtimes that start programs through a helper, this is what the helper says
-  if ((code === 126 || code === 127) && /OCI runtime exec failed|executable file/.test(ran.said)) throw notRun(ran.said, ran)
+  if ((code === 126 || code === 127) && /OCI runtime exec failed|executable file/.test(ran.said))
+    throw notRun(ran.said, ran)
   return code
 }
 
-/** runc: `exec: "x": executable file not found in $PATH`, `stat /bin/x: no such file or directory`; crun: ``executable file `x` not found``. */
+/**
+ * runc: `exec: "x": executable file not found in $PATH`, `stat /bin/x: no such file or directory`; crun: ``executable
+ * file `x` not found``.
+ */
 function notRun(said: string, { client, place, command }: Ran): AdminError {
   const { pod, container, namespace } = place
   const suggestions = [commandFor(client, place, command)]
   if (/executable file (?:`[^`]*` )?not found|: no such file or directory/i.test(said)) {
-    return new MissingProgram('UNAVAILABLE', `the image of container \`${container}\` of pod \`${pod}\` has no \`${command[0]}\``, suggestions)
+    return new MissingProgram(
+      'UNAVAILABLE',
+      `the image of container \`${container}\` of pod \`${pod}\` has no \`${command[0]}\``,
+      suggestions,
+    )
   }
   if (/container not found|container (?:(?!container ).)* is not running/i.test(said)) {
-    return new AdminError('UNAVAILABLE', `container \`${container}\` of pod \`${pod}\` does not run`, [client.kubectl('-n', namespace, 'get', 'pod', pod)])
+    return new AdminError('UNAVAILABLE', `container \`${container}\` of pod \`${pod}\` does not run`, [
+      client.kubectl('-n', namespace, 'get', 'pod', pod),
+    ])
   }
   // a server that knows v5 opens the stream first, and says then that it does not reach the kubelet
   if (/error (?:sending request|dialing backend)/.test(said)) {
-    return new AdminError('UNREACHABLE', `${client.cluster} opens no way to pod \`${pod}\` from this machine: ${oneLine(said)}`, suggestions, { obstacle: { kind: 'beyond' } })
+    return new AdminError(
+      'UNREACHABLE',
+      `${client.cluster} opens no way to pod \`${pod}\` from this machine: ${oneLine(said)}`,
+      suggestions,
+      { obstacle: { kind: 'beyond' } },
+    )
   }
-  return new AdminError('UNEXPECTED_ANSWER', `\`${typed(command)}\` could not be run in pod \`${pod}\`: ${oneLine(said)}`, suggestions)
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `\`${typed(command)}\` could not be run in pod \`${pod}\`: ${oneLine(said)}`,
+    suggestions,
+  )
 }
 
 /** What an operator would type. */
-export function commandFor(client: KubernetesClient, { namespace, pod, container }: ExecPlace, command: readonly string[]): ShellCommand {
+export function commandFor(
+  client: KubernetesClient,
+  { namespace, pod, container }: ExecPlace,
+  command: readonly string[],
+): ShellCommand {
   return client.kubectl('-n', namespace, 'exec', pod, '-c', container, '--', ...command)
 }

@@ -24,15 +24,18 @@ const pauseMs = 200
 const passing: readonly ErrorCode[] = ['UNEXPECTED_ANSWER', 'UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED']
 
 /**
- * The client for writes to a workload that somebody else keeps: after each, it gives up the fields that this program then owns. Their
- * values stay. A field that stayed this program's would refuse the owner's next server-side apply, and setting the value back would not
- * give it up.
+ * The client for writes to a workload that somebody else keeps: after each, it gives up the fields that this program
+ * then owns. Their values stay. A field that stayed this program's would refuse the owner's next server-side apply, and
+ * setting the value back would not give it up.
  */
 export function withoutOwning(client: KubernetesClient, workload: WorkloadRef): KubernetesClient {
   return {
     ...client,
     async change<T>(...[asked, change]: Parameters<KubernetesClient['change']>) {
-      const written = await client.change<T & ManagedObject>({ ...asked, query: { ...asked.query, fieldManager: manager } }, change)
+      const written = await client.change<T & ManagedObject>(
+        { ...asked, query: { ...asked.query, fieldManager: manager } },
+        change,
+      )
       if (asked.query?.['dryRun'] !== undefined) return written
       try {
         // a subresource tells nothing of who owns the workload's fields
@@ -49,7 +52,10 @@ export async function ownsFields(client: KubernetesClient, workload: WorkloadRef
   return removals(await client.get<ManagedObject>(workload)).length > 0
 }
 
-/** Gives up what it owns of the workload; harmless where that is nothing, or the workload is gone. Throws as the client does. */
+/**
+ * Gives up what it owns of the workload; harmless where that is nothing, or the workload is gone. Throws as the client
+ * does.
+ */
 export async function giveUpFields(client: KubernetesClient, workload: WorkloadRef): Promise<void> {
   try {
     await givenUp(client, workload, null, null)
@@ -58,8 +64,15 @@ export async function giveUpFields(client: KubernetesClient, workload: WorkloadR
   }
 }
 
-/** `seen`: the workload as it was last seen, of which the new state is given; where it is another by now, `written` is. */
-async function givenUp<T>(client: KubernetesClient, workload: WorkloadRef, seen: (T & ManagedObject) | null, written: T): Promise<T> {
+/**
+ * `seen`: the workload as it was last seen, of which the new state is given; where it is another by now, `written` is.
+ */
+async function givenUp<T>(
+  client: KubernetesClient,
+  workload: WorkloadRef,
+  seen: (T & ManagedObject) | null,
+  written: T,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const isFirst = seen !== null && attempt === 1
     try {
@@ -68,8 +81,16 @@ async function givenUp<T>(client: KubernetesClient, workload: WorkloadRef, seen:
       const operations = removals(found)
       if (operations.length === 0) return written
       const version = found.metadata?.resourceVersion
-      const body = [...(isFirst && version !== undefined ? [{ op: 'replace', path: '/metadata/resourceVersion', value: version }] : []), ...operations]
-      const now = await client.lasting.change<T>({ ...workload, query: { fieldManager: manager } }, { verb: 'patch', kind: 'json', body })
+      const body = [
+        ...(isFirst && version !== undefined
+          ? [{ op: 'replace', path: '/metadata/resourceVersion', value: version }]
+          : []),
+        ...operations,
+      ]
+      const now = await client.lasting.change<T>(
+        { ...workload, query: { fieldManager: manager } },
+        { verb: 'patch', kind: 'json', body },
+      )
       return isFirst ? now : written
     } catch (error) {
       const isPassing = isRefusal(error, 409) || (error instanceof AdminError && passing.includes(error.code))
@@ -80,12 +101,14 @@ async function givenUp<T>(client: KubernetesClient, workload: WorkloadRef, seen:
 }
 
 /**
- * What takes this program's own entries away, the last first; nothing where it has none. Only those of operation Update: an entry that
- * goes removes no value then. One that is alone in the list stays: from an empty list on the server notes no owners at all, and the next
- * who applies meets `before-first-apply` in every field.
+ * What takes this program's own entries away, the last first; nothing where it has none. Only those of operation
+ * Update: an entry that goes removes no value then. One that is alone in the list stays: from an empty list on the
+ * server notes no owners at all, and the next who applies meets `before-first-apply` in every field.
  */
 function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): object[] {
-  const own = managedFields.flatMap((entry, index) => (entry.manager === manager && entry.operation === 'Update' ? [index] : []))
+  const own = managedFields.flatMap((entry, index) =>
+    entry.manager === manager && entry.operation === 'Update' ? [index] : [],
+  )
   const other = managedFields.findIndex((_, index) => !own.includes(index))
   if (other < 0 || own.length === 0) return []
   const entry = (index: number): string => `/metadata/managedFields/${index}`
@@ -100,10 +123,19 @@ function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): obj
   ]
 }
 
-function stillOwned(error: AdminError, client: KubernetesClient, { resource, namespace, name }: WorkloadRef): AdminError {
+function stillOwned(
+  error: AdminError,
+  client: KubernetesClient,
+  { resource, namespace, name }: WorkloadRef,
+): AdminError {
   const what = `${resource.slice(0, -1)}/${name}`
-  return new AdminError(error.code, `${what} was written, and \`${manager}\` still owns the fields that it wrote, so that its owner's next apply would conflict: ${error.message}`, [
-    'testops-admin resume -d {deployment}',
-    client.kubectl('-n', namespace, 'get', what, '-o', 'yaml', '--show-managed-fields'),
-  ], { cause: error })
+  return new AdminError(
+    error.code,
+    `${what} was written, and \`${manager}\` still owns the fields that it wrote, so that its owner's next apply would conflict: ${error.message}`,
+    [
+      'testops-admin resume -d {deployment}',
+      client.kubectl('-n', namespace, 'get', what, '-o', 'yaml', '--show-managed-fields'),
+    ],
+    { cause: error },
+  )
 }

@@ -22,17 +22,21 @@ export interface FoundService {
 }
 
 /**
- * The one Deployment or StatefulSet of that name, else whose pods have a container of the service's image, else that the chart has labelled.
- * Looks in the configured namespace, else in the context's own, and where it is not there in all that may be seen.
- * Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the client does: none is passed over for want
- * of an answer.
+ * The one Deployment or StatefulSet of that name, else whose pods have a container of the service's image, else that
+ * the chart has labelled. Looks in the configured namespace, else in the context's own, and where it is not there in
+ * all that may be seen. Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the
+ * client does: none is passed over for want of an answer.
  */
-export async function findService(client: KubernetesClient, settings: Pick<KubernetesSettings, 'namespace' | 'release' | 'workload'>): Promise<FoundService> {
+export async function findService(
+  client: KubernetesClient,
+  settings: Pick<KubernetesSettings, 'namespace' | 'release' | 'workload'>,
+): Promise<FoundService> {
   const { namespace, release, workload = null } = settings
   const first = namespace ?? client.namespace
   const near = await candidatesIn(client, first, workload)
   const chosen = ofRelease(near, release)
-  if (chosen.length > 0) return only(chosen, client, namespace === null ? `the context's namespace \`${first}\`` : `namespace \`${first}\``)
+  if (chosen.length > 0)
+    return only(chosen, client, namespace === null ? `the context's namespace \`${first}\`` : `namespace \`${first}\``)
   if (namespace !== null) throw none(near, client, `namespace \`${first}\``, settings)
 
   const elsewhere = await candidatesIn(client, null, workload).catch((error: unknown) => {
@@ -48,21 +52,31 @@ export async function findService(client: KubernetesClient, settings: Pick<Kuber
 export type Candidate = Omit<FoundService, 'why'>
 
 /**
- * Those of that name, else those with an image of the service's, else those that the chart has labelled as its own. Throws as the client
- * does: where one kind cannot be listed, what the other shows may not be all. CONFIGURATION where the container cannot be told.
+ * Those of that name, else those with an image of the service's, else those that the chart has labelled as its own.
+ * Throws as the client does: where one kind cannot be listed, what the other shows may not be all. CONFIGURATION where
+ * the container cannot be told.
  */
-export async function candidatesIn(client: KubernetesClient, namespace: string | null, name: string | null = null): Promise<Candidate[]> {
+export async function candidatesIn(
+  client: KubernetesClient,
+  namespace: string | null,
+  name: string | null = null,
+): Promise<Candidate[]> {
   const all = await workloadsIn(client, namespace, name)
   const imaged = all.filter(({ workload }) => imagedContainer(workload.spec.template.spec) !== null)
   return name !== null || imaged.length === 0 ? all : imaged
 }
 
-async function workloadsIn(client: KubernetesClient, namespace: string | null, wanted: string | null): Promise<Candidate[]> {
+async function workloadsIn(
+  client: KubernetesClient,
+  namespace: string | null,
+  wanted: string | null,
+): Promise<Candidate[]> {
   const lists = await Promise.allSettled(
     (['deployments', 'statefulsets'] as const).map(async (resource) => {
       const found: Candidate[] = []
       // a cluster may have thousands of others
-      for await (const all of client.pages<Workload>({ resource, namespace })) found.push(...all.flatMap((workload) => candidateFrom(resource, workload, { namespace, wanted })))
+      for await (const all of client.pages<Workload>({ resource, namespace }))
+        found.push(...all.flatMap((workload) => candidateFrom(resource, workload, { namespace, wanted })))
       return found
     }),
   )
@@ -74,22 +88,40 @@ async function workloadsIn(client: KubernetesClient, namespace: string | null, w
   return found
 }
 
-function candidateFrom(resource: Candidate['resource'], workload: Workload, { namespace, wanted }: { namespace: string | null; wanted: string | null }): Candidate[] {
+function candidateFrom(
+  resource: Candidate['resource'],
+  workload: Workload,
+  { namespace, wanted }: { namespace: string | null; wanted: string | null },
+): Candidate[] {
   const container = containerOf(workload, wanted)
   const { name, namespace: its = namespace ?? '' } = workload.metadata
   return container ? [{ resource, namespace: its, name, workload, container }] : []
 }
 
-/** Null: it is not the service. Throws CONFIGURATION where it is told to be, and which of its containers is meant cannot be seen. */
-function containerOf({ metadata: { name, labels = {} }, spec: { template: { spec } } }: Workload, wanted: string | null): Container | null {
-  if (wanted === null) return imagedContainer(spec) ?? (chartLabel.value.test(labels[chartLabel.name] ?? '') ? namedContainer(spec) : null)
+/**
+ * Null: it is not the service. Throws CONFIGURATION where it is told to be, and which of its containers is meant cannot
+ * be seen.
+ */
+function containerOf(
+  {
+    metadata: { name, labels = {} },
+    spec: {
+      template: { spec },
+    },
+  }: Workload,
+  wanted: string | null,
+): Container | null {
+  if (wanted === null)
+    return imagedContainer(spec) ?? (chartLabel.value.test(labels[chartLabel.name] ?? '') ? namedContainer(spec) : null)
   if (name !== wanted) return null
   const container = serviceContainer(spec)
   if (container !== null) return container
   const names = spec.containers.map((it) => `\`${it.name}\` (image ${it.image ?? 'unknown'})`)
-  throw new AdminError('CONFIGURATION', `${name} has ${names.length} containers, and none shows that it is the service: ${names.join(', ')}`, [
-    sentence`name the service's container as the chart does, ${name}: a name that ends in testops shows it`,
-  ])
+  throw new AdminError(
+    'CONFIGURATION',
+    `${name} has ${names.length} containers, and none shows that it is the service: ${names.join(', ')}`,
+    [sentence`name the service's container as the chart does, ${name}: a name that ends in testops shows it`],
+  )
 }
 
 function ofRelease(all: readonly Candidate[], release: string | null): readonly Candidate[] {
@@ -106,7 +138,10 @@ export function releaseOf({ metadata: { annotations = {}, labels = {} } }: Workl
 export function only([first, ...others]: readonly Candidate[], client: KubernetesClient, where: string): FoundService {
   if (!first) throw new TypeError('there is no candidate')
   if (others.length > 0) throw several([first, ...others], client, where)
-  return { ...first, why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, as the only one of ${where}` }
+  return {
+    ...first,
+    why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, as the only one of ${where}`,
+  }
 }
 
 /** `Deployment testops-testops in namespace testops`, for people. */
@@ -122,10 +157,20 @@ function several(all: readonly Candidate[], client: KubernetesClient, where: str
     return command`kubernetes: {namespace: ${namespace}, release: ${isOne ? release : name}}   # ${name}, image ${container.image ?? ''}`
   })
   const names = all.map(placeOf).join(' and ')
-  return new AdminError('CONFIGURATION', `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Say in the configuration which is meant`, suggestions)
+  return new AdminError(
+    'CONFIGURATION',
+    `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Say in the configuration which is meant`,
+    suggestions,
+  )
 }
 
-function none(others: readonly Candidate[], client: KubernetesClient, where: string, { release, workload }: Pick<KubernetesSettings, 'release' | 'workload'>, refused: AdminError | null = null): AdminError {
+function none(
+  others: readonly Candidate[],
+  client: KubernetesClient,
+  where: string,
+  { release, workload }: Pick<KubernetesSettings, 'release' | 'workload'>,
+  refused: AdminError | null = null,
+): AdminError {
   const names = Object.values(images).map((name) => `\`${name}\``)
   const what = `no Deployment or StatefulSet ${workload === undefined ? `with an image named ${names.join(' or ')}` : `named \`${workload}\``}`
   const which = release === null ? '' : ` and release \`${release}\``
@@ -136,7 +181,9 @@ function none(others: readonly Candidate[], client: KubernetesClient, where: str
     `${client.cluster} has ${what}${which} in ${where}${seen}${more}`,
     [
       'set `kubernetes.namespace`, or `kubernetes.context` for another cluster',
-      ...(workload === undefined && others.length === 0 ? ['set `kubernetes.workload` to its name, where its image has a name of your own' as const] : []),
+      ...(workload === undefined && others.length === 0
+        ? ['set `kubernetes.workload` to its name, where its image has a name of your own' as const]
+        : []),
       client.kubectl('get', 'deployments,statefulsets', '--all-namespaces', '-o', 'wide'),
       ...(refused?.suggestions ?? []),
       'kubectl config get-contexts',

@@ -9,10 +9,14 @@ import type { Candidate } from './find.ts'
 import { isRefusal } from './refusal.ts'
 import { SeenService } from './seen.ts'
 
-/** Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in all that may be seen. */
+/**
+ * Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in all
+ * that may be seen.
+ */
 export const findReleases: Finder = async (options) => {
   const client = await openClient({ context: null }, options).catch(unlessInterrupted)
-  if (client instanceof AdminError) return client instanceof NoCluster ? { found: [], looked: client.message } : failed(client)
+  if (client instanceof AdminError)
+    return client instanceof NoCluster ? { found: [], looked: client.message } : failed(client)
   let isKept = false
   try {
     const at = performance.now()
@@ -34,7 +38,10 @@ export const findReleases: Finder = async (options) => {
   }
 }
 
-/** What is told first: this context is what kubectl works on. That it is broken, dead, or refuses who asks is not that nothing is there. */
+/**
+ * What is told first: this context is what kubectl works on. That it is broken, dead, or refuses who asks is not that
+ * nothing is there.
+ */
 function failed(failure: AdminError): Awaited<ReturnType<Finder>> {
   const { message, suggestions } = failure
   return { found: [], looked: message, unseen: message, next: suggestions, failure }
@@ -56,7 +63,9 @@ async function elsewhere(client: KubernetesClient): Promise<Candidate[] | AdminE
 function foundOf(it: Candidate, client: KubernetesClient, all: readonly Candidate[]): Found {
   const release = releaseOf(it.workload) ?? it.name
   // two of one release are told apart by their own names
-  const isOnly = all.filter((other) => other.namespace === it.namespace && (releaseOf(other.workload) ?? other.name) === release).length === 1
+  const isOnly =
+    all.filter((other) => other.namespace === it.namespace && (releaseOf(other.workload) ?? other.name) === release)
+      .length === 1
   const name = isOnly ? release : it.name
   const isEverywhereOne = all.every((other) => other.namespace === it.namespace)
   return {

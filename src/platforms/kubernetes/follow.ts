@@ -24,9 +24,17 @@ export function podLogs(client: KubernetesClient, pods: () => Promise<readonly P
   return {
     list: async () => (await pods()).flatMap(containersOf),
     async *lines({ namespace, pod, container, restarts }, from, signal) {
-      const part = (more: object) => ({ resource: 'pods', namespace, name: pod, subresource: 'log', query: { container, timestamps: true, ...more } }) as const
+      const part = (more: object) =>
+        ({
+          resource: 'pods',
+          namespace,
+          name: pod,
+          subresource: 'log',
+          query: { container, timestamps: true, ...more },
+        }) as const
       const options = { maxLength, signal }
-      if (restarts > 0 && from.mayMiss) yield* unlessGone(client.lines(part({ ...wanted(from), previous: true }), options))
+      if (restarts > 0 && from.mayMiss)
+        yield* unlessGone(client.lines(part({ ...wanted(from), previous: true }), options))
       yield* unlessGone(client.lines(part({ ...wanted(from), follow: true }), options))
     },
   }
@@ -50,16 +58,18 @@ function containersOf({ metadata: { uid, name, namespace = '' }, spec, status }:
   const own = serviceContainer(spec)?.name
   const before = (spec.initContainers ?? []).map((it) => it.name)
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
-  return all.filter((it) => hasBegun(it) && (it.name === own || before.includes(it.name))).map((it) => ({
-    key: `${uid}/${it.name}`,
-    name: it.name === own ? name : `${name}/${it.name}`,
-    run: String(it.restartCount ?? 0),
-    isRunning: it.state?.running !== undefined,
-    namespace,
-    pod: name,
-    container: it.name,
-    restarts: it.restartCount ?? 0,
-  }))
+  return all
+    .filter((it) => hasBegun(it) && (it.name === own || before.includes(it.name)))
+    .map((it) => ({
+      key: `${uid}/${it.name}`,
+      name: it.name === own ? name : `${name}/${it.name}`,
+      run: String(it.restartCount ?? 0),
+      isRunning: it.state?.running !== undefined,
+      namespace,
+      pod: name,
+      container: it.name,
+      restarts: it.restartCount ?? 0,
+    }))
 }
 
 function hasBegun({ state, restartCount = 0 }: ContainerStatus): boolean {

@@ -1,4 +1,7 @@
-/** Remembers, on the workload itself, how many replicas it had when it was stopped: whoever starts it may be on another machine. */
+/**
+ * Remembers, on the workload itself, how many replicas it had when it was stopped: whoever starts it may be on another
+ * machine.
+ */
 export const replicasAnnotation = 'testops-admin/replicas'
 
 /** A number of replicas as that annotation or a note holds it; null: it holds none. */

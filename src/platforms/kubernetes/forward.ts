@@ -8,9 +8,9 @@ import type { ByteStream } from './byte-stream.ts'
 const lingerMs = 1000
 
 /**
- * An address of this machine whose connections each are a stream of their own. The first is opened at once, so that what stands in
- * the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a broken connection, of which
- * `brokenSince` tells why.
+ * An address of this machine whose connections each are a stream of their own. The first is opened at once, so that
+ * what stands in the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a
+ * broken connection, of which `brokenSince` tells why.
  */
 export async function listenForward(open: () => Promise<ByteStream>): Promise<Opened<Omit<Way, 'command'>>> {
   const streams = new Set<ByteStream>()

@@ -6,19 +6,21 @@ import { failingBefore, inWords, isStuck, unscheduledIn } from './status.ts'
 
 /** How each pod of the service fares that was not told to end. */
 export function healthOf(pods: readonly Pod[]): InstanceHealth[] {
-  return pods.filter((pod) => !isEnding(pod) && pod.status?.phase !== 'Succeeded').map((pod) => {
-    const status = statusIn(pod)
-    const startedAt = status?.state?.running?.startedAt
-    return {
-      name: pod.metadata.name,
-      isUp: status?.state?.running !== undefined,
-      isReady: isReady(pod),
-      startedAt: dateOf(startedAt),
-      waits: waitsFor(pod),
-      ended: endOf(pod),
-      restarts: status?.restartCount ?? 0,
-    }
-  })
+  return pods
+    .filter((pod) => !isEnding(pod) && pod.status?.phase !== 'Succeeded')
+    .map((pod) => {
+      const status = statusIn(pod)
+      const startedAt = status?.state?.running?.startedAt
+      return {
+        name: pod.metadata.name,
+        isUp: status?.state?.running !== undefined,
+        isReady: isReady(pod),
+        startedAt: dateOf(startedAt),
+        waits: waitsFor(pod),
+        ended: endOf(pod),
+        restarts: status?.restartCount ?? 0,
+      }
+    })
 }
 
 /** Pods of which the events may tell more. */
@@ -42,10 +44,18 @@ function endOf(pod: Pod): InstanceEnd | null {
   const ended = status?.state?.terminated ?? status?.lastState?.terminated
   if (pod.status?.phase === 'Failed') {
     const { reason = 'Failed', message } = pod.status
-    return { ...datesOf(ended, pod), reason: message ? `${reason}: ${oneLine(message)}` : reason, exitCode: ended?.exitCode ?? null }
+    return {
+      ...datesOf(ended, pod),
+      reason: message ? `${reason}: ${oneLine(message)}` : reason,
+      exitCode: ended?.exitCode ?? null,
+    }
   }
   if (!ended) return null
-  return { ...datesOf(ended, pod), reason: ended.reason === 'Error' ? '' : (ended.reason ?? ''), exitCode: ended.exitCode }
+  return {
+    ...datesOf(ended, pod),
+    reason: ended.reason === 'Error' ? '' : (ended.reason ?? ''),
+    exitCode: ended.exitCode,
+  }
 }
 
 function datesOf(ended: Terminated | undefined, { status }: Pod): Pick<InstanceEnd, 'startedAt' | 'at'> {

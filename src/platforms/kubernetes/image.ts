@@ -27,7 +27,10 @@ export function namedContainer(spec: Pick<PodSpec, 'containers'>): Container | n
   return imagedContainer(spec) ?? spec.containers.find(({ name }) => chartContainer.test(name)) ?? null
 }
 
-/** The service's container in a pod that is known to be the service's: the same, else the only one. Null: which it is cannot be told. */
+/**
+ * The service's container in a pod that is known to be the service's: the same, else the only one. Null: which it is
+ * cannot be told.
+ */
 export function serviceContainer(spec: Pick<PodSpec, 'containers'>): Container | null {
   return namedContainer(spec) ?? (spec.containers.length === 1 ? spec.containers[0]! : null)
 }

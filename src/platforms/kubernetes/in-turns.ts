@@ -2,8 +2,8 @@
 const atOnce = 4
 
 /**
- * Does the same for all, a few at a time; the results are in the order of what was given. Throws what the first in that order threw,
- * once nothing of it is under way any more.
+ * Does the same for all, a few at a time; the results are in the order of what was given. Throws what the first in that
+ * order threw, once nothing of it is under way any more.
  */
 export async function inTurns<T, R>(all: readonly T[], work: (it: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []

@@ -31,7 +31,10 @@ export type { KubernetesSettings } from './settings.ts'
 /** How long a failure serves those who ask meanwhile, so that a cluster that does not answer is waited for once. */
 const failureLifeMs = 2000
 
-/** The platform `kubernetes`: the service runs in a cluster, of which kubectl's configuration or the pod's own account knows. */
+/**
+ * The platform `kubernetes`: the service runs in a cluster, of which kubectl's configuration or the pod's own account
+ * knows.
+ */
 export async function openKubernetes(settings: KubernetesSettings, options: PlatformOptions): Promise<Platform> {
   let client: KubernetesClient | null = null
   let found: ClusterService | null = null
@@ -58,7 +61,12 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   const throughRelay = async ({ host, port }: HostPort): Promise<Opened<Way>> => {
     if (!options.relay) throw new TypeError('no relay is wished')
     const { client: of, service: source } = await opened()
-    relay ??= relayThrough(of, { namespace: source.place.namespace, pods: async () => source.pods(), wish: options.relay, signal: options.signal })
+    relay ??= relayThrough(of, {
+      namespace: source.place.namespace,
+      pods: async () => source.pods(),
+      wish: options.relay,
+      signal: options.signal,
+    })
     return relay.open({ host, port })
   }
   /** The same, or through the cluster where that is wished and this machine gets no connection. */
@@ -106,7 +114,10 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
       })
       if (it === null) return orRelayed(address, null)
       try {
-        return await orRelayed(address, await reachFrom(it.client.lasting, it.service.place.namespace, address, options))
+        return await orRelayed(
+          address,
+          await reachFrom(it.client.lasting, it.service.place.namespace, address, options),
+        )
       } catch (error) {
         // the node of that pod may be out of reach, and those of others in reach
         if (!options.relay || !(error instanceof AdminError) || error.obstacle?.kind !== 'beyond') throw error
@@ -128,7 +139,12 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
       const { service: source } = await opened()
       const { resource, namespace, name } = source.place
       const { uid } = (await source.workload()).metadata
-      return { kind: resource === 'deployments' ? 'Deployment' : 'StatefulSet', namespace, name, ...(uid !== undefined && { uid }) }
+      return {
+        kind: resource === 'deployments' ? 'Deployment' : 'StatefulSet',
+        namespace,
+        name,
+        ...(uid !== undefined && { uid }),
+      }
     },
     async journals({ isNeeded }) {
       const { client: of, service: source } = await opened()
@@ -145,11 +161,23 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   }
 }
 
-/** To the service it is its own pod, as with the proxy of a database beside it: gone while the service is stopped, and not this machine. */
-function besideService(client: KubernetesClient, { resource, namespace, name }: ClusterService['place'], { host, port }: HostPort): AdminError {
+/**
+ * To the service it is its own pod, as with the proxy of a database beside it: gone while the service is stopped, and
+ * not this machine.
+ */
+function besideService(
+  client: KubernetesClient,
+  { resource, namespace, name }: ClusterService['place'],
+  { host, port }: HostPort,
+): AdminError {
   const forward = client.kubectl('-n', namespace, 'port-forward', `${resource.slice(0, -1)}/${name}`, String(port))
-  return new AdminError('UNAVAILABLE', `${host}:${port} is inside the service's own pod, and not on this machine: where it leads from there is not known here`, [
-    'name the server itself in the configuration, or an address of this machine that leads to it',
-    command`${nested(forward)}   # such an address, as long as the service runs`,
-  ], { obstacle: { kind: 'beyond' } })
+  return new AdminError(
+    'UNAVAILABLE',
+    `${host}:${port} is inside the service's own pod, and not on this machine: where it leads from there is not known here`,
+    [
+      'name the server itself in the configuration, or an address of this machine that leads to it',
+      command`${nested(forward)}   # such an address, as long as the service runs`,
+    ],
+    { obstacle: { kind: 'beyond' } },
+  )
 }

@@ -20,22 +20,38 @@ interface Backend {
   service?: { name?: string }
 }
 
-/** The Ingresses that lead to the pods of a workload, and what their annotations let through. Throws as the client does. */
-export async function ingressesBefore(client: KubernetesClient, namespace: string, workload: Workload): Promise<ProxySettings[]> {
+/**
+ * The Ingresses that lead to the pods of a workload, and what their annotations let through. Throws as the client does.
+ */
+export async function ingressesBefore(
+  client: KubernetesClient,
+  namespace: string,
+  workload: Workload,
+): Promise<ProxySettings[]> {
   const all = await client.list<Ingress>({ resource: 'ingresses', namespace })
   const names = [...new Set(all.flatMap(backendsOf))]
-  const leading = await Promise.all(names.map(async (name) => ((await leadsTo(client, namespace, name, workload)) ? [name] : [])))
+  const leading = await Promise.all(
+    names.map(async (name) => ((await leadsTo(client, namespace, name, workload)) ? [name] : [])),
+  )
   const own = new Set(leading.flat())
   return all.filter((it) => backendsOf(it).some((name) => own.has(name))).map((it) => settingsOf(client, namespace, it))
 }
 
 function backendsOf({ spec }: Ingress): string[] {
-  const all = [spec?.defaultBackend, ...(spec?.rules ?? []).flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend))]
+  const all = [
+    spec?.defaultBackend,
+    ...(spec?.rules ?? []).flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend)),
+  ]
   return all.flatMap((it) => it?.service?.name ?? [])
 }
 
 /** Whether the Service chooses the pods of that template. */
-async function leadsTo(client: KubernetesClient, namespace: string, name: string, { spec }: Workload): Promise<boolean> {
+async function leadsTo(
+  client: KubernetesClient,
+  namespace: string,
+  name: string,
+  { spec }: Workload,
+): Promise<boolean> {
   const labels = spec.template.metadata?.labels ?? {}
   try {
     const service = await client.get<Service>({ resource: 'services', namespace, name })
@@ -48,18 +64,27 @@ async function leadsTo(client: KubernetesClient, namespace: string, name: string
   }
 }
 
-function settingsOf(client: KubernetesClient, namespace: string, { metadata: { name, annotations = {} } }: Ingress): ProxySettings {
-  const limits = ingressLimits.find(({ maxBody, readTimeout }) => (maxBody !== null && maxBody in annotations) || readTimeout in annotations)
+function settingsOf(
+  client: KubernetesClient,
+  namespace: string,
+  { metadata: { name, annotations = {} } }: Ingress,
+): ProxySettings {
+  const limits = ingressLimits.find(
+    ({ maxBody, readTimeout }) => (maxBody !== null && maxBody in annotations) || readTimeout in annotations,
+  )
   const body = limits?.maxBody ? annotations[limits.maxBody] : undefined
   const timeout = limits ? annotations[limits.readTimeout] : undefined
-  const change = (key: string | null | undefined, value: string): ShellCommand | null => (key ? client.kubectl('-n', namespace, 'annotate', '--overwrite', 'ingress', name, `${key}=${value}`) : null)
+  const change = (key: string | null | undefined, value: string): ShellCommand | null =>
+    key ? client.kubectl('-n', namespace, 'annotate', '--overwrite', 'ingress', name, `${key}=${value}`) : null
   return {
     name: `Ingress \`${name}\` in namespace \`${namespace}\``,
     maxBodyBytes: body === undefined ? null : sizeIn(body),
     readTimeoutMs: timeout === undefined || !limits ? null : timeIn(timeout, limits.unitMs),
     evidence: [
       client.kubectl('-n', namespace, 'get', 'ingress', name, '-o', 'yaml'),
-      ...[limits?.maxBody, limits?.readTimeout].flatMap((key) => (key && annotations[key] !== undefined ? [`${key}: ${annotations[key]}`] : [])),
+      ...[limits?.maxBody, limits?.readTimeout].flatMap((key) =>
+        key && annotations[key] !== undefined ? [`${key}: ${annotations[key]}`] : [],
+      ),
     ],
     change: { maxBody: change(limits?.maxBody, '100m'), readTimeout: change(limits?.readTimeout, '300') },
   }

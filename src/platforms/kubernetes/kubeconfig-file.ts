@@ -15,7 +15,9 @@ export interface KubeconfigFile {
   clusters: readonly Cluster[]
   contexts: readonly Context[]
   users: readonly User[]
-  /** of the opened file: whether others could have written the programs that it names; null: a pipe of the caller's own */
+  /**
+   * of the opened file: whether others could have written the programs that it names; null: a pipe of the caller's own
+   */
   judgement: Judgement | null
 }
 
@@ -50,7 +52,12 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
       file,
       currentContext: config.currentContext ? nameIn(config.currentContext) : null,
       clusters: config.clusters.map((it) => ({ ...it, name: nameIn(it.name) })),
-      contexts: config.contexts.map((it) => ({ ...it, name: nameIn(it.name), cluster: nameIn(it.cluster), ...(it.user && { user: nameIn(it.user) }) })),
+      contexts: config.contexts.map((it) => ({
+        ...it,
+        name: nameIn(it.name),
+        cluster: nameIn(it.cluster),
+        ...(it.user && { user: nameIn(it.user) }),
+      })),
       users: users.map((it) => ({ ...it, name: nameIn(it.name) })),
       judgement,
     }
@@ -59,7 +66,10 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
   }
 }
 
-/** The library passes on whatever stands for a name; kubectl takes a number for one, and no list. Throws where it is none. */
+/**
+ * The library passes on whatever stands for a name; kubectl takes a number for one, and no list. Throws where it is
+ * none.
+ */
 function nameIn(name: unknown): string {
   if (typeof name === 'string') return name
   if (typeof name === 'number' || typeof name === 'boolean') return String(name)
@@ -73,17 +83,29 @@ function withTokenFile(text: string, folder: string): (user: User) => User {
   const named = new Map(all.map(({ name, user }) => [name, isRecord(user) ? user['tokenFile'] : undefined]))
   return (user) => {
     const path = named.get(user.name)
-    return typeof path === 'string' ? { ...user, authProvider: { name: 'tokenFile', config: { tokenFile: resolve(folder, path) } } } : user
+    return typeof path === 'string'
+      ? { ...user, authProvider: { name: 'tokenFile', config: { tokenFile: resolve(folder, path) } } }
+      : user
   }
 }
 
 /** The library says what is missing; its message on what is no YAML quotes the file, which holds secrets. */
 function malformed(file: string, error: unknown): AdminError {
-  if (error instanceof YamlError) return new AdminError('CONFIGURATION', `${file}:${error.line} is no configuration of kubectl: ${error.message}`, ['kubectl config view'])
+  if (error instanceof YamlError)
+    return new AdminError('CONFIGURATION', `${file}:${error.line} is no configuration of kubectl: ${error.message}`, [
+      'kubectl config view',
+    ])
   const { mark, reason } = error as { mark?: { line: number }; reason?: string }
   const place = mark === undefined ? file : `${file}:${mark.line + 1}`
-  const why = mark === undefined ? (error instanceof TypeError ? 'it has another shape' : messageOf(error)) : (reason ?? 'it is no YAML')
-  return new AdminError('CONFIGURATION', `${place} is no configuration of kubectl: ${why}`, ['kubectl config view'], { cause: mark === undefined ? error : undefined })
+  const why =
+    mark === undefined
+      ? error instanceof TypeError
+        ? 'it has another shape'
+        : messageOf(error)
+      : (reason ?? 'it is no YAML')
+  return new AdminError('CONFIGURATION', `${place} is no configuration of kubectl: ${why}`, ['kubectl config view'], {
+    cause: mark === undefined ? error : undefined,
+  })
 }
 
 async function textOf(file: string): Promise<{ text: string; judgement: Judgement | null } | null> {
@@ -95,9 +117,25 @@ async function textOf(file: string): Promise<{ text: string; judgement: Judgemen
     const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     const options = { cause: error }
-    if (code === 'EACCES') throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [command`ls -l ${asPath(file)}`], options)
-    throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${whyUnreadable(error)}`, [command`ls -l ${asPath(file)}`], options)
+    if (code === 'EACCES')
+      throw new AdminError(
+        'FORBIDDEN',
+        `${file} may not be read by this user`,
+        [command`ls -l ${asPath(file)}`],
+        options,
+      )
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${file} cannot be read: ${whyUnreadable(error)}`,
+      [command`ls -l ${asPath(file)}`],
+      options,
+    )
   }
-  if (bytes === null) throw new AdminError('CONFIGURATION', `${file} is no configuration of kubectl: it is larger than ${mostBytes / 1_000_000} MB`, [command`ls -l ${asPath(file)}`])
+  if (bytes === null)
+    throw new AdminError(
+      'CONFIGURATION',
+      `${file} is no configuration of kubectl: it is larger than ${mostBytes / 1_000_000} MB`,
+      [command`ls -l ${asPath(file)}`],
+    )
   return { text: bytes.toString('utf8'), judgement }
 }

@@ -10,8 +10,8 @@ const maxBytes = 100_000
 const maxLines = 400
 
 /**
- * What the container of a pod printed last in its run that has ended, be it one that runs before the service's own; null where none has
- * ended, or its log is gone. Throws as the client does.
+ * What the container of a pod printed last in its run that has ended, be it one that runs before the service's own;
+ * null where none has ended, or its log is gone. Throws as the client does.
  */
 export async function lastWordsOf(client: KubernetesClient, pod: Pod): Promise<LastWords | null> {
   const { name, namespace = '' } = pod.metadata
@@ -22,7 +22,19 @@ export async function lastWordsOf(client: KubernetesClient, pod: Pod): Promise<L
   const query = { container, tailLines: maxLines, ...(previous && { previous }) }
   try {
     const { text } = await client.text({ resource: 'pods', namespace, name, subresource: 'log', query }, { maxBytes })
-    return { command: client.kubectl('-n', namespace, 'logs', name, '-c', container, ...(previous ? ['--previous'] : []), '--tail=50'), text }
+    return {
+      command: client.kubectl(
+        '-n',
+        namespace,
+        'logs',
+        name,
+        '-c',
+        container,
+        ...(previous ? ['--previous'] : []),
+        '--tail=50',
+      ),
+      text,
+    }
   } catch (error) {
     // the node keeps one run only, and not for ever
     if (isRefusal(error, 404) || isRefusal(error, 400)) return null

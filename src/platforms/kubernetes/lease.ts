@@ -26,10 +26,10 @@ const usual: Times = { leaseMs: 30_000, renewMs: 8000 }
 const annotation = { who: 'testops-admin/who', what: 'testops-admin/what', process: 'testops-admin/process' } as const
 
 /**
- * A lock of all operators on a deployment, wherever they are (DESIGN.md 6.7): a Lease beside the service, renewed while it is held. One
- * that is not renewed any more is taken over: at once where its holder was a process of this machine that is gone, else once it has
- * been seen not to change for as long as it is valid; `signal` gives up that waiting. Throws FORBIDDEN where this user may not hold
- * one, INTERRUPTED, and as the client does.
+ * A lock of all operators on a deployment, wherever they are (DESIGN.md 6.7): a Lease beside the service, renewed while
+ * it is held. One that is not renewed any more is taken over: at once where its holder was a process of this machine
+ * that is gone, else once it has been seen not to change for as long as it is valid; `signal` gives up that waiting.
+ * Throws FORBIDDEN where this user may not hold one, INTERRUPTED, and as the client does.
  */
 export async function leaseLock(
   client: KubernetesClient,
@@ -41,7 +41,11 @@ export async function leaseLock(
   const one = { ...all, name } as const
   for (const verb of ['get', 'create', 'update'] as const) {
     if (await client.may(verb, verb === 'create' ? all : one)) continue
-    throw new AdminError('FORBIDDEN', `this user may not ${verb} leases in namespace \`${namespace}\` of ${client.cluster}`, [client.kubectl('auth', 'can-i', verb, 'leases.coordination.k8s.io', '-n', namespace)])
+    throw new AdminError(
+      'FORBIDDEN',
+      `this user may not ${verb} leases in namespace \`${namespace}\` of ${client.cluster}`,
+      [client.kubectl('auth', 'can-i', verb, 'leases.coordination.k8s.io', '-n', namespace)],
+    )
   }
   const identity = `${own.who}/${randomUUID()}`
   /** the version that is ours; null: it is not held */
@@ -62,13 +66,26 @@ export async function leaseLock(
           ...(self !== null && { [annotation.process]: self }),
         },
       },
-      spec: { holderIdentity: identity, leaseDurationSeconds: Math.ceil(times.leaseMs / 1000), acquireTime, renewTime: microTime() },
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(times.leaseMs / 1000),
+        acquireTime,
+        renewTime: microTime(),
+      },
     }
   }
   const put = async (lease: Lease, resourceVersion: string | undefined): Promise<void> => {
-    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, metadata: { ...lease.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } }
+    const body = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      ...lease,
+      metadata: { ...lease.metadata, ...(resourceVersion !== undefined && { resourceVersion }) },
+    }
     const asked = now()
-    const answer = await client.change<Lease>(resourceVersion === undefined ? all : one, { verb: resourceVersion === undefined ? 'create' : 'update', body })
+    const answer = await client.change<Lease>(resourceVersion === undefined ? all : one, {
+      verb: resourceVersion === undefined ? 'create' : 'update',
+      body,
+    })
     version = answer.metadata.resourceVersion ?? ''
     renewed = asked
   }
@@ -130,16 +147,25 @@ export async function leaseLock(
       if (version === null) return
       const resourceVersion = version
       version = null
-      const free: Lease = { metadata: { name, namespace }, spec: { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() } }
-      const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...free, metadata: { ...free.metadata, resourceVersion } }
+      const free: Lease = {
+        metadata: { name, namespace },
+        spec: { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() },
+      }
+      const body = {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        ...free,
+        metadata: { ...free.metadata, resourceVersion },
+      }
       await client.change(one, { verb: 'update', body })
     },
   }
 }
 
 /**
- * Who holds the Lease of a deployment now, as far as this machine's clock tells: one that was not renewed for as long as it is valid counts as
- * free, and so does that of a process of this machine that is gone. Null: nobody, or it may not be read. Takes nothing; throws as the client does.
+ * Who holds the Lease of a deployment now, as far as this machine's clock tells: one that was not renewed for as long
+ * as it is valid counts as free, and so does that of a process of this machine that is gone. Null: nobody, or it may
+ * not be read. Takes nothing; throws as the client does.
  */
 export async function leaseHolder(client: KubernetesClient, namespace: string): Promise<Holder | null> {
   const lease = await client.get<Lease>({ resource: 'leases', namespace, name }).catch((error: unknown) => {
@@ -149,7 +175,11 @@ export async function leaseHolder(client: KubernetesClient, namespace: string): 
   if (!lease?.spec?.holderIdentity || Math.abs(ageOf(lease)) >= validityOf(lease, usual)) return null
   if ((await livesHere(lease.metadata.annotations?.[annotation.process])) === false) return null
   const { who, what, since } = holderOf(lease)
-  return { who: who?.slice(0, mostSaid) ?? null, what: what?.slice(0, mostSaid) ?? null, since: since && !Number.isNaN(since.getTime()) ? since : null }
+  return {
+    who: who?.slice(0, mostSaid) ?? null,
+    what: what?.slice(0, mostSaid) ?? null,
+    since: since && !Number.isNaN(since.getTime()) ? since : null,
+  }
 }
 
 function validityOf({ spec: { leaseDurationSeconds } = {} }: Lease, { leaseMs }: Times): number {
@@ -172,19 +202,31 @@ function since({ wall, steady }: Moment): number {
 }
 
 /**
- * Whether nobody holds it. One whose holder says nothing any more is watched for as long as it is valid, by this machine's clock alone,
- * since the holder's may be another. Throws INTERRUPTED.
+ * Whether nobody holds it. One whose holder says nothing any more is watched for as long as it is valid, by this
+ * machine's clock alone, since the holder's may be another. Throws INTERRUPTED.
  */
-async function isFree(lease: Lease, read: () => Promise<Lease | null>, { times, signal, tell }: { times: Times; signal: AbortSignal | undefined; tell: LockOwner['tell'] }): Promise<boolean> {
+async function isFree(
+  lease: Lease,
+  read: () => Promise<Lease | null>,
+  { times, signal, tell }: { times: Times; signal: AbortSignal | undefined; tell: LockOwner['tell'] },
+): Promise<boolean> {
   if (!lease.spec?.holderIdentity) return true
   if ((await livesHere(lease.metadata.annotations?.[annotation.process])) === false) return true
   const validMs = validityOf(lease, times)
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false
-  tell?.(`${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment and has not renewed it: it is watched for ${Math.ceil(validMs / 1000)} s, and taken over where nothing is heard`)
+  tell?.(
+    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment and has not renewed it: it is watched for ${Math.ceil(validMs / 1000)} s, and taken over where nothing is heard`,
+  )
   for (const end = performance.now() + validMs; performance.now() < end; ) {
-    await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(() => undefined)
-    if (signal?.aborted) throw new AdminError('INTERRUPTED', `interrupted while the lock of ${holderOf(lease).who ?? 'another operator'} was watched`)
+    await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(
+      () => undefined,
+    )
+    if (signal?.aborted)
+      throw new AdminError(
+        'INTERRUPTED',
+        `interrupted while the lock of ${holderOf(lease).who ?? 'another operator'} was watched`,
+      )
     if ((await read())?.metadata.resourceVersion !== lease.metadata.resourceVersion) return false
   }
   return true
@@ -198,7 +240,11 @@ function ageOf({ spec: { renewTime } = {} }: Lease): number {
 
 function holderOf({ metadata: { annotations }, spec }: Lease): Holder {
   const since = spec?.acquireTime === undefined ? null : new Date(spec.acquireTime)
-  return { who: annotations?.[annotation.who] ?? spec?.holderIdentity ?? null, since, what: annotations?.[annotation.what] ?? null }
+  return {
+    who: annotations?.[annotation.who] ?? spec?.holderIdentity ?? null,
+    since,
+    what: annotations?.[annotation.what] ?? null,
+  }
 }
 
 /** As `metav1.MicroTime` is written. */

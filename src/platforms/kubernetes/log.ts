@@ -19,15 +19,19 @@ const maxLines = 50_000
 const withTimes = 2
 
 /**
- * The newest that the service's containers have printed, those that ended before the present ones included, as one text in the order
- * of time; what belongs to one record stays together. Throws as the client does where none of them can be read; of some, `unread` tells.
+ * The newest that the service's containers have printed, those that ended before the present ones included, as one text
+ * in the order of time; what belongs to one record stays together. Throws as the client does where none of them can be
+ * read; of some, `unread` tells.
  */
 export function logOf(client: KubernetesClient, target: Suggestion, pods: () => Promise<readonly Pod[]>): LogText {
   return {
     target,
     prints: target,
     follow: (options) => followPlaces(podLogs(client, pods), options),
-    parts: async ({ since }) => (await pods()).flatMap(partsOf).map((part) => ({ name: nameOf(part), blocks: (signal) => blocksOf(client, part, since, signal) })),
+    parts: async ({ since }) =>
+      (await pods())
+        .flatMap(partsOf)
+        .map((part) => ({ name: nameOf(part), blocks: (signal) => blocksOf(client, part, since, signal) })),
     async newest({ maxBytes }) {
       const parts = (await pods()).flatMap(partsOf)
       const unread = new Map<string, UnreadPart>()
@@ -44,7 +48,11 @@ export function logOf(client: KubernetesClient, target: Suggestion, pods: () => 
       if (first && known.length === 0) throw first.error
       const blocks = known.flatMap(blocksIn).sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
       const kept = newestOf(blocks, maxBytes)
-      return { complete: kept.length === blocks.length && known.every(({ complete }) => complete), text: kept.map(({ lines }) => lines).join(''), ...(first && { unread: [...unread.values()] }) }
+      return {
+        complete: kept.length === blocks.length && known.every(({ complete }) => complete),
+        text: kept.map(({ lines }) => lines).join(''),
+        ...(first && { unread: [...unread.values()] }),
+      }
     },
   }
 }
@@ -74,10 +82,17 @@ function partsOf(pod: Pod): Part[] {
 }
 
 /** Null where there is nothing: the pod has gone meanwhile, or its container has not started yet. */
-async function textOf(client: KubernetesClient, { namespace, pod, container, previous }: Part, maxBytes: number): Promise<{ complete: boolean; text: string } | null> {
+async function textOf(
+  client: KubernetesClient,
+  { namespace, pod, container, previous }: Part,
+  maxBytes: number,
+): Promise<{ complete: boolean; text: string } | null> {
   const query = { container, timestamps: true, tailLines: maxLines, ...(previous && { previous }) }
   try {
-    const read = await client.text({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { maxBytes: maxBytes * withTimes })
+    const read = await client.text(
+      { resource: 'pods', namespace, name: pod, subresource: 'log', query },
+      { maxBytes: maxBytes * withTimes },
+    )
     return { ...read, complete: read.complete && read.text.split('\n').length <= maxLines }
   } catch (error) {
     if (isNothing(error)) return null
@@ -86,8 +101,18 @@ async function textOf(client: KubernetesClient, { namespace, pod, container, pre
 }
 
 /** Nothing where `textOf` is null. */
-async function* blocksOf(client: KubernetesClient, { namespace, pod, container, previous }: Part, since?: Date, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  const query = { container, timestamps: true, ...(since && { sinceTime: wholeSecond(nanoseconds(since.getTime())) }), ...(previous && { previous }) }
+async function* blocksOf(
+  client: KubernetesClient,
+  { namespace, pod, container, previous }: Part,
+  since?: Date,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const query = {
+    container,
+    timestamps: true,
+    ...(since && { sinceTime: wholeSecond(nanoseconds(since.getTime())) }),
+    ...(previous && { previous }),
+  }
   try {
     yield* client.blocks({ resource: 'pods', namespace, name: pod, subresource: 'log', query }, { signal })
   } catch (error) {
@@ -110,7 +135,10 @@ interface Block {
   lines: string
 }
 
-/** A record of the service's log begins with a date (FIELD-NOTES.md 1.4), or is an object of JSON; what does not goes on with the one before. */
+/**
+ * A record of the service's log begins with a date (FIELD-NOTES.md 1.4), or is an object of JSON; what does not goes on
+ * with the one before.
+ */
 function blocksIn({ text, complete }: { text: string; complete: boolean }): Block[] {
   const blocks: Block[] = []
   for (const line of text.split('\n')) {

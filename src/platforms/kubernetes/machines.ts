@@ -8,7 +8,11 @@ import { own } from '../../core/own.ts'
 const pageSize = 100
 
 /** The nodes on which pods of this kind run, or could be scheduled to. Throws FORBIDDEN, and as the client does. */
-export async function machinesFor(client: KubernetesClient, spec: PodSpec, pods: readonly Pod[]): Promise<readonly Machine[]> {
+export async function machinesFor(
+  client: KubernetesClient,
+  spec: PodSpec,
+  pods: readonly Pod[],
+): Promise<readonly Machine[]> {
   const used = new Set(pods.map((pod) => pod.spec.nodeName))
   const machines: Machine[] = []
   for await (const nodes of client.pages<Node>({ resource: 'nodes', namespace: null, query: { limit: pageSize } })) {
@@ -33,8 +37,14 @@ function machineOf({ metadata: { name, labels = {} }, status }: Node): Machine {
 /** Kubernetes writes an architecture as Go does. */
 const unameOf: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64', '386': 'i686' }
 
-/** As the scheduler filters nodes by what they are, not by what is free on them (kubernetes.io, "Assigning Pods to Nodes"). */
-function couldTake({ metadata: { name, labels = {} }, spec: { unschedulable = false, taints = [] } = {} }: Node, spec: PodSpec): boolean {
+/**
+ * As the scheduler filters nodes by what they are, not by what is free on them (kubernetes.io, "Assigning Pods to
+ * Nodes").
+ */
+function couldTake(
+  { metadata: { name, labels = {} }, spec: { unschedulable = false, taints = [] } = {} }: Node,
+  spec: PodSpec,
+): boolean {
   const { nodeSelector = {}, tolerations = [], affinity } = spec
   if (unschedulable) return false
   // the service's images are for Linux

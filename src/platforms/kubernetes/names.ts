@@ -4,8 +4,8 @@ import { execIn, MissingProgram } from './exec.ts'
 import type { ExecPlace, Execution } from './exec.ts'
 
 /**
- * Whether a name resolves in a running container, asked of its own resolver; null where that cannot be told. Throws as `execIn` where
- * nothing can be run there.
+ * Whether a name resolves in a running container, asked of its own resolver; null where that cannot be told. Throws as
+ * `execIn` where nothing can be run there.
  */
 export async function resolvesIn(client: KubernetesClient, place: ExecPlace, host: string): Promise<boolean | null> {
   if (!isHostName(host)) return null

@@ -8,23 +8,39 @@ export interface NodeImage {
 }
 
 /**
- * The images that a node has, likely ones with a shell first, and of these the small ones; those that surely have none are left out.
- * What its status lists is a part of them at times (the kubelet reports 50): what runs there now is known beside it.
+ * The images that a node has, likely ones with a shell first, and of these the small ones; those that surely have none
+ * are left out. What its status lists is a part of them at times (the kubelet reports 50): what runs there now is known
+ * beside it.
  */
 export function imagesOn(node: string, nodes: readonly Node[], pods: readonly Pod[]): NodeImage[] {
   const listed = nodes.find(({ metadata }) => metadata.name === node)?.status?.images ?? []
   const known = listed.flatMap(({ names = [], sizeBytes = Infinity }) => {
     // a tag says more to a person than a digest does
-    const name = names.filter((it) => !it.includes('<none>')).toSorted((a, b) => Number(a.includes('@')) - Number(b.includes('@')))[0]
+    const name = names
+      .filter((it) => !it.includes('<none>'))
+      .toSorted((a, b) => Number(a.includes('@')) - Number(b.includes('@')))[0]
     return name === undefined ? [] : [{ image: name, sizeBytes, pullSecrets: secretsFor(names, pods) }]
   })
   const running = pods
     .filter(({ spec, status }) => spec.nodeName === node && status?.phase === 'Running')
-    .flatMap(({ spec }) => spec.containers.map(({ image = '' }) => ({ image, sizeBytes: Infinity, pullSecrets: namesIn(spec) })))
-  const all = [...known, ...running.filter(({ image }, index) => image !== '' && !listed.some(({ names = [] }) => names.includes(image)) && running.findIndex((it) => it.image === image) === index)]
+    .flatMap(({ spec }) =>
+      spec.containers.map(({ image = '' }) => ({ image, sizeBytes: Infinity, pullSecrets: namesIn(spec) })),
+    )
+  const all = [
+    ...known,
+    ...running.filter(
+      ({ image }, index) =>
+        image !== '' &&
+        !listed.some(({ names = [] }) => names.includes(image)) &&
+        running.findIndex((it) => it.image === image) === index,
+    ),
+  ]
   return all
     .filter(({ image }) => toolsRank(image) < 3)
-    .toSorted((a, b) => toolsRank(a.image) - toolsRank(b.image) || (a.sizeBytes === b.sizeBytes ? 0 : a.sizeBytes - b.sizeBytes))
+    .toSorted(
+      (a, b) =>
+        toolsRank(a.image) - toolsRank(b.image) || (a.sizeBytes === b.sizeBytes ? 0 : a.sizeBytes - b.sizeBytes),
+    )
     .map(({ image, pullSecrets }) => ({ image, pullSecrets }))
 }
 

@@ -25,7 +25,13 @@ export interface Workload {
     updateStrategy?: { type?: string; rollingUpdate?: { partition?: number } }
     template: { metadata?: Partial<Metadata>; spec: PodSpec }
   }
-  status?: { replicas?: number; readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number; conditions?: readonly Condition[] }
+  status?: {
+    replicas?: number
+    readyReplicas?: number
+    updatedReplicas?: number
+    observedGeneration?: number
+    conditions?: readonly Condition[]
+  }
 }
 
 export interface LabelSelector {
@@ -146,7 +152,11 @@ export interface Terminated {
 export interface Node {
   metadata: Metadata
   spec?: { unschedulable?: boolean; taints?: readonly { key: string; value?: string; effect: string }[] }
-  status?: { nodeInfo?: { architecture?: string }; conditions?: readonly Condition[]; images?: readonly { names?: readonly string[]; sizeBytes?: number }[] }
+  status?: {
+    nodeInfo?: { architecture?: string }
+    conditions?: readonly Condition[]
+    images?: readonly { names?: readonly string[]; sizeBytes?: number }[]
+  }
 }
 
 export interface Event {

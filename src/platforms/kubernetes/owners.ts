@@ -18,12 +18,19 @@ interface Owned {
 const mostAsked = 5
 
 /**
- * What owns pods that run the service and are not its workload's, as those of an Argo Rollout that refers to a Deployment by `workloadRef`
- * (argo-rollouts.readthedocs.io, "Migrating to Rollouts"). Throws as the client does; a ReplicaSet that cannot be seen stands for its owner.
+ * What owns pods that run the service and are not its workload's, as those of an Argo Rollout that refers to a
+ * Deployment by `workloadRef` (argo-rollouts.readthedocs.io, "Migrating to Rollouts"). Throws as the client does; a
+ * ReplicaSet that cannot be seen stands for its owner.
  */
-export async function ownersOf(client: KubernetesClient, namespace: string, pods: readonly Pod[]): Promise<InstanceOwner[]> {
+export async function ownersOf(
+  client: KubernetesClient,
+  namespace: string,
+  pods: readonly Pod[],
+): Promise<InstanceOwner[]> {
   const direct = [...new Map(pods.map((pod) => [keyOf(controllerIn(pod)), controllerIn(pod)])).values()]
-  const last = await Promise.all(direct.map(async (owner, at) => (owner === null || at >= mostAsked ? owner : ownerOf(client, namespace, owner))))
+  const last = await Promise.all(
+    direct.map(async (owner, at) => (owner === null || at >= mostAsked ? owner : ownerOf(client, namespace, owner))),
+  )
   // a Rollout has a ReplicaSet for each version
   const owners = [...new Map(last.map((owner) => [keyOf(owner), owner])).values()]
   return owners.map((owner) => {
@@ -31,7 +38,11 @@ export async function ownersOf(client: KubernetesClient, namespace: string, pods
     const owned = pods.filter((pod) => its.includes(keyOf(controllerIn(pod)))).map(({ metadata }) => metadata.name)
     const shown = client.kubectl('-n', namespace, 'get', 'pod', owned[0] ?? '', '-o', 'yaml')
     if (owner === null) return { name: 'no controller', instances: owned, proof: [shown] }
-    return { name: `${owner.kind} \`${owner.name}\``, instances: owned, proof: [shown, client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml')] }
+    return {
+      name: `${owner.kind} \`${owner.name}\``,
+      instances: owned,
+      proof: [shown, client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml')],
+    }
   })
 }
 

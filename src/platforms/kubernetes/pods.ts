@@ -7,11 +7,15 @@ import type { ContainerStatus, LabelSelector, Pod, Workload } from './objects.ts
 type Place = Pick<FoundService, 'resource' | 'namespace'>
 
 /**
- * All pods of a workload, those of older replica sets and those that are Terminating too; and those that its selector matches, run the
- * service and have not ended, whoever owns them.
+ * All pods of a workload, those of older replica sets and those that are Terminating too; and those that its selector
+ * matches, run the service and have not ended, whoever owns them.
  */
 export async function podsOf(client: KubernetesClient, place: Place, workload: Workload): Promise<readonly Pod[]> {
-  const pods = await client.list<Pod>({ resource: 'pods', namespace: place.namespace, query: { labelSelector: selectorText(workload.spec.selector) } })
+  const pods = await client.list<Pod>({
+    resource: 'pods',
+    namespace: place.namespace,
+    query: { labelSelector: selectorText(workload.spec.selector) },
+  })
   return pods.filter((pod) => isOwnPod(place, workload, pod) || (namedContainer(pod.spec) !== null && !isOver(pod)))
 }
 
@@ -27,37 +31,48 @@ export function statusIn(pod: Pod): ContainerStatus | null {
 }
 
 /**
- * The pods in which the service is, or may be, a running process. One that is Terminating counts until its end is seen: where its
- * node does not answer, nobody knows (DESIGN.md 6.8).
+ * The pods in which the service is, or may be, a running process. One that is Terminating counts until its end is seen:
+ * where its node does not answer, nobody knows (DESIGN.md 6.8).
  */
 export function instancesOf(pods: readonly Pod[]): ServiceInstance[] {
   return pods.filter(mayRun).map((pod) => {
     // an in-place restart keeps the pod's name and address
     const startedAt = statusIn(pod)?.state?.running?.startedAt
-    return { name: pod.metadata.name, host: pod.metadata.name, pid: null, startedAt: startedAt === undefined ? null : new Date(startedAt) }
+    return {
+      name: pod.metadata.name,
+      host: pod.metadata.name,
+      pid: null,
+      startedAt: startedAt === undefined ? null : new Date(startedAt),
+    }
   })
 }
 
 /**
- * Addresses of pods that have a network of their own. Sidecars, `kubectl debug` and `kubectl exec` share it, and the last of them shows
- * nowhere.
+ * Addresses of pods that have a network of their own. Sidecars, `kubectl debug` and `kubectl exec` share it, and the
+ * last of them shows nowhere.
  */
 export function originsOf(pods: readonly Pod[]): readonly ServiceOrigin[] | null {
   const all = pods.filter(mayRun)
   // that of the node is used by others, too
   if (all.some(({ spec }) => spec.hostNetwork === true)) return null
   return all.flatMap(({ metadata: { name: instance }, status }) => {
-    const addresses = new Set([status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)].flatMap((ip) => (ip ? [ip.toLowerCase()] : [])))
+    const addresses = new Set(
+      [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)].flatMap((ip) => (ip ? [ip.toLowerCase()] : [])),
+    )
     return [...addresses].map((address) => ({ instance, address, port: null, to: null, shared: true as const }))
   })
 }
 
-/** Whether a pod of that name is, or was, one of the workload's: a Deployment gives each name once, a StatefulSet to one pod at a time. */
+/**
+ * Whether a pod of that name is, or was, one of the workload's: a Deployment gives each name once, a StatefulSet to one
+ * pod at a time.
+ */
 export function isPodOf({ resource, name }: { resource: string; name: string }, pod: string): boolean {
   if (!pod.startsWith(`${name}-`)) return false
   const rest = pod.slice(name.length + 1)
   // Kubernetes leaves out what could make words (k8s.io/apimachinery, "rand")
-  if (resource === 'deployments') return /^[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(rest)
+  if (resource === 'deployments')
+    return /^[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(rest)
   return resource === 'statefulsets' && /^\d{1,5}$/.test(rest)
 }
 
@@ -67,9 +82,17 @@ function mayRun(pod: Pod): boolean {
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
 }
 
-/** Whether no container of it runs any more, whatever that is: a migration may be at work in an init container, or beside the service. */
+/**
+ * Whether no container of it runs any more, whatever that is: a migration may be at work in an init container, or
+ * beside the service.
+ */
 export function hasEnded(pod: Pod): boolean {
-  const { phase, containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
+  const {
+    phase,
+    containerStatuses = [],
+    initContainerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {}
   if (phase === 'Succeeded' || phase === 'Failed') return true
   const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
   // where its node does not answer, what it told last is no longer so
@@ -81,7 +104,10 @@ export function canRun(pod: Pod): boolean {
   return !isEnding(pod) && statusIn(pod)?.state?.running !== undefined
 }
 
-/** The service will not run in it any more: it has ended as a whole, or its container has, and nothing starts that again. */
+/**
+ * The service will not run in it any more: it has ended as a whole, or its container has, and nothing starts that
+ * again.
+ */
 export function isOver(pod: Pod): boolean {
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return true
   return isEnding(pod) && statusIn(pod)?.state?.terminated !== undefined

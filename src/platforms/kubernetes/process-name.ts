@@ -1,7 +1,10 @@
 import { readFile, readlink } from 'node:fs/promises'
 import { identify, isAlive } from '../../adapters/process-identity.ts'
 
-/** How a process of this machine is called where others read it, as in the cluster's objects that it makes; null: it cannot be told from others. */
+/**
+ * How a process of this machine is called where others read it, as in the cluster's objects that it makes; null: it
+ * cannot be told from others.
+ */
 export async function processName(pid = process.pid): Promise<string | null> {
   const [world, self] = await Promise.all([worldOfProcesses(), identify(pid)])
   return world !== null && self !== null ? `${world} ${self.pid} ${self.startTime}` : null
@@ -14,10 +17,16 @@ export async function livesHere(name: string | undefined): Promise<boolean | nul
   return isAlive({ pid: Number(pid), startTime })
 }
 
-/** Where the number of a process means one process alone: this boot of this machine, and its PID namespace. Null: not known. */
+/**
+ * Where the number of a process means one process alone: this boot of this machine, and its PID namespace. Null: not
+ * known.
+ */
 async function worldOfProcesses(): Promise<string | null> {
   try {
-    const [boot, namespace] = await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')])
+    const [boot, namespace] = await Promise.all([
+      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+      readlink('/proc/self/ns/pid'),
+    ])
     return `${boot.trim()}/${namespace}`
   } catch {
     return null

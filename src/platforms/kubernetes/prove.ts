@@ -32,15 +32,26 @@ interface Around {
 }
 
 /**
- * Reads the processors of nodes: in a pod that runs there anyway, the service's own first; else in a short-lived one with an image that
- * the node has, where pods may be made. A node of which that fails is as it was, with the reason. Throws INTERRUPTED.
+ * Reads the processors of nodes: in a pod that runs there anyway, the service's own first; else in a short-lived one
+ * with an image that the node has, where pods may be made. A node of which that fails is as it was, with the reason.
+ * Throws INTERRUPTED.
  */
-export async function proveMachines(client: KubernetesClient, { namespace, spec }: { namespace: string; spec: PodSpec }, machines: readonly Machine[], proof: Proof): Promise<readonly Machine[]> {
-  const [nodes, all] = await Promise.all([client.list<Node>({ resource: 'nodes', namespace: null }), client.list<Pod>({ resource: 'pods', namespace })])
+export async function proveMachines(
+  client: KubernetesClient,
+  { namespace, spec }: { namespace: string; spec: PodSpec },
+  machines: readonly Machine[],
+  proof: Proof,
+): Promise<readonly Machine[]> {
+  const [nodes, all] = await Promise.all([
+    client.list<Node>({ resource: 'nodes', namespace: null }),
+    client.list<Pod>({ resource: 'pods', namespace }),
+  ])
   const pods = all.filter((pod) => pod.spec.runtimeClassName === spec.runtimeClassName)
   if (proof.mayMakePods) await removeLeftovers(client, namespace, 'check-cpu', proof.tell)
   const around: Around = { namespace, spec, proof, nodes, pods }
-  return inTurns(machines, async (machine) => (machine.architecture === null || machine.architecture === 'x86_64' ? proven(client, machine, around) : machine))
+  return inTurns(machines, async (machine) =>
+    machine.architecture === null || machine.architecture === 'x86_64' ? proven(client, machine, around) : machine,
+  )
 }
 
 async function proven(client: KubernetesClient, machine: Machine, around: Around): Promise<Machine> {
@@ -49,17 +60,33 @@ async function proven(client: KubernetesClient, machine: Machine, around: Around
     const answer = await ask(client, machine.name, around, (error) => reasons.push(error.message))
     if (answer) return answer
   }
-  return { ...machine, unproven: [...new Set(reasons)].join('\n') || 'no pod runs there, and no image is there that could be tried' }
+  return {
+    ...machine,
+    unproven: [...new Set(reasons)].join('\n') || 'no pod runs there, and no image is there that could be tried',
+  }
 }
 
 /** Whether an image has what is needed shows when it is tried: what fails is told, and the next is tried. */
 type Failed = (error: AdminError) => void
 
-async function fromRunning(client: KubernetesClient, node: string, { namespace, pods, proof: { signal } }: Around, failed: Failed): Promise<Machine | null> {
-  const running = pods.filter((pod) => pod.spec.nodeName === node && !isEnding(pod)).flatMap((pod) => placeIn(pod) ?? [])
-  for (const { pod, container } of running.toSorted((a, b) => Number(b.isService) - Number(a.isService)).slice(0, mostTries)) {
+async function fromRunning(
+  client: KubernetesClient,
+  node: string,
+  { namespace, pods, proof: { signal } }: Around,
+  failed: Failed,
+): Promise<Machine | null> {
+  const running = pods
+    .filter((pod) => pod.spec.nodeName === node && !isEnding(pod))
+    .flatMap((pod) => placeIn(pod) ?? [])
+  for (const { pod, container } of running
+    .toSorted((a, b) => Number(b.isService) - Number(a.isService))
+    .slice(0, mostTries)) {
     const machine = await tried(async () => {
-      const { stdout } = await execIn(client, { namespace, pod, container }, command, { timeoutMs: client.timeoutMs, maxBytes, signal })
+      const { stdout } = await execIn(client, { namespace, pod, container }, command, {
+        timeoutMs: client.timeoutMs,
+        maxBytes,
+        signal,
+      })
       return machineIn(node, stdout)
     }, failed)
     if (machine) return machine
@@ -69,20 +96,34 @@ async function fromRunning(client: KubernetesClient, node: string, { namespace, 
 }
 
 function placeIn({ metadata, spec, status }: Pod): { pod: string; container: string; isService: boolean } | null {
-  const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running !== undefined).map(({ name }) => name)
+  const running = (status?.containerStatuses ?? [])
+    .filter(({ state }) => state?.running !== undefined)
+    .map(({ name }) => name)
   const own = serviceContainer(spec)?.name
   const isService = own !== undefined && running.includes(own)
   const container = isService ? own : running[0]
   return container === undefined ? null : { pod: metadata.name, container, isService }
 }
 
-async function fromOwn(client: KubernetesClient, node: string, { namespace, spec, nodes, pods, proof }: Around, failed: Failed): Promise<Machine | null> {
+async function fromOwn(
+  client: KubernetesClient,
+  node: string,
+  { namespace, spec, nodes, pods, proof }: Around,
+  failed: Failed,
+): Promise<Machine | null> {
   if (!proof.mayMakePods) {
     failed(new AdminError('REFUSED', 'a pod would have to be made there, and nothing may be changed from here'))
     return null
   }
   for (const image of imagesOn(node, nodes, pods).slice(0, mostTries)) {
-    const machine = await tried(async () => machineIn(node, await printed(client, namespace, node, { image, runtimeClassName: spec.runtimeClassName, proof })), failed)
+    const machine = await tried(
+      async () =>
+        machineIn(
+          node,
+          await printed(client, namespace, node, { image, runtimeClassName: spec.runtimeClassName, proof }),
+        ),
+      failed,
+    )
     if (machine) return machine
     if (machine === null) return null
   }
@@ -90,11 +131,28 @@ async function fromOwn(client: KubernetesClient, node: string, { namespace, spec
 }
 
 /** What a pod of our own on that node prints. */
-async function printed(client: KubernetesClient, namespace: string, node: string, { image, runtimeClassName, proof: { tell, signal } }: { image: NodeImage; runtimeClassName: string | undefined; proof: Proof }): Promise<string> {
-  const pod = await makePod(client, namespace, { purpose: 'check-cpu', node, image, command, lifeSeconds: podSeconds, runtimeClassName }, tell)
+async function printed(
+  client: KubernetesClient,
+  namespace: string,
+  node: string,
+  {
+    image,
+    runtimeClassName,
+    proof: { tell, signal },
+  }: { image: NodeImage; runtimeClassName: string | undefined; proof: Proof },
+): Promise<string> {
+  const pod = await makePod(
+    client,
+    namespace,
+    { purpose: 'check-cpu', node, image, command, lifeSeconds: podSeconds, runtimeClassName },
+    tell,
+  )
   try {
     await awaitPod(client, namespace, pod.name, 'ended', { timeoutMs: Math.max(leastPodMs, client.timeoutMs), signal })
-    const { text } = await client.text({ resource: 'pods', namespace, name: pod.name, subresource: 'log', query: { container: ownContainer } }, { maxBytes })
+    const { text } = await client.text(
+      { resource: 'pods', namespace, name: pod.name, subresource: 'log', query: { container: ownContainer } },
+      { maxBytes },
+    )
     return text
   } finally {
     await pod.remove()
@@ -114,9 +172,15 @@ async function tried(work: () => Promise<Machine | null>, failed: Failed): Promi
 
 /** Null where it is none. Throws UNEXPECTED_ANSWER where it is cut short. */
 function machineIn(name: string, text: string): Machine | null {
-  if (isCutShort(text)) throw new AdminError('UNEXPECTED_ANSWER', 'what a pod there shows of /proc/cpuinfo is cut short')
+  if (isCutShort(text))
+    throw new AdminError('UNEXPECTED_ANSWER', 'what a pod there shows of /proc/cpuinfo is cut short')
   const processors = parseCpuinfo(text)
   const architecture = architectureIn(text)
   if (architecture === null) return null
-  return { name, architecture, processors, hypervisor: isVirtual(processors) ? hypervisorNamed(text.split('\n')) : null }
+  return {
+    name,
+    architecture,
+    processors,
+    hypervisor: isVirtual(processors) ? hypervisorNamed(text.split('\n')) : null,
+  }
 }

@@ -29,18 +29,28 @@ interface ReachOptions {
 const directMs = 1000
 
 /**
- * The way from this machine to an address as the service in `namespace` understands it: a forward to a pod, the address that an
- * ExternalName or hand-written endpoints lead to; null where the address is to be used as it is, since it is none of the cluster's, or
- * leads here where it leads there. Throws UNAVAILABLE where no pod is ready, or the cluster has no such name of its own, FORBIDDEN, and
- * what the client throws.
+ * The way from this machine to an address as the service in `namespace` understands it: a forward to a pod, the address
+ * that an ExternalName or hand-written endpoints lead to; null where the address is to be used as it is, since it is
+ * none of the cluster's, or leads here where it leads there. Throws UNAVAILABLE where no pod is ready, or the cluster
+ * has no such name of its own, FORBIDDEN, and what the client throws.
  */
-export async function reachFrom(client: KubernetesClient, namespace: string, address: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+export async function reachFrom(
+  client: KubernetesClient,
+  namespace: string,
+  address: HostPort,
+  options: ReachOptions,
+): Promise<Opened<Way> | null> {
   return wayTo(client, namespace, address, options).catch((error: unknown) => {
     throw withoutAnswer(error)
   })
 }
 
-async function wayTo(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+async function wayTo(
+  client: KubernetesClient,
+  namespace: string,
+  { host, port }: HostPort,
+  options: ReachOptions,
+): Promise<Opened<Way> | null> {
   if (isIP(host) !== 0) return reachPodAt(client, namespace, { host, port }, options)
   const names = clusterNames(host, namespace)
   for (const name of names) {
@@ -53,17 +63,27 @@ async function wayTo(client: KubernetesClient, namespace: string, { host, port }
 }
 
 /** A server of that name on this machine's own network is another one. */
-function withoutService(client: KubernetesClient, { service, namespace }: ClusterName, { host, port }: HostPort): AdminError {
+function withoutService(
+  client: KubernetesClient,
+  { service, namespace }: ClusterName,
+  { host, port }: HostPort,
+): AdminError {
   return new AdminError(
     'UNAVAILABLE',
     `the service calls its server ${host}:${port}, a name of the cluster's own, and namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`: where it leads from there is not known here`,
-    [client.kubectl('-n', namespace, 'get', 'services'), 'name the server in the configuration as this machine reaches it'],
+    [
+      client.kubectl('-n', namespace, 'get', 'services'),
+      'name the server in the configuration as this machine reaches it',
+    ],
     { obstacle: { kind: 'unresolved', host, port } },
   )
 }
 
 /** Null: there is none, or it cannot be known whether a name that may lead elsewhere means one. */
-export async function serviceOf(client: KubernetesClient, { service, namespace, isCertain }: ClusterName): Promise<Service | null> {
+export async function serviceOf(
+  client: KubernetesClient,
+  { service, namespace, isCertain }: ClusterName,
+): Promise<Service | null> {
   try {
     return await client.get<Service>({ resource: 'services', namespace, name: service })
   } catch (error) {
@@ -72,12 +92,22 @@ export async function serviceOf(client: KubernetesClient, { service, namespace, 
   }
 }
 
-async function reachService(client: KubernetesClient, service: Service, name: ClusterName, port: number, host: string, options: ReachOptions): Promise<Opened<Way> | null> {
+async function reachService(
+  client: KubernetesClient,
+  service: Service,
+  name: ClusterName,
+  port: number,
+  host: string,
+  options: ReachOptions,
+): Promise<Opened<Way> | null> {
   const { namespace, pod } = name
   const { type, externalName } = service.spec ?? {}
   if (type === 'ExternalName' && externalName) {
     const [within] = clusterNames(externalName, namespace)
-    const beyond = within?.isCertain && externalName.includes('.') ? await wayTo(client, namespace, { host: externalName, port }, options) : null
+    const beyond =
+      within?.isCertain && externalName.includes('.')
+        ? await wayTo(client, namespace, { host: externalName, port }, options)
+        : null
     return beyond ?? asItIs({ host: externalName, port })
   }
   if (await isDirect(client, service, namespace, { host, port }, options)) return null
@@ -91,7 +121,12 @@ async function reachService(client: KubernetesClient, service: Service, name: Cl
   return forwardTo(client, namespace, first, forward, options, backend)
 }
 
-async function reachPodAt(client: KubernetesClient, namespace: string, { host, port }: HostPort, options: ReachOptions): Promise<Opened<Way> | null> {
+async function reachPodAt(
+  client: KubernetesClient,
+  namespace: string,
+  { host, port }: HostPort,
+  options: ReachOptions,
+): Promise<Opened<Way> | null> {
   // in a pod of the cluster they are in reach
   if (client.context === null) return null
   let pod: string | null
@@ -138,16 +173,32 @@ async function forwardTo(
   return { source: { ...source, command: forward }, close }
 }
 
-async function streamTo(client: KubernetesClient, namespace: string, { pod, port }: { pod: string; port: number }, { timeoutMs, pingMs }: ReachOptions): Promise<ByteStream> {
+async function streamTo(
+  client: KubernetesClient,
+  namespace: string,
+  { pod, port }: { pod: string; port: number },
+  { timeoutMs, pingMs }: ReachOptions,
+): Promise<ByteStream> {
   const asked = { resource: 'pods', namespace, name: pod, subresource: 'portforward', query: { ports: port } } as const
-  const stream = await openStream(client, asked, `a port-forward to pod \`${pod}\``, { timeoutMs, ...(pingMs !== undefined && { pingMs }) }).catch(async (error: unknown) => {
+  const stream = await openStream(client, asked, `a port-forward to pod \`${pod}\``, {
+    timeoutMs,
+    ...(pingMs !== undefined && { pingMs }),
+  }).catch(async (error: unknown) => {
     throw await withoutStream(client, { namespace, pod }, error)
   })
   return portStream(stream, async (why) => withoutStream(client, { namespace, pod }, brokenStream(pod, why)))
 }
 
-/** Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it. */
-async function isDirect(client: KubernetesClient, service: Service, namespace: string, { host, port }: HostPort, { resolve = resolveHere }: ReachOptions): Promise<boolean> {
+/**
+ * Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it.
+ */
+async function isDirect(
+  client: KubernetesClient,
+  service: Service,
+  namespace: string,
+  { host, port }: HostPort,
+  { resolve = resolveHere }: ReachOptions,
+): Promise<boolean> {
   const here = await resolve(host)
   if (here.length === 0) return false
   const there = await addressesOf(client, service, namespace).catch(() => null)

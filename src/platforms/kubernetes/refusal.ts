@@ -53,30 +53,52 @@ export interface Speaker {
 /** The answer to `verb` on what was asked, as an error of the operator's. */
 export function refusal(verb: string, asked: Asked, status: Status, { cluster, user, kubectl }: Speaker): Refusal {
   const what = described(asked)
-  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]): Refusal => new Refusal(code, message, suggestions, status.code, status.reason, status.causes)
+  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]): Refusal =>
+    new Refusal(code, message, suggestions, status.code, status.reason, status.causes)
   const said = oneLine(status.message)
   switch (status.code) {
     case 401:
-      return make('UNAUTHENTICATED', `${cluster} does not accept the credentials of ${user}: they are wrong, or have expired`, [kubectl('auth', 'whoami')])
+      return make(
+        'UNAUTHENTICATED',
+        `${cluster} does not accept the credentials of ${user}: they are wrong, or have expired`,
+        [kubectl('auth', 'whoami')],
+      )
     case 403:
       // a quota, a policy or a webhook is against it, and no right is missing
-      if (verbIn(status.message) === null && status.message !== '') return make('FORBIDDEN', `${cluster} refuses to ${verb} ${what}: ${said}`, [kubectl(...getOf(asked))])
-      return make('FORBIDDEN', `${userIn(status.message) ?? user} may not ${verb} ${what} of ${cluster}`, [kubectl(...canI(verb, asked))])
+      if (verbIn(status.message) === null && status.message !== '')
+        return make('FORBIDDEN', `${cluster} refuses to ${verb} ${what}: ${said}`, [kubectl(...getOf(asked))])
+      return make('FORBIDDEN', `${userIn(status.message) ?? user} may not ${verb} ${what} of ${cluster}`, [
+        kubectl(...canI(verb, asked)),
+      ])
     case 404:
-      return make('UNAVAILABLE', `${cluster} has no ${what}`, [kubectl('get', kubectlName(asked.resource), ...whereOf(asked))])
+      return make('UNAVAILABLE', `${cluster} has no ${what}`, [
+        kubectl('get', kubectlName(asked.resource), ...whereOf(asked)),
+      ])
     case 409:
       return make('REFUSED', `${what} of ${cluster} is not as it was: ${said}`, [kubectl(...getOf(asked))])
     case 429:
-      return make('EXHAUSTED', `${cluster} wants no more requests for now: ${said}`, [kubectl('get', '--raw', '/readyz')])
+      return make('EXHAUSTED', `${cluster} wants no more requests for now: ${said}`, [
+        kubectl('get', '--raw', '/readyz'),
+      ])
     default:
-      return make('UNEXPECTED_ANSWER', `${cluster} refuses to ${verb} ${what} (HTTP ${status.code}): ${said}`, [kubectl(...getOf(asked))])
+      return make('UNEXPECTED_ANSWER', `${cluster} refuses to ${verb} ${what} (HTTP ${status.code}): ${said}`, [
+        kubectl(...getOf(asked)),
+      ])
   }
 }
 
 /** Something else answers in the API server's place. */
-export function notKubernetes(answer: { status: number; text: string; contentType: string }, server: string, kubectl: Speaker['kubectl']): AdminError {
+export function notKubernetes(
+  answer: { status: number; text: string; contentType: string },
+  server: string,
+  kubectl: Speaker['kubectl'],
+): AdminError {
   const isPage = /html/i.test(answer.contentType) || /^\s*</.test(answer.text)
-  const what = isPage ? 'with a web page' : answer.text.trim() === '' ? 'with nothing' : `with \`${oneLine(answer.text).slice(0, 80)}\``
+  const what = isPage
+    ? 'with a web page'
+    : answer.text.trim() === ''
+      ? 'with nothing'
+      : `with \`${oneLine(answer.text).slice(0, 80)}\``
   return new AdminError(
     'UNEXPECTED_ANSWER',
     `${server} answers ${what} (HTTP ${answer.status}), not as the API server of Kubernetes: is there a proxy before it?`,
@@ -98,7 +120,14 @@ export function verbIn(message: string): string | null {
 function canI(verb: string, asked: Asked): string[] {
   const { resource, name, subresource } = asked
   const what = name === undefined ? kubectlName(resource) : `${kubectlName(resource)}/${name}`
-  return ['auth', 'can-i', verb, what, ...(subresource === undefined ? [] : [`--subresource=${subresource}`]), ...whereOf(asked)]
+  return [
+    'auth',
+    'can-i',
+    verb,
+    what,
+    ...(subresource === undefined ? [] : [`--subresource=${subresource}`]),
+    ...whereOf(asked),
+  ]
 }
 
 function getOf(asked: Asked): string[] {

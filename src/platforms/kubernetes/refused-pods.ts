@@ -7,15 +7,26 @@ import { isRefusal } from './refusal.ts'
 import type { WorkloadRef } from './scale.ts'
 
 /**
- * Why the cluster makes no pods of a workload (a quota, an admission policy): `FailedCreate: pods "…" is forbidden: …`; null: it makes them.
- * Of a StatefulSet events alone tell that, which are null too where they may not be seen. Throws as the client does.
+ * Why the cluster makes no pods of a workload (a quota, an admission policy): `FailedCreate: pods "…" is forbidden: …`;
+ * null: it makes them. Of a StatefulSet events alone tell that, which are null too where they may not be seen. Throws
+ * as the client does.
  */
-export async function refusalOf(client: KubernetesClient, { resource, namespace, name }: WorkloadRef, workload: Workload, pods: readonly Pod[]): Promise<string | null> {
+export async function refusalOf(
+  client: KubernetesClient,
+  { resource, namespace, name }: WorkloadRef,
+  workload: Workload,
+  pods: readonly Pod[],
+): Promise<string | null> {
   if (resource === 'deployments') return conditionOf(workload)
   const alive = pods.filter((pod) => !isOver(pod) && !isEnding(pod))
   if (alive.length >= (workload.spec.replicas ?? 1)) return null
   try {
-    const { newest: [last] } = await newestEvents(client, namespace, `involvedObject.kind=StatefulSet,involvedObject.name=${name}`, { most: 1, order })
+    const {
+      newest: [last],
+    } = await newestEvents(client, namespace, `involvedObject.kind=StatefulSet,involvedObject.name=${name}`, {
+      most: 1,
+      order,
+    })
     return last?.reason === failed ? worded(last) : null
   } catch (error) {
     if (isRefusal(error, 403)) return null

@@ -44,13 +44,22 @@ if command -v nc >/dev/null; then nc -z -w 60 "$1" "$2" </dev/null >&2 || exit $
 exit ${ends.noTool}`
 
 /**
- * A connection from a container to an address, by a program that its image has. Throws `MissingProgram` where it has none, UNREACHABLE
- * where there is no connection from there either, TIMED_OUT, and as `openExec`.
+ * A connection from a container to an address, by a program that its image has. Throws `MissingProgram` where it has
+ * none, UNREACHABLE where there is no connection from there either, TIMED_OUT, and as `openExec`.
  */
-export async function openRelayStream(client: KubernetesClient, place: ExecPlace, { host, port }: HostPort, options: StreamOptions): Promise<ByteStream> {
+export async function openRelayStream(
+  client: KubernetesClient,
+  place: ExecPlace,
+  { host, port }: HostPort,
+  options: StreamOptions,
+): Promise<ByteStream> {
   const at = hostPort(host, port)
-  if (isIP(host) === 0 && !isHostName(host)) throw new AdminError('CONFIGURATION', `${at} is no address that could be reached from a pod`)
-  const stream = await openExec(client, place, ['sh', '-c', shell, 'sh', host, String(port), perl, bash], { ...options, stdin: true })
+  if (isIP(host) === 0 && !isHostName(host))
+    throw new AdminError('CONFIGURATION', `${at} is no address that could be reached from a pod`)
+  const stream = await openExec(client, place, ['sh', '-c', shell, 'sh', host, String(port), perl, bash], {
+    ...options,
+    stdin: true,
+  })
   const early: Buffer[] = []
   let listener: ByteListener | null = null
   let said = ''
@@ -61,12 +70,28 @@ export async function openRelayStream(client: KubernetesClient, place: ExecPlace
   const notOpened = async (why: string): Promise<never> => {
     if (status === '') throw brokenStream(place.pod, why)
     const code = exitCodeIn(status, { client, place, command: ['sh'], said })
-    if (code === ends.noTool) throw new MissingProgram('UNAVAILABLE', `the image of container \`${place.container}\` of pod \`${place.pod}\` has neither perl, bash nor nc`)
-    throw new AdminError('UNREACHABLE', `${at} cannot be reached from pod \`${place.pod}\` either: ${oneLine(said) || `its program ended with ${code}`}`)
+    if (code === ends.noTool)
+      throw new MissingProgram(
+        'UNAVAILABLE',
+        `the image of container \`${place.container}\` of pod \`${place.pod}\` has neither perl, bash nor nc`,
+      )
+    throw new AdminError(
+      'UNREACHABLE',
+      `${at} cannot be reached from pod \`${place.pod}\` either: ${oneLine(said) || `its program ended with ${code}`}`,
+    )
   }
   try {
     await new Promise<void>((resolve, reject) => {
-      timer = setTimeout(() => reject(new AdminError('TIMED_OUT', `pod \`${place.pod}\` had no connection to ${at} within ${seconds(options.timeoutMs)}`)), options.timeoutMs)
+      timer = setTimeout(
+        () =>
+          reject(
+            new AdminError(
+              'TIMED_OUT',
+              `pod \`${place.pod}\` had no connection to ${at} within ${seconds(options.timeoutMs)}`,
+            ),
+          ),
+        options.timeoutMs,
+      )
       stream.use(
         (channel, bytes) => {
           if (channel === execChannels.output) {

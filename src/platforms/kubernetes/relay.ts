@@ -26,7 +26,10 @@ interface Around {
 
 /** Ways through the cluster to servers outside it, open until all are closed. */
 export interface Relay {
-  /** throws UNREACHABLE where the cluster does not reach it either, UNAVAILABLE where nothing there can carry it, FORBIDDEN, as the client does */
+  /**
+   * throws UNREACHABLE where the cluster does not reach it either, UNAVAILABLE where nothing there can carry it,
+   * FORBIDDEN, as the client does
+   */
   open(address: HostPort): Promise<Opened<Way>>
   /** removes what was made for it; never throws */
   close(): Promise<void>
@@ -39,12 +42,13 @@ const leastPodMs = 30_000
 const podSeconds = 4 * 3600
 
 /**
- * The service's own pods carry it where they have what it takes and need not last; else a pod is made for it, with an image that one of
- * the nodes has, and shared by all connections.
+ * The service's own pods carry it where they have what it takes and need not last; else a pod is made for it, with an
+ * image that one of the nodes has, and shared by all connections.
  */
 export function relayThrough(client: KubernetesClient, { namespace, pods, wish, signal }: Around): Relay {
   let made: Promise<ShortLived> | null = null
-  const streamFrom = async (place: ExecPlace, address: HostPort): Promise<ByteStream> => openRelayStream(client, place, address, { timeoutMs: client.timeoutMs })
+  const streamFrom = async (place: ExecPlace, address: HostPort): Promise<ByteStream> =>
+    openRelayStream(client, place, address, { timeoutMs: client.timeoutMs })
 
   const fromService = async (address: HostPort): Promise<ByteStream | null> => {
     for (const { metadata, spec } of (await pods()).filter(canRun).slice(0, mostTries)) {
@@ -60,7 +64,13 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
   }
 
   const make = async (address: HostPort): Promise<ShortLived> => {
-    if (!wish.mayMakePods) throw new AdminError('REFUSED', 'no pod of the service can carry a connection, and no other may be made for it from here', [], { obstacle: { kind: 'beyond' } })
+    if (!wish.mayMakePods)
+      throw new AdminError(
+        'REFUSED',
+        'no pod of the service can carry a connection, and no other may be made for it from here',
+        [],
+        { obstacle: { kind: 'beyond' } },
+      )
     await removeLeftovers(client, namespace, 'relay', wish.tell)
     let last: AdminError | null = null
     let tries = 0
@@ -68,9 +78,17 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
     for (const { node, image } of await placesFor(client, namespace, await pods())) {
       if (closed.has(node)) continue
       if ((tries += 1) > mostTries) break
-      const pod = await makePod(client, namespace, { purpose: 'relay', node, image, command: ['sleep', String(podSeconds)], lifeSeconds: podSeconds }, wish.tell)
+      const pod = await makePod(
+        client,
+        namespace,
+        { purpose: 'relay', node, image, command: ['sleep', String(podSeconds)], lifeSeconds: podSeconds },
+        wish.tell,
+      )
       try {
-        await awaitPod(client, namespace, pod.name, 'running', { timeoutMs: Math.max(leastPodMs, client.timeoutMs), signal }).catch((error: unknown) => {
+        await awaitPod(client, namespace, pod.name, 'running', {
+          timeoutMs: Math.max(leastPodMs, client.timeoutMs),
+          signal,
+        }).catch((error: unknown) => {
           throw withoutAnswer(error)
         })
         // what its image lacks shows now
@@ -86,7 +104,12 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
       }
     }
     const why = last === null ? 'no image is known to be on a node' : `the last that was tried: ${last.message}`
-    throw new AdminError('UNAVAILABLE', `no pod of our own can carry a connection; ${why}`, [client.kubectl('get', 'nodes', '-o', "jsonpath={.items[*].status.images[*].names[-1]}")], { obstacle: { kind: 'beyond' } })
+    throw new AdminError(
+      'UNAVAILABLE',
+      `no pod of our own can carry a connection; ${why}`,
+      [client.kubectl('get', 'nodes', '-o', 'jsonpath={.items[*].status.images[*].names[-1]}')],
+      { obstacle: { kind: 'beyond' } },
+    )
   }
   const ownPod = async (address: HostPort): Promise<ShortLived> => {
     const making = (made ??= make(address))
@@ -119,16 +142,28 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
   }
 }
 
-/** Nodes and images that they have: those of the service's pods first. Who may not list nodes sees what runs on them. */
-async function placesFor(client: KubernetesClient, namespace: string, own: readonly Pod[]): Promise<{ node: string; image: ReturnType<typeof imagesOn>[number] }[]> {
+/**
+ * Nodes and images that they have: those of the service's pods first. Who may not list nodes sees what runs on them.
+ */
+async function placesFor(
+  client: KubernetesClient,
+  namespace: string,
+  own: readonly Pod[],
+): Promise<{ node: string; image: ReturnType<typeof imagesOn>[number] }[]> {
   const pods = await client.list<Pod>({ resource: 'pods', namespace })
   const nodes = await client.list<Node>({ resource: 'nodes', namespace: null }).catch((error: unknown) => {
     if (error instanceof AdminError && error.code === 'FORBIDDEN') return []
     throw error
   })
-  const isDown = (name: string): boolean => nodes.some(({ metadata, status }) => metadata.name === name && status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it !== 'True'))
+  const isDown = (name: string): boolean =>
+    nodes.some(
+      ({ metadata, status }) =>
+        metadata.name === name && status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it !== 'True'),
+    )
   const names = [...own, ...pods].flatMap(({ spec }) => spec.nodeName ?? [])
-  return [...new Set([...names, ...nodes.map(({ metadata }) => metadata.name)])].filter((name) => !isDown(name)).flatMap((node) => imagesOn(node, nodes, pods).map((image) => ({ node, image })))
+  return [...new Set([...names, ...nodes.map(({ metadata }) => metadata.name)])]
+    .filter((name) => !isDown(name))
+    .flatMap((node) => imagesOn(node, nodes, pods).map((image) => ({ node, image })))
 }
 
 function isBeyond(error: unknown): error is AdminError {

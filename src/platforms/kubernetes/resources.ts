@@ -57,7 +57,9 @@ export function pathOf({ resource, namespace, name, subresource, query = {} }: A
     ...(name === undefined ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
   ]
-  const wanted = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [value].flat().map((it): [string, string] => [key, String(it)])))
+  const wanted = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [value].flat().map((it): [string, string] => [key, String(it)]),
+  )
   const text = new URLSearchParams(wanted).toString()
   return `/${parts.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`
 }

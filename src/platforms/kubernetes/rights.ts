@@ -114,8 +114,8 @@ const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
 }
 
 /**
- * What is done on request alone: programs run in pods, and short-lived pods made where none can serve (`--relay`, `check-cpu --prove`);
- * names asked of the service's own resolver.
+ * What is done on request alone: programs run in pods, and short-lived pods made where none can serve (`--relay`,
+ * `check-cpu --prove`); names asked of the service's own resolver.
  */
 const asked: readonly Right[] = [
   ...finding,
@@ -171,8 +171,18 @@ export function roleText(name: string, about: readonly string[], rights: readonl
 }
 
 function objectText(kind: string, name: string, rights: readonly Right[]): string {
-  const rules = rights.map(({ resource, verbs }) => `  - {apiGroups: ["${groupOf(resource.split('/')[0] as ResourceName)}"], resources: [${resource}], verbs: [${verbs.join(', ')}]}`)
-  return [`apiVersion: rbac.authorization.k8s.io/v1`, `kind: ${kind}`, 'metadata:', `  name: ${name}`, 'rules:', ...rules].join('\n')
+  const rules = rights.map(
+    ({ resource, verbs }) =>
+      `  - {apiGroups: ["${groupOf(resource.split('/')[0] as ResourceName)}"], resources: [${resource}], verbs: [${verbs.join(', ')}]}`,
+  )
+  return [
+    `apiVersion: rbac.authorization.k8s.io/v1`,
+    `kind: ${kind}`,
+    'metadata:',
+    `  name: ${name}`,
+    'rules:',
+    ...rules,
+  ].join('\n')
 }
 
 function bindingText(kind: string, role: string, name: string, namespace = ''): string {

@@ -16,7 +16,12 @@ type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
 const goingMs = 60_000
 
 /** What keeps pods from coming back once they are gone. Throws as the client does. */
-export async function startObstaclesOf(client: KubernetesClient, place: Place, workload: Workload, pods: readonly Pod[]): Promise<StartObstacle[]> {
+export async function startObstaclesOf(
+  client: KubernetesClient,
+  place: Place,
+  workload: Workload,
+  pods: readonly Pod[],
+): Promise<StartObstacle[]> {
   const { namespace, name, resource } = place
   const which = `${resource.slice(0, -1)}/${name}`
   const here = (...words: string[]): StartObstacle['proof'][number] => client.kubectl('-n', namespace, ...words)
@@ -26,7 +31,17 @@ export async function startObstaclesOf(client: KubernetesClient, place: Place, w
   return [
     ...holding(place, workload, here, which),
     ...refusing(await refusalOf(client, place, workload, pods), here, which),
-    ...own.flatMap((pod) => (unscheduledIn(pod) === null ? [] : [{ kind: 'lasting' as const, message: `no node takes pod \`${pod.metadata.name}\` (${unscheduledIn(pod)})`, proof: about(pod) }])),
+    ...own.flatMap((pod) =>
+      unscheduledIn(pod) === null
+        ? []
+        : [
+            {
+              kind: 'lasting' as const,
+              message: `no node takes pod \`${pod.metadata.name}\` (${unscheduledIn(pod)})`,
+              proof: about(pod),
+            },
+          ],
+    ),
     ...own.flatMap((pod) => unstartable(pod).map((it) => ({ ...it, proof: about(pod) }))),
     ...(await lostNodes(client, alive)),
     ...replaced(workload, own, here, which),
@@ -38,14 +53,29 @@ type Here = (...words: string[]) => StartObstacle['proof'][number]
 function holding(place: Place, workload: Workload, here: Here, which: string): StartObstacle[] {
   if (!isHeld(workload)) return []
   const { paused, updateStrategy } = workload.spec
-  if (paused === true) return [{ kind: 'lasting', message: `${placeOf(place)} is paused: pods that start do not have what is changed in it`, proof: [here('rollout', 'resume', which)] }]
+  if (paused === true)
+    return [
+      {
+        kind: 'lasting',
+        message: `${placeOf(place)} is paused: pods that start do not have what is changed in it`,
+        proof: [here('rollout', 'resume', which)],
+      },
+    ]
   const partition = updateStrategy?.rollingUpdate?.partition ?? 0
-  return [{ kind: 'lasting', message: `${placeOf(place)} updates pods from number ${partition} on alone: those before do not have what is changed in it`, proof: [here('get', which, '-o', 'yaml')] }]
+  return [
+    {
+      kind: 'lasting',
+      message: `${placeOf(place)} updates pods from number ${partition} on alone: those before do not have what is changed in it`,
+      proof: [here('get', which, '-o', 'yaml')],
+    },
+  ]
 }
 
 /** A quota, or an admission policy. */
 function refusing(refusal: string | null, here: Here, which: string): StartObstacle[] {
-  return refusal === null ? [] : [{ kind: 'lasting', message: `the cluster refuses to make pods (${refusal})`, proof: [here('describe', which)] }]
+  return refusal === null
+    ? []
+    : [{ kind: 'lasting', message: `the cluster refuses to make pods (${refusal})`, proof: [here('describe', which)] }]
 }
 
 /** What a kubelet says of an image that it cannot get (pkg/kubelet/images). */
@@ -53,11 +83,18 @@ const ofImage = /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|RegistryUnavai
 
 function unstartable({ metadata: { name }, status }: Pod): Omit<StartObstacle, 'proof'>[] {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
-  const stuck = all.find(({ state }) => isStuck(state?.waiting?.reason) && state?.waiting?.reason !== 'CrashLoopBackOff')
+  const stuck = all.find(
+    ({ state }) => isStuck(state?.waiting?.reason) && state?.waiting?.reason !== 'CrashLoopBackOff',
+  )
   const { reason = '', message = '' } = stuck?.state?.waiting ?? {}
   if (!stuck) return []
   const said = message === '' ? reason : `${reason}: ${oneLine(message).slice(0, 300)}`
-  return [{ kind: ofImage.test(reason) ? 'image' : 'lasting', message: `container ${stuck.name} of pod \`${name}\` cannot start (${said})` }]
+  return [
+    {
+      kind: ofImage.test(reason) ? 'image' : 'lasting',
+      message: `container ${stuck.name} of pod \`${name}\` cannot start (${said})`,
+    },
+  ]
 }
 
 /** A pod on a node of which nothing is heard is never known to be gone. */
@@ -68,8 +105,20 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
   const onLost = pods.filter(({ spec }) => lost.includes(spec.nodeName ?? ''))
   const overdue = pods.filter((pod) => !onLost.includes(pod) && isOverdue(pod))
   return [
-    ...onLost.map(({ metadata, spec }): StartObstacle => ({ kind: 'lasting', message: `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: whether it has ended is never known`, proof: [client.kubectl('describe', 'node', spec.nodeName ?? '')] })),
-    ...overdue.map(({ metadata }): StartObstacle => ({ kind: 'lasting', message: `pod \`${metadata.name}\` has been Terminating since ${metadata.deletionTimestamp}`, proof: [client.kubectl('-n', metadata.namespace ?? '', 'describe', 'pod', metadata.name)] })),
+    ...onLost.map(
+      ({ metadata, spec }): StartObstacle => ({
+        kind: 'lasting',
+        message: `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: whether it has ended is never known`,
+        proof: [client.kubectl('describe', 'node', spec.nodeName ?? '')],
+      }),
+    ),
+    ...overdue.map(
+      ({ metadata }): StartObstacle => ({
+        kind: 'lasting',
+        message: `pod \`${metadata.name}\` has been Terminating since ${metadata.deletionTimestamp}`,
+        proof: [client.kubectl('-n', metadata.namespace ?? '', 'describe', 'pod', metadata.name)],
+      }),
+    ),
   ]
 }
 
@@ -93,7 +142,11 @@ function isOverdue({ metadata: { deletionTimestamp } }: Pod): boolean {
 
 /** Once all are gone, those of the former declaration are not started again. */
 function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: string): StartObstacle[] {
-  const { metadata: { generation = 0 }, spec, status = {} } = workload
+  const {
+    metadata: { generation = 0 },
+    spec,
+    status = {},
+  } = workload
   const { observedGeneration = 0, updatedReplicas = 0, replicas: all = 0 } = status
   // there pods are replaced by whoever deletes them
   if (isHeld(workload) || spec.updateStrategy?.type === 'OnDelete') return []

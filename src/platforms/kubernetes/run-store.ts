@@ -18,22 +18,34 @@ const mostBytes = 1_000_000
 const page = 20
 
 /**
- * Journals beside the workload, where the broker cannot keep them: a ConfigMap for each run that is not finished, with its record and an
- * event a line (DESIGN.md 6.6). Each write names the version that it changes, so that two writers are told apart. A journal that is longer
- * than a ConfigMap may be throws UNAVAILABLE. `isNeeded`: throws FORBIDDEN where this user may not write them; else that is asked of nobody yet.
+ * Journals beside the workload, where the broker cannot keep them: a ConfigMap for each run that is not finished, with
+ * its record and an event a line (DESIGN.md 6.6). Each write names the version that it changes, so that two writers are
+ * told apart. A journal that is longer than a ConfigMap may be throws UNAVAILABLE. `isNeeded`: throws FORBIDDEN where
+ * this user may not write them; else that is asked of nobody yet.
  */
-export async function configMapRuns(client: KubernetesClient, namespace: string, { isNeeded }: { isNeeded: boolean }): Promise<RunStore> {
+export async function configMapRuns(
+  client: KubernetesClient,
+  namespace: string,
+  { isNeeded }: { isNeeded: boolean },
+): Promise<RunStore> {
   const all = { resource: 'configmaps', namespace } as const
   for (const verb of isNeeded ? (['list', 'create', 'patch', 'delete'] as const) : []) {
     if (await client.may(verb, all)) continue
-    throw new AdminError('FORBIDDEN', `this user may not ${verb} configmaps in namespace \`${namespace}\` of ${client.cluster}`, [client.kubectl('auth', 'can-i', verb, 'configmaps', '-n', namespace)])
+    throw new AdminError(
+      'FORBIDDEN',
+      `this user may not ${verb} configmaps in namespace \`${namespace}\` of ${client.cluster}`,
+      [client.kubectl('auth', 'can-i', verb, 'configmaps', '-n', namespace)],
+    )
   }
   return runsIn(client, namespace)
 }
 
 function runsIn(client: KubernetesClient, namespace: string): RunStore {
   const all = { resource: 'configmaps', namespace } as const
-  const of = (run: string): { resource: 'configmaps'; namespace: string; name: string } => ({ ...all, name: nameOf(run) })
+  const of = (run: string): { resource: 'configmaps'; namespace: string; name: string } => ({
+    ...all,
+    name: nameOf(run),
+  })
   const where = `ConfigMaps in namespace \`${namespace}\` of ${client.cluster}`
   const look = [client.kubectl('-n', namespace, 'get', 'configmaps', '-l', `${labels.purpose}=run`)]
 
@@ -41,14 +53,25 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
     assertRunName(run)
     return client.get<ConfigMap>(of(run)).catch((error: unknown) => {
       if (!isRefusal(error, 404)) throw error
-      throw new AdminError('USAGE', `there is no run \`${run}\` in the ${where}`, ['testops-admin history -d {deployment}'], { cause: error })
+      throw new AdminError(
+        'USAGE',
+        `there is no run \`${run}\` in the ${where}`,
+        ['testops-admin history -d {deployment}'],
+        { cause: error },
+      )
     })
   }
   const historyIn = (run: string, { data = {} }: ConfigMap): RunHistory => {
     const place = { where: `ConfigMap \`${nameOf(run)}\` in namespace \`${namespace}\``, look }
-    if (data['record'] === undefined) throw new AdminError('REFUSED', `${place.where} holds no record: run ${run} stopped before it changed anything`, [command`testops-admin discard ${run} -d {deployment}`])
+    if (data['record'] === undefined)
+      throw new AdminError('REFUSED', `${place.where} holds no record: run ${run} stopped before it changed anything`, [
+        command`testops-admin discard ${run} -d {deployment}`,
+      ])
     const record = parseRecord(parsed(data['record']), run, place)
-    return { record, events: parseEvents(linesIn(data['events']).map(parsed), record, place, (index) => `line ${index + 1}`) }
+    return {
+      record,
+      events: parseEvents(linesIn(data['events']).map(parsed), record, place, (index) => `line ${index + 1}`),
+    }
   }
   const logTo = (run: string, at: ConfigMap): RunLog => {
     let { resourceVersion } = at.metadata
@@ -59,16 +82,28 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
         const next = events + more.map((event) => `${JSON.stringify(event)}\n`).join('')
         refuseLong(run, record, next, where)
         const write = async (version: string | undefined): Promise<ConfigMap> =>
-          client.change<ConfigMap>(of(run), { verb: 'patch', kind: 'merge', body: { metadata: { ...(version !== undefined && { resourceVersion: version }) }, data: { events: next } } })
+          client.change<ConfigMap>(of(run), {
+            verb: 'patch',
+            kind: 'merge',
+            body: { metadata: { ...(version !== undefined && { resourceVersion: version }) }, data: { events: next } },
+          })
         const written = await write(resourceVersion).catch(async (error: unknown) => {
-          if (isRefusal(error, 404)) throw new AdminError('USAGE', `ConfigMap \`${nameOf(run)}\` in namespace \`${namespace}\` is gone`, look, { cause: error })
+          if (isRefusal(error, 404))
+            throw new AdminError('USAGE', `ConfigMap \`${nameOf(run)}\` in namespace \`${namespace}\` is gone`, look, {
+              cause: error,
+            })
           if (!isRefusal(error, 409)) throw error
           // somebody may have labelled it; or this very write came through, and its answer was lost
           const now = await found(run)
           const held = now.data?.['events'] ?? ''
           if (held === next) return now
           if (held === events && now.data?.['record'] === record) return write(now.metadata.resourceVersion)
-          throw new AdminError('REFUSED', `the journal of run ${run} in the ${where} was written by somebody else`, look, { cause: error })
+          throw new AdminError(
+            'REFUSED',
+            `the journal of run ${run} in the ${where} was written by somebody else`,
+            look,
+            { cause: error },
+          )
         })
         resourceVersion = written.metadata.resourceVersion
         events = next
@@ -82,14 +117,21 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
       assertRunName(record.run)
       const data = dataOf(record, begun)
       refuseLong(record.run, data.record, data.events, where)
-      const metadata = { name: nameOf(record.run), namespace, labels: { [labels.managedBy]: 'testops-admin', [labels.purpose]: 'run' }, annotations: { [annotation]: record.run } }
-      const made = await client.change<ConfigMap>(all, { verb: 'create', body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } }).catch(async (error: unknown) => {
-        if (!isRefusal(error, 409)) throw error
-        // its answer was lost; another one of that name is not ours to replace
-        const now = await found(record.run)
-        if (now.data?.['record'] === data.record && (now.data['events'] ?? '') === data.events) return now
-        throw error
-      })
+      const metadata = {
+        name: nameOf(record.run),
+        namespace,
+        labels: { [labels.managedBy]: 'testops-admin', [labels.purpose]: 'run' },
+        annotations: { [annotation]: record.run },
+      }
+      const made = await client
+        .change<ConfigMap>(all, { verb: 'create', body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } })
+        .catch(async (error: unknown) => {
+          if (!isRefusal(error, 409)) throw error
+          // its answer was lost; another one of that name is not ours to replace
+          const now = await found(record.run)
+          if (now.data?.['record'] === data.record && (now.data['events'] ?? '') === data.events) return now
+          throw error
+        })
       return logTo(record.run, { ...made, data })
     },
     async reopen(run) {
@@ -99,10 +141,19 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
     },
     read: async (run) => historyIn(run, await found(run)),
     async list() {
-      const items = await client.list<ConfigMap>({ ...all, query: { labelSelector: `${labels.managedBy}=testops-admin,${labels.purpose}=run`, limit: page } })
-      const runs = items.map((it) => ({ it, run: it.metadata.annotations?.[annotation] ?? it.metadata.name })).sort((a, b) => (a.run < b.run ? -1 : 1))
+      const items = await client.list<ConfigMap>({
+        ...all,
+        query: { labelSelector: `${labels.managedBy}=testops-admin,${labels.purpose}=run`, limit: page },
+      })
+      const runs = items
+        .map((it) => ({ it, run: it.metadata.annotations?.[annotation] ?? it.metadata.name }))
+        .sort((a, b) => (a.run < b.run ? -1 : 1))
       return runs.map(({ it, run }): RunHistory | UnreadableRun => {
-        if (!isRunName(run) || nameOf(run) !== it.metadata.name) return { run, unreadable: `ConfigMap \`${it.metadata.name}\` in namespace \`${namespace}\` does not have the name of a run` }
+        if (!isRunName(run) || nameOf(run) !== it.metadata.name)
+          return {
+            run,
+            unreadable: `ConfigMap \`${it.metadata.name}\` in namespace \`${namespace}\` does not have the name of a run`,
+          }
         try {
           return historyIn(run, it)
         } catch (error) {
@@ -118,9 +169,14 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
         throw new AdminError('USAGE', `there is no run \`${run}\` in the ${where}`, [], { cause: error })
       })
       // any other ConfigMap of that namespace is the service's
-      if (metadata.labels?.[labels.purpose] !== 'run') throw new AdminError('USAGE', `ConfigMap \`${name}\` in namespace \`${namespace}\` is no journal`, look)
-      for (const line of [...(data['record'] === undefined ? [] : [data['record']]), ...linesIn(data['events'])]) await save(line)
-      await client.change({ ...all, name }, { verb: 'delete', body: { preconditions: { resourceVersion: metadata.resourceVersion } } })
+      if (metadata.labels?.[labels.purpose] !== 'run')
+        throw new AdminError('USAGE', `ConfigMap \`${name}\` in namespace \`${namespace}\` is no journal`, look)
+      for (const line of [...(data['record'] === undefined ? [] : [data['record']]), ...linesIn(data['events'])])
+        await save(line)
+      await client.change(
+        { ...all, name },
+        { verb: 'delete', body: { preconditions: { resourceVersion: metadata.resourceVersion } } },
+      )
     },
     async remove(run) {
       assertRunName(run)
@@ -145,5 +201,9 @@ function nameOf(run: string): string {
 
 function refuseLong(run: string, record: string, events: string, where: string): void {
   const bytes = Buffer.byteLength(record) + Buffer.byteLength(events)
-  if (bytes > mostBytes) throw new AdminError('UNAVAILABLE', `the journal of run ${run} has ${bytes} bytes, and one of the ${where} takes ${mostBytes}`)
+  if (bytes > mostBytes)
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the journal of run ${run} has ${bytes} bytes, and one of the ${where} takes ${mostBytes}`,
+    )
 }

@@ -39,10 +39,14 @@ const attempts = 5
 const onTrial = { query: { dryRun: 'All' } }
 
 /**
- * Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent counts (DESIGN.md
- * 6.8). Throws INTERRUPTED where something else scales it up meanwhile, REFUSED where something else owns pods of it.
+ * Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent
+ * counts (DESIGN.md 6.8). Throws INTERRUPTED where something else scales it up meanwhile, REFUSED where something else
+ * owns pods of it.
  */
-export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell }: WaitOptions): Promise<ServiceStatus> {
+export async function scaleDown(
+  scaled: Scaled,
+  { timeoutMs, signal, note, tell }: WaitOptions,
+): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
   refuseOwnedByOthers(await scaled.status())
   await unlessChanged(async () => {
@@ -50,46 +54,78 @@ export async function scaleDown(scaled: Scaled, { timeoutMs, signal, note, tell 
     const replicas = spec.replicas ?? 1
     if (replicas === 0) return
     await note?.(noteOf(scaled.workload, replicas))
-    const marked = await change(scaled, { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } })
+    const marked = await change(scaled, {
+      metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } },
+    })
     await setReplicas(scaled, 0, marked.metadata)
   })
   let isUnseen = false
   const isGone = async (status: ServiceStatus): Promise<boolean> => {
     // one that has not looked yet may make pods of what it saw last
     if (status.state === 'stopped') return (isUnseen = !isObserved(await read(scaled))) === false
-    if (status.ownedByOthers !== undefined || ((await read(scaled)).spec.replicas ?? 1) > 0) throw startedByOthers(status)
+    if (status.ownedByOthers !== undefined || ((await read(scaled)).spec.replicas ?? 1) > 0)
+      throw startedByOthers(status)
     return false
   }
-  return waitUntil(scaled, isGone, { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async (status) => (isUnseen ? notSeen(scaled, timeoutMs) : notGone(scaled, status, timeoutMs)))
+  return waitUntil(
+    scaled,
+    isGone,
+    { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) },
+    async (status) => (isUnseen ? notSeen(scaled, timeoutMs) : notGone(scaled, status, timeoutMs)),
+  )
 }
 
-/** Whether both could be done is asked of the API server, which changes nothing (`dryRun`). Throws FORBIDDEN, REFUSED as `scaleDown`, and what an admission webhook says. */
+/**
+ * Whether both could be done is asked of the API server, which changes nothing (`dryRun`). Throws FORBIDDEN, REFUSED as
+ * `scaleDown`, and what an admission webhook says.
+ */
 export async function tryScale(scaled: Scaled): Promise<void> {
   refuseOwnedByOthers(await scaled.status())
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
     const replicas = spec.replicas ?? 1
-    await change(scaled, { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } }, { dryRun: true })
+    await change(
+      scaled,
+      { metadata: { ...versionOf(metadata), annotations: { [annotation]: String(replicas) } } },
+      { dryRun: true },
+    )
     await setReplicas(scaled, 0, metadata, { dryRun: true })
   })
 }
 
-/** Scales to as many replicas as there were, and waits until they are ready. Throws INTERRUPTED where something else scales it to zero meanwhile, REFUSED as `scaleDown`. */
-export async function scaleUp(scaled: Scaled, { timeoutMs, signal, notes = [], tell }: WaitOptions): Promise<ServiceStatus> {
+/**
+ * Scales to as many replicas as there were, and waits until they are ready. Throws INTERRUPTED where something else
+ * scales it to zero meanwhile, REFUSED as `scaleDown`.
+ */
+export async function scaleUp(
+  scaled: Scaled,
+  { timeoutMs, signal, notes = [], tell }: WaitOptions,
+): Promise<ServiceStatus> {
   const end = performance.now() + timeoutMs
   refuseOwnedByOthers(await scaled.status())
   await unlessChanged(async () => {
     const { metadata, spec } = await read(scaled)
     if ((spec.replicas ?? 1) > 0) return
-    await setReplicas(scaled, replicasIn(metadata.annotations?.[annotation]) ?? notedIn(scaled.workload, notes) ?? 1, metadata)
+    await setReplicas(
+      scaled,
+      replicasIn(metadata.annotations?.[annotation]) ?? notedIn(scaled.workload, notes) ?? 1,
+      metadata,
+    )
   })
   const isUp = async (status: ServiceStatus): Promise<boolean> => {
     const now = await scaled.client.get<Workload>(scaled.workload)
     if (now.spec.replicas === 0) throw stoppedByOthers(status)
     return status.state === 'running' && isUpToDate(scaled, now)
   }
-  const status = await waitUntil(scaled, isUp, { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) }, async ({ detail }) =>
-    new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [shown(scaled, 'describe'), logs(scaled)]),
+  const status = await waitUntil(
+    scaled,
+    isUp,
+    { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) },
+    async ({ detail }) =>
+      new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [
+        shown(scaled, 'describe'),
+        logs(scaled),
+      ]),
   )
   await forget(scaled)
   return status
@@ -103,8 +139,16 @@ async function change({ client, workload }: Scaled, body: unknown, { dryRun = fa
   return client.change<WorkloadState>({ ...workload, ...(dryRun && onTrial) }, { verb: 'patch', kind: 'merge', body })
 }
 
-async function setReplicas({ client, workload }: Scaled, replicas: number, metadata: WorkloadState['metadata'], { dryRun = false } = {}): Promise<void> {
-  await client.change({ ...workload, subresource: 'scale', ...(dryRun && onTrial) }, { verb: 'patch', kind: 'merge', body: { metadata: versionOf(metadata), spec: { replicas } } })
+async function setReplicas(
+  { client, workload }: Scaled,
+  replicas: number,
+  metadata: WorkloadState['metadata'],
+  { dryRun = false } = {},
+): Promise<void> {
+  await client.change(
+    { ...workload, subresource: 'scale', ...(dryRun && onTrial) },
+    { verb: 'patch', kind: 'merge', body: { metadata: versionOf(metadata), spec: { replicas } } },
+  )
 }
 
 function versionOf({ resourceVersion }: WorkloadState['metadata']): { resourceVersion?: string } {
@@ -131,15 +175,24 @@ async function unlessChanged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Whether its controller counts all pods as of what is declared. Throws FAILED where it never will be, since its controller leaves pods as they are. */
+/**
+ * Whether its controller counts all pods as of what is declared. Throws FAILED where it never will be, since its
+ * controller leaves pods as they are.
+ */
 function isUpToDate(scaled: Scaled, workload: Workload): boolean {
   if (isRolledOut(workload)) return true
   const { spec, status } = workload
   if (!isHeld(workload) || (status?.readyReplicas ?? 0) < (spec.replicas ?? 1)) return false
   const { resource, namespace, name } = scaled.workload
-  throw new AdminError('FAILED', `the pods that serve do not have what is declared: the update of ${placeOf(scaled.workload)} is held`, [
-    spec.paused === true ? scaled.client.kubectl('-n', namespace, 'rollout', 'resume', `${resource.slice(0, -1)}/${name}`) : shown(scaled, 'describe'),
-  ])
+  throw new AdminError(
+    'FAILED',
+    `the pods that serve do not have what is declared: the update of ${placeOf(scaled.workload)} is held`,
+    [
+      spec.paused === true
+        ? scaled.client.kubectl('-n', namespace, 'rollout', 'resume', `${resource.slice(0, -1)}/${name}`)
+        : shown(scaled, 'describe'),
+    ],
+  )
 }
 
 async function waitUntil(
@@ -161,11 +214,16 @@ async function waitUntil(
     if (state !== told) tell?.(state)
     told = state
     if (performance.now() >= end) throw 'status' in answer ? await late(answer.status) : answer.failure
-    await sleep(Math.min(pollMs, Math.max(1, end - performance.now())), undefined, { ...(signal && { signal }) }).catch(() => undefined)
+    await sleep(Math.min(pollMs, Math.max(1, end - performance.now())), undefined, { ...(signal && { signal }) }).catch(
+      () => undefined,
+    )
   }
 }
 
-/** An API server that is silent or refuses for a while, as while its own control plane is renewed, may answer the next time. */
+/**
+ * An API server that is silent or refuses for a while, as while its own control plane is renewed, may answer the next
+ * time.
+ */
 const passing: readonly ErrorCode[] = ['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER']
 
 async function answerOf<T>(asking: () => Promise<T>): Promise<T | { failure: AdminError }> {
@@ -179,18 +237,31 @@ async function answerOf<T>(asking: () => Promise<T>): Promise<T | { failure: Adm
 
 function notSeen(scaled: Scaled, timeoutMs: number): AdminError {
   const { resource, namespace, name } = scaled.workload
-  return new AdminError('TIMED_OUT', `no pod of the service is left, and the cluster's controller has not seen within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0: it may still start one`, [
-    scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
-    scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),
-  ])
+  return new AdminError(
+    'TIMED_OUT',
+    `no pod of the service is left, and the cluster's controller has not seen within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0: it may still start one`,
+    [
+      scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
+      scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),
+    ],
+  )
 }
 
 async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, timeoutMs: number): Promise<AdminError> {
   const { client, workload } = scaled
-  const silent = (await Promise.all(instances.map(async ({ name }) => silentNodeOf(scaled, name)))).filter((it) => it !== null)
+  const silent = (await Promise.all(instances.map(async ({ name }) => silentNodeOf(scaled, name)))).filter(
+    (it) => it !== null,
+  )
   const message = `the service is not gone within ${seconds(timeoutMs)}: ${detail}`
-  if (silent.length === 0) return new AdminError('TIMED_OUT', message, [shown(scaled, 'describe'), client.kubectl('-n', workload.namespace, 'get', 'pods', '-o', 'wide')])
-  const where = silent.map(({ pod, node }) => `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`)
+  if (silent.length === 0)
+    return new AdminError('TIMED_OUT', message, [
+      shown(scaled, 'describe'),
+      client.kubectl('-n', workload.namespace, 'get', 'pods', '-o', 'wide'),
+    ])
+  const where = silent.map(
+    ({ pod, node }) =>
+      `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`,
+  )
   return new AdminError('TIMED_OUT', `${message}; ${where.join('; ')}`, [
     ...new Set(silent.map(({ node }) => client.kubectl('describe', 'node', node))),
     'make sure that the machine is off; then its pods may be deleted with --force',
@@ -198,12 +269,19 @@ async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, tim
 }
 
 /** The node of a pod, where it is known not to answer. */
-async function silentNodeOf({ client, workload: { namespace } }: Scaled, pod: string): Promise<{ pod: string; node: string } | null> {
+async function silentNodeOf(
+  { client, workload: { namespace } }: Scaled,
+  pod: string,
+): Promise<{ pod: string; node: string } | null> {
   try {
     const { spec } = await client.get<{ spec?: { nodeName?: string } }>({ resource: 'pods', namespace, name: pod })
     const node = spec?.nodeName
     if (node === undefined) return null
-    const { status } = await client.get<{ status?: { conditions?: { type: string; status: string }[] } }>({ resource: 'nodes', namespace: null, name: node })
+    const { status } = await client.get<{ status?: { conditions?: { type: string; status: string }[] } }>({
+      resource: 'nodes',
+      namespace: null,
+      name: node,
+    })
     return status?.conditions?.some((it) => it.type === 'Ready' && it.status === 'True') === true ? null : { pod, node }
   } catch (error) {
     if (error instanceof AdminError) return null

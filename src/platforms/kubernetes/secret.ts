@@ -8,10 +8,14 @@ import type { KubernetesSettings } from './settings.ts'
 import { own } from '../../core/own.ts'
 
 /**
- * One key of a Secret of the cluster. `reference` is NAME/KEY, in the configured namespace or the context's, or NAMESPACE/NAME/KEY.
- * Throws UNAVAILABLE where it is not there, and as the client does.
+ * One key of a Secret of the cluster. `reference` is NAME/KEY, in the configured namespace or the context's, or
+ * NAMESPACE/NAME/KEY. Throws UNAVAILABLE where it is not there, and as the client does.
  */
-export async function readClusterSecret(reference: string, settings: KubernetesSettings, options: PlatformOptions): Promise<Secret> {
+export async function readClusterSecret(
+  reference: string,
+  settings: KubernetesSettings,
+  options: PlatformOptions,
+): Promise<Secret> {
   const [key = '', name = '', namespace] = reference.split('/').reverse()
   const client = await openClient(settings, options)
   try {
@@ -20,10 +24,11 @@ export async function readClusterSecret(reference: string, settings: KubernetesS
     const value = own(data, key)
     if (value !== undefined) return new Secret(Buffer.from(value, 'base64').toString())
     const near = suggestNearest(key, Object.keys(data))
-    throw new AdminError('UNAVAILABLE', `the Secret \`${name}\` in namespace \`${place}\` of ${client.cluster} has no key \`${key}\``, [
-      ...(near === undefined ? [] : [near]),
-      client.kubectl('-n', place, 'describe', 'secret', name),
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the Secret \`${name}\` in namespace \`${place}\` of ${client.cluster} has no key \`${key}\``,
+      [...(near === undefined ? [] : [near]), client.kubectl('-n', place, 'describe', 'secret', name)],
+    )
   } finally {
     client.close()
   }

@@ -22,26 +22,52 @@ interface Pod {
 }
 
 interface Endpoints {
-  subsets?: { addresses?: { ip: string; targetRef?: { kind?: string; name?: string } }[]; ports?: { name?: string; port: number }[] }[]
+  subsets?: {
+    addresses?: { ip: string; targetRef?: { kind?: string; name?: string } }[]
+    ports?: { name?: string; port: number }[]
+  }[]
 }
 
 /** What stands behind a port of a Service: a pod, or a server that is none. */
 export type Backend = { pod: string; port: number } | { address: string; port: number }
 
 /** The pod that a connection to a Service leads to now. Throws UNAVAILABLE where none is ready. */
-export async function backendOf(client: KubernetesClient, service: Service, namespace: string, { port, pod: wanted }: { port: number; pod: string | null }): Promise<Backend> {
+export async function backendOf(
+  client: KubernetesClient,
+  service: Service,
+  namespace: string,
+  { port, pod: wanted }: { port: number; pod: string | null },
+): Promise<Backend> {
   const { name } = service.metadata
   const { selector, ports = [], clusterIP } = service.spec ?? {}
   const declared = ports.find((it) => it.port === port)
   if (!selector || Object.keys(selector).length === 0) return withoutSelector(client, service, namespace, port)
-  const labelSelector = Object.entries(selector).map(([key, value]) => `${key}=${value}`).join(',')
+  const labelSelector = Object.entries(selector)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
   const all = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector } })
   const meant = wanted === null ? all : all.filter((it) => it.metadata.name === wanted)
   const ready = meant.find(isReady)
   if (!ready) {
-    const who = wanted === null ? `service \`${name}\` in namespace \`${namespace}\`` : `\`${wanted}\` of service \`${name}\` in namespace \`${namespace}\``
-    const why = meant.length === 0 ? 'has no pod' : meant.length === 1 ? 'has one pod, which is not ready' : `has ${meant.length} pods, none of which is ready`
-    throw new AdminError('UNAVAILABLE', `${who} ${why}`, [client.kubectl('-n', namespace, 'get', 'pods', '-l', labelSelector), client.kubectl('-n', namespace, 'describe', 'pods', '-l', labelSelector)], { obstacle: { kind: 'instances' } })
+    const who =
+      wanted === null
+        ? `service \`${name}\` in namespace \`${namespace}\``
+        : `\`${wanted}\` of service \`${name}\` in namespace \`${namespace}\``
+    const why =
+      meant.length === 0
+        ? 'has no pod'
+        : meant.length === 1
+          ? 'has one pod, which is not ready'
+          : `has ${meant.length} pods, none of which is ready`
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${who} ${why}`,
+      [
+        client.kubectl('-n', namespace, 'get', 'pods', '-l', labelSelector),
+        client.kubectl('-n', namespace, 'describe', 'pods', '-l', labelSelector),
+      ],
+      { obstacle: { kind: 'instances' } },
+    )
   }
   // a headless service leads to the pod itself, whatever its ports say
   const target = clusterIP === 'None' ? port : (declared?.targetPort ?? port)
@@ -55,8 +81,16 @@ export async function podAt(client: KubernetesClient, namespace: string, address
 }
 
 /** Where a name of a Service may lead on a machine that reaches the cluster's network. */
-export async function addressesOf(client: KubernetesClient, { spec, status, metadata: { name } }: Service, namespace: string): Promise<ReadonlySet<string>> {
-  const own = [...(spec?.clusterIPs ?? []), ...(spec?.clusterIP ? [spec.clusterIP] : []), ...(status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])]
+export async function addressesOf(
+  client: KubernetesClient,
+  { spec, status, metadata: { name } }: Service,
+  namespace: string,
+): Promise<ReadonlySet<string>> {
+  const own = [
+    ...(spec?.clusterIPs ?? []),
+    ...(spec?.clusterIP ? [spec.clusterIP] : []),
+    ...(status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
+  ]
   const fixed = own.filter((it) => it !== 'None')
   if (fixed.length > 0) return new Set(fixed)
   const { subsets = [] } = await client.get<Endpoints>({ resource: 'endpoints', namespace, name })
@@ -64,7 +98,12 @@ export async function addressesOf(client: KubernetesClient, { spec, status, meta
 }
 
 /** As one is made for a server outside the cluster, with its endpoints written by hand. */
-async function withoutSelector(client: KubernetesClient, { metadata: { name }, spec }: Service, namespace: string, port: number): Promise<Backend> {
+async function withoutSelector(
+  client: KubernetesClient,
+  { metadata: { name }, spec }: Service,
+  namespace: string,
+  port: number,
+): Promise<Backend> {
   const { subsets = [] } = await client.get<Endpoints>({ resource: 'endpoints', namespace, name })
   const declared = spec?.ports?.find((it) => it.port === port)
   for (const { addresses = [], ports = [] } of subsets) {
@@ -72,17 +111,27 @@ async function withoutSelector(client: KubernetesClient, { metadata: { name }, s
     if (!address) continue
     const target = ports.length === 1 ? ports[0] : ports.find((it) => it.name === declared?.name)
     const at = target?.port ?? port
-    return address.targetRef?.kind === 'Pod' && address.targetRef.name ? { pod: address.targetRef.name, port: at } : { address: address.ip, port: at }
+    return address.targetRef?.kind === 'Pod' && address.targetRef.name
+      ? { pod: address.targetRef.name, port: at }
+      : { address: address.ip, port: at }
   }
-  throw new AdminError('UNAVAILABLE', `service \`${name}\` in namespace \`${namespace}\` leads to no address`, [client.kubectl('-n', namespace, 'get', 'endpoints', name)])
+  throw new AdminError('UNAVAILABLE', `service \`${name}\` in namespace \`${namespace}\` leads to no address`, [
+    client.kubectl('-n', namespace, 'get', 'endpoints', name),
+  ])
 }
 
 function portNamed(target: string, pod: Pod, service: string): number {
   const found = (pod.spec?.containers ?? []).flatMap(({ ports = [] }) => ports).find(({ name }) => name === target)
   if (found) return found.containerPort
-  throw new AdminError('UNAVAILABLE', `service \`${service}\` leads to a port named \`${target}\`, which pod \`${pod.metadata.name}\` does not have`)
+  throw new AdminError(
+    'UNAVAILABLE',
+    `service \`${service}\` leads to a port named \`${target}\`, which pod \`${pod.metadata.name}\` does not have`,
+  )
 }
 
 function isReady({ metadata, status }: Pod): boolean {
-  return metadata.deletionTimestamp === undefined && status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  return (
+    metadata.deletionTimestamp === undefined &&
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  )
 }

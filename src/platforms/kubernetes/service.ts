@@ -45,19 +45,32 @@ export interface ClusterService extends ServiceSource {
 }
 
 /** The service in a cluster as checks see it. Every question throws as the client does. */
-export function clusterService(client: KubernetesClient, found: FoundService, values: KubernetesSettings['values']): ClusterService {
+export function clusterService(
+  client: KubernetesClient,
+  found: FoundService,
+  values: KubernetesSettings['values'],
+): ClusterService {
   const { resource, namespace, name, why } = found
   let freshUntil = performance.now() + firstLifeMs
   const workload = async (): Promise<Workload> =>
     performance.now() <= freshUntil ? found.workload : client.get<Workload>({ resource, namespace, name })
-  const containerIn = ({ spec }: Workload): FoundService['container'] => serviceContainer(spec.template.spec) ?? found.container
-  const placeIn = (pod: Pod): ExecPlace => ({ namespace, pod: pod.metadata.name, container: serviceContainer(pod.spec)?.name ?? found.container.name })
+  const containerIn = ({ spec }: Workload): FoundService['container'] =>
+    serviceContainer(spec.template.spec) ?? found.container
+  const placeIn = (pod: Pod): ExecPlace => ({
+    namespace,
+    pod: pod.metadata.name,
+    container: serviceContainer(pod.spec)?.name ?? found.container.name,
+  })
   const declaredIn = `${placeOf(found)} (${client.cluster})`
   const place: WorkloadRef = { resource, namespace, name }
   const ownOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => isOwnPod(place, now, pod))
-  const othersOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] => pods.filter((pod) => !isOwnPod(place, now, pod))
+  const othersOf = (now: Workload, pods: readonly Pod[]): readonly Pod[] =>
+    pods.filter((pod) => !isOwnPod(place, now, pod))
   const warnings = sharedAnswers()
-  const warningsAbout = async (pods: readonly Pod[]): Promise<readonly string[]> => warnings.to(pods.map(({ metadata }) => metadata.uid ?? metadata.name).join(), async () => eventsOf(client, namespace, pods))
+  const warningsAbout = async (pods: readonly Pod[]): Promise<readonly string[]> =>
+    warnings.to(pods.map(({ metadata }) => metadata.uid ?? metadata.name).join(), async () =>
+      eventsOf(client, namespace, pods),
+    )
   return {
     why,
     place,
@@ -68,7 +81,12 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const now = await client.get<Workload>({ resource, namespace, name })
       const pods = await podsOf(client, found, now)
       const [own, others] = [ownOf(now, pods), othersOf(now, pods)]
-      const status = statusOf(now, pods, await refusalOf(client, place, now, own), await ownersOf(client, namespace, others))
+      const status = statusOf(
+        now,
+        pods,
+        await refusalOf(client, place, now, own),
+        await ownersOf(client, namespace, others),
+      )
       const evidence = await warningsAbout(failingOf(pods))
       return { ...status, ...(evidence.length > 0 && { evidence }) }
     },
@@ -86,7 +104,11 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const now = await workload()
       const pods = await podsOf(client, found, now)
       const instances = healthOf(pods)
-      return { wanted: (now.spec.replicas ?? 1) + othersOf(now, pods).length, instances, said: await warningsAbout(pods.filter(({ metadata }) => isUnwell(metadata, instances))) }
+      return {
+        wanted: (now.spec.replicas ?? 1) + othersOf(now, pods).length,
+        instances,
+        said: await warningsAbout(pods.filter(({ metadata }) => isUnwell(metadata, instances))),
+      }
     },
     async lastWords(instance) {
       const pod = (await podsOf(client, found, await workload())).find(({ metadata }) => metadata.name === instance)
@@ -105,8 +127,16 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
     proxies: async () => ingressesBefore(client, namespace, await workload()),
     async drift() {
       const container = containerIn(await workload())
-      const settings = await driftFrom(values, await environmentOf(client, namespace, container), imageOf(container, declaredIn))
-      return { declaredIn: values?.file ?? '', shown: client.kubectl('-n', namespace, 'set', 'env', `${resource.slice(0, -1)}/${name}`, '--list'), settings }
+      const settings = await driftFrom(
+        values,
+        await environmentOf(client, namespace, container),
+        imageOf(container, declaredIn),
+      )
+      return {
+        declaredIn: values?.file ?? '',
+        shown: client.kubectl('-n', namespace, 'set', 'env', `${resource.slice(0, -1)}/${name}`, '--list'),
+        settings,
+      }
     },
     controllers: async () => controllersOf(client, place),
     async startObstacles() {
@@ -117,7 +147,10 @@ export function clusterService(client: KubernetesClient, found: FoundService, va
       const now = await client.get<Workload>({ resource, namespace, name })
       return lackingAmong(ownOf(now, await podsOf(client, found, now)), now, settings).map(({ pod, lacks }) => ({
         message: `pod \`${pod}\` serves with ${lacks.map((it) => (it === 'image' ? 'another image' : `another value of ${it}`)).join(' and ')} than ${placeOf(found)} declares`,
-        proof: [client.kubectl('-n', namespace, 'get', 'pod', pod, '-o', 'yaml'), client.kubectl('get', 'mutatingwebhookconfigurations')],
+        proof: [
+          client.kubectl('-n', namespace, 'get', 'pod', pod, '-o', 'yaml'),
+          client.kubectl('get', 'mutatingwebhookconfigurations'),
+        ],
       }))
     },
     operator: async () => leaseHolder(client, namespace),

@@ -53,8 +53,9 @@ interface Operation {
 const attempts = 5
 
 /**
- * Sets a variable of the service's container in its pod template, where it is as it was seen; all else there stays as it is. Throws
- * REFUSED where it comes from a ConfigMap or a Secret, with the place, or stands there several times; and as the client does.
+ * Sets a variable of the service's container in its pod template, where it is as it was seen; all else there stays as
+ * it is. Throws REFUSED where it comes from a ConfigMap or a Secret, with the place, or stands there several times; and
+ * as the client does.
  */
 export async function patchSetting(of: SettingsOf, change: SettingChange, { dryRun = false } = {}): Promise<Compared> {
   const { client, workload } = of
@@ -64,9 +65,17 @@ export async function patchSetting(of: SettingsOf, change: SettingChange, { dryR
     if (wanted === 'set' || wanted === 'changed') return wanted
     const { resourceVersion } = found.metadata
     // with its version, so that a change of somebody else's since is a conflict
-    const body = [...(resourceVersion === undefined ? [] : [{ op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion }]), ...wanted]
+    const body = [
+      ...(resourceVersion === undefined
+        ? []
+        : [{ op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion }]),
+      ...wanted,
+    ]
     try {
-      await client.change({ ...workload, ...(dryRun && { query: { dryRun: 'All' } }) }, { verb: 'patch', kind: 'json', body })
+      await client.change(
+        { ...workload, ...(dryRun && { query: { dryRun: 'All' } }) },
+        { verb: 'patch', kind: 'json', body },
+      )
       return 'set'
     } catch (error) {
       if (!isRefusal(error, 409) || left === 1) throw error
@@ -75,11 +84,16 @@ export async function patchSetting(of: SettingsOf, change: SettingChange, { dryR
 }
 
 /** What is to be done, or that it is done, or must not be. */
-async function operationOn(of: SettingsOf, { spec }: Workload, { name, from, to }: SettingChange): Promise<Compared | Operation[]> {
+async function operationOn(
+  of: SettingsOf,
+  { spec }: Workload,
+  { name, from, to }: SettingChange,
+): Promise<Compared | Operation[]> {
   const { containers } = spec.template.spec
   const at = containers.findIndex((it) => it.name === of.container)
   const container = containers[at]
-  if (!container) throw new AdminError('REFUSED', `${placeOf(of)} has no container \`${of.container}\` any more`, [shown(of)])
+  if (!container)
+    throw new AdminError('REFUSED', `${placeOf(of)} has no container \`${of.container}\` any more`, [shown(of)])
   const { env = [] } = container
   const places = env.flatMap((it, index) => (it.name === name ? [index] : []))
   const path = `/spec/template/spec/containers/${at}/env`
@@ -98,43 +112,68 @@ async function operationOn(of: SettingsOf, { spec }: Workload, { name, from, to 
   const current = entry.value ?? ''
   if (current === to) return 'set'
   if (current !== from) return 'changed'
-  if (to !== null) return [{ op: entry.value === undefined ? 'add' : 'replace', path: `${path}/${last}/value`, value: to }]
+  if (to !== null)
+    return [{ op: entry.value === undefined ? 'add' : 'replace', path: `${path}/${last}/value`, value: to }]
   if (places.length > 1) throw severalTimes(name, places.length, of)
   return [{ op: 'remove', path: `${path}/${last}` }]
 }
 
 /** Which of the objects that all variables are taken from has this one; null: none. */
-async function fromSources({ client, workload: { namespace } }: SettingsOf, sources: readonly Source[], name: string): Promise<{ resource: 'configmaps' | 'secrets'; object: string } | null> {
+async function fromSources(
+  { client, workload: { namespace } }: SettingsOf,
+  sources: readonly Source[],
+  name: string,
+): Promise<{ resource: 'configmaps' | 'secrets'; object: string } | null> {
   for (const { prefix = '', configMapRef, secretRef } of sources) {
     const resource = configMapRef ? 'configmaps' : 'secrets'
     const object = (configMapRef ?? secretRef)?.name
     if (object === undefined || !name.startsWith(prefix)) continue
-    const { data = {} } = await client.get<ConfigObject>({ resource, namespace, name: object }).catch((error: unknown): ConfigObject => {
-      // what is optional may be missing
-      if (isRefusal(error, 404)) return {}
-      throw error
-    })
+    const { data = {} } = await client
+      .get<ConfigObject>({ resource, namespace, name: object })
+      .catch((error: unknown): ConfigObject => {
+        // what is optional may be missing
+        if (isRefusal(error, 404)) return {}
+        throw error
+      })
     if (name.slice(prefix.length) in data) return { resource, object }
   }
   return null
 }
 
-function keyPlace({ secretKeyRef, configMapKeyRef }: NonNullable<EnvVar['valueFrom']>): { resource: 'configmaps' | 'secrets'; object: string } | null {
+function keyPlace({
+  secretKeyRef,
+  configMapKeyRef,
+}: NonNullable<EnvVar['valueFrom']>): { resource: 'configmaps' | 'secrets'; object: string } | null {
   if (configMapKeyRef) return { resource: 'configmaps', object: configMapKeyRef.name ?? '' }
   return secretKeyRef ? { resource: 'secrets', object: secretKeyRef.name ?? '' } : null
 }
 
-function notHere(name: string, place: { resource: 'configmaps' | 'secrets'; object: string } | null, of: SettingsOf): AdminError {
+function notHere(
+  name: string,
+  place: { resource: 'configmaps' | 'secrets'; object: string } | null,
+  of: SettingsOf,
+): AdminError {
   const { client, workload } = of
-  if (place === null) return new AdminError('REFUSED', `${name} is made from the pod's own data in ${placeOf(of)}, and is not changed here`, [shown(of)])
+  if (place === null)
+    return new AdminError(
+      'REFUSED',
+      `${name} is made from the pod's own data in ${placeOf(of)}, and is not changed here`,
+      [shown(of)],
+    )
   const kind = place.resource === 'configmaps' ? 'ConfigMap' : 'Secret'
-  return new AdminError('REFUSED', `${name} comes from ${kind} \`${place.object}\` in namespace \`${workload.namespace}\`, and is not changed in ${placeOf(of)}`, [
-    client.kubectl('-n', workload.namespace, 'edit', kind.toLowerCase(), place.object),
-  ])
+  return new AdminError(
+    'REFUSED',
+    `${name} comes from ${kind} \`${place.object}\` in namespace \`${workload.namespace}\`, and is not changed in ${placeOf(of)}`,
+    [client.kubectl('-n', workload.namespace, 'edit', kind.toLowerCase(), place.object)],
+  )
 }
 
 function severalTimes(name: string, count: number, of: SettingsOf): AdminError {
-  return new AdminError('REFUSED', `${name} stands ${count} times in ${placeOf(of)}: without the last, another would take effect`, [shown(of)])
+  return new AdminError(
+    'REFUSED',
+    `${name} stands ${count} times in ${placeOf(of)}: without the last, another would take effect`,
+    [shown(of)],
+  )
 }
 
 function placeOf({ workload: { resource, namespace, name } }: SettingsOf): string {

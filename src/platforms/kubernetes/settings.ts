@@ -5,7 +5,10 @@ export interface KubernetesSettings {
   namespace: string | null
   /** of Helm */
   release: string | null
-  /** of the Deployment or StatefulSet, whatever its image is called; absent: it is found by its image, or by the chart's label */
+  /**
+   * of the Deployment or StatefulSet, whatever its image is called; absent: it is found by its image, or by the chart's
+   * label
+   */
   workload?: string
   /** the release's values file, absolute, and the keys under which the chart's own values lie in it */
   values?: { file: string; path: readonly string[] }

@@ -40,14 +40,22 @@ const unreadMs = 600_000
 export class UnusableImage extends AdminError {}
 
 /**
- * Makes a pod on a node with an image that it has; `tell` is told what could not be removed again. Throws `Refusal`, as where a quota or
- * a policy is against it, and as the client does. An interruption does not end it in the middle.
+ * Makes a pod on a node with an image that it has; `tell` is told what could not be removed again. Throws `Refusal`, as
+ * where a quota or a policy is against it, and as the client does. An interruption does not end it in the middle.
  */
-export async function makePod(client: KubernetesClient, namespace: string, wish: Wish, tell: (message: string) => void): Promise<ShortLived> {
+export async function makePod(
+  client: KubernetesClient,
+  namespace: string,
+  wish: Wish,
+  tell: (message: string) => void,
+): Promise<ShortLived> {
   const name = `testops-admin-${wish.purpose}-${randomBytes(4).toString('hex')}`
   const pod: ShortLived = { name, remove: async () => removePod(client, namespace, name, tell) }
   try {
-    await client.lasting.change({ resource: 'pods', namespace }, { verb: 'create', body: bodyOf(name, wish, await processName()) })
+    await client.lasting.change(
+      { resource: 'pods', namespace },
+      { verb: 'create', body: bodyOf(name, wish, await processName()) },
+    )
     return pod
   } catch (error) {
     // a request whose answer was lost may have been carried out
@@ -56,23 +64,38 @@ export async function makePod(client: KubernetesClient, namespace: string, wish:
   }
 }
 
-/** Removes what earlier runs have left of that kind: whose process on this machine has ended, or what ended a while ago. Never throws. */
-export async function removeLeftovers(client: KubernetesClient, namespace: string, purpose: Purpose, tell: (message: string) => void): Promise<void> {
+/**
+ * Removes what earlier runs have left of that kind: whose process on this machine has ended, or what ended a while ago.
+ * Never throws.
+ */
+export async function removeLeftovers(
+  client: KubernetesClient,
+  namespace: string,
+  purpose: Purpose,
+  tell: (message: string) => void,
+): Promise<void> {
   const labelSelector = `${labels.managedBy}=testops-admin,${labels.purpose}=${purpose}`
   const all = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector } }).catch(() => [])
   for (const { metadata, status } of all) {
     const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
     // what has just ended may be about to be read by another operator
     const isOld = Date.now() - Date.parse(metadata.creationTimestamp ?? '') > unreadMs
-    if ((isOver && isOld) || (await livesHere(metadata.annotations?.[processAnnotation])) === false) await removePod(client, namespace, metadata.name, tell)
+    if ((isOver && isOld) || (await livesHere(metadata.annotations?.[processAnnotation])) === false)
+      await removePod(client, namespace, metadata.name, tell)
   }
 }
 
 /**
- * Waits until its container is so. Throws `UnusableImage` where it cannot be started with this image, UNAVAILABLE where the node does not
- * take it, TIMED_OUT, INTERRUPTED.
+ * Waits until its container is so. Throws `UnusableImage` where it cannot be started with this image, UNAVAILABLE where
+ * the node does not take it, TIMED_OUT, INTERRUPTED.
  */
-export async function awaitPod(client: KubernetesClient, namespace: string, name: string, is: 'running' | 'ended', options: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<void> {
+export async function awaitPod(
+  client: KubernetesClient,
+  namespace: string,
+  name: string,
+  is: 'running' | 'ended',
+  options: { timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<void> {
   const { timeoutMs, signal } = options
   const until = performance.now() + timeoutMs
   for (;;) {
@@ -82,38 +105,79 @@ export async function awaitPod(client: KubernetesClient, namespace: string, name
     refuseUnusable(container)
     if (container?.state?.[is === 'running' ? 'running' : 'terminated']) return
     if (status?.phase === 'Failed' || container?.state?.terminated) {
-      throw new AdminError('UNAVAILABLE', `pod ${name} failed: ${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'it says no reason'}`)
+      throw new AdminError(
+        'UNAVAILABLE',
+        `pod ${name} failed: ${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'it says no reason'}`,
+      )
     }
     if (performance.now() > until) {
       const waiting = container?.state?.waiting
-      const why = waiting?.reason ?? status?.conditions?.find((it) => it.status === 'False' && it.reason)?.reason ?? status?.phase ?? 'nothing is said of it'
-      throw new AdminError('TIMED_OUT', `pod ${name} did not ${is === 'running' ? 'start' : 'end'} within ${seconds(timeoutMs)} (${why})`)
+      const why =
+        waiting?.reason ??
+        status?.conditions?.find((it) => it.status === 'False' && it.reason)?.reason ??
+        status?.phase ??
+        'nothing is said of it'
+      throw new AdminError(
+        'TIMED_OUT',
+        `pod ${name} did not ${is === 'running' ? 'start' : 'end'} within ${seconds(timeoutMs)} (${why})`,
+      )
     }
     await sleep(pollMs, undefined, signal ? { signal } : {}).catch(() => undefined)
   }
 }
 
-/** What a kubelet says of an image that it does not have or cannot start: pkg/kubelet/images, and the runtimes' own reasons. */
+/**
+ * What a kubelet says of an image that it does not have or cannot start: pkg/kubelet/images, and the runtimes' own
+ * reasons.
+ */
 function refuseUnusable(container: ContainerStatus | undefined): void {
   const { waiting, terminated } = container?.state ?? {}
-  const refused = waiting && /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|CreateContainer|RunContainer|RegistryUnavailable|SignatureValidation|StartError)/.test(waiting.reason ?? '') ? waiting : null
-  const notStarted = terminated && (/^(?:StartError|ContainerCannotRun)$/.test(terminated.reason ?? '') || [126, 127].includes(terminated.exitCode)) ? terminated : null
+  const refused =
+    waiting &&
+    /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|CreateContainer|RunContainer|RegistryUnavailable|SignatureValidation|StartError)/.test(
+      waiting.reason ?? '',
+    )
+      ? waiting
+      : null
+  const notStarted =
+    terminated &&
+    (/^(?:StartError|ContainerCannotRun)$/.test(terminated.reason ?? '') || [126, 127].includes(terminated.exitCode))
+      ? terminated
+      : null
   const it = refused ?? notStarted
-  if (it) throw new UnusableImage('UNAVAILABLE', `it cannot be started with image ${container?.image ?? ''}: ${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`)
+  if (it)
+    throw new UnusableImage(
+      'UNAVAILABLE',
+      `it cannot be started with image ${container?.image ?? ''}: ${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`,
+    )
 }
 
-async function removePod(client: KubernetesClient, namespace: string, name: string, tell: (message: string) => void): Promise<void> {
+async function removePod(
+  client: KubernetesClient,
+  namespace: string,
+  name: string,
+  tell: (message: string) => void,
+): Promise<void> {
   try {
-    await client.lasting.change({ resource: 'pods', namespace, name, query: { gracePeriodSeconds: 0 } }, { verb: 'delete' })
+    await client.lasting.change(
+      { resource: 'pods', namespace, name, query: { gracePeriodSeconds: 0 } },
+      { verb: 'delete' },
+    )
   } catch (error) {
     if (isRefusal(error, 404)) return
     if (!(error instanceof AdminError)) throw error
-    tell(`pod ${name} in namespace ${namespace} could not be removed: ${messageOf(error)}\n  ${client.kubectl('-n', namespace, 'delete', 'pod', name)}`)
+    tell(
+      `pod ${name} in namespace ${namespace} could not be removed: ${messageOf(error)}\n  ${client.kubectl('-n', namespace, 'delete', 'pod', name)}`,
+    )
   }
 }
 
 /** As the Pod Security level `restricted` asks for (kubernetes.io, "Pod Security Standards"). */
-function bodyOf(name: string, { purpose, node, image, command, lifeSeconds, runtimeClassName }: Wish, process: string | null): object {
+function bodyOf(
+  name: string,
+  { purpose, node, image, command, lifeSeconds, runtimeClassName }: Wish,
+  process: string | null,
+): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -133,7 +197,12 @@ function bodyOf(name: string, { purpose, node, image, command, lifeSeconds, runt
       enableServiceLinks: false,
       ...(runtimeClassName !== undefined && { runtimeClassName }),
       ...(image.pullSecrets.length > 0 && { imagePullSecrets: image.pullSecrets.map((it) => ({ name: it })) }),
-      securityContext: { runAsNonRoot: true, runAsUser: 65534, runAsGroup: 65534, seccompProfile: { type: 'RuntimeDefault' } },
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 65534,
+        runAsGroup: 65534,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
       containers: [
         {
           name: ownContainer,
@@ -141,7 +210,11 @@ function bodyOf(name: string, { purpose, node, image, command, lifeSeconds, runt
           imagePullPolicy: 'Never',
           command,
           resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '200m', memory: '64Mi' } },
-          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
         },
       ],
     },

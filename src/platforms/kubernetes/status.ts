@@ -6,10 +6,15 @@ import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
 import { isHeld, isRolledOut } from './rollout-state.ts'
 
 /**
- * What a workload and its pods come to. `refusal`: why the cluster makes no pods of it, null: it makes them. `ownedByOthers`: whose those of
- * `pods` are that are not its own.
+ * What a workload and its pods come to. `refusal`: why the cluster makes no pods of it, null: it makes them.
+ * `ownedByOthers`: whose those of `pods` are that are not its own.
  */
-export function statusOf(workload: Workload, pods: readonly Pod[], refusal: string | null, ownedByOthers: readonly InstanceOwner[] = []): ServiceStatus {
+export function statusOf(
+  workload: Workload,
+  pods: readonly Pod[],
+  refusal: string | null,
+  ownedByOthers: readonly InstanceOwner[] = [],
+): ServiceStatus {
   const wanted = workload.spec.replicas ?? 1
   const instances = instancesOf(pods)
   const foreign = new Set(ownedByOthers.flatMap((it) => it.instances))
@@ -17,10 +22,20 @@ export function statusOf(workload: Workload, pods: readonly Pod[], refusal: stri
   const ending = own.filter(isEnding).length
   const problems = pods.flatMap((pod) => problemOf(pod) ?? [])
   // one that waits to be started again may run in a moment, until its pod has been told to end and has ended
-  const state = wanted === 0 && foreign.size === 0 ? (pods.every(isOver) ? 'stopped' : 'running') : isFailing(pods) ? 'failed' : 'running'
+  const state =
+    wanted === 0 && foreign.size === 0
+      ? pods.every(isOver)
+        ? 'stopped'
+        : 'running'
+      : isFailing(pods)
+        ? 'failed'
+        : 'running'
   const detail = [
     wanted === 0 ? 'scaled to 0' : `${own.filter(isUp).length} of ${wanted} replicas ready`,
-    ...ownedByOthers.map(({ name, instances: its }) => `${pods.filter((pod) => its.includes(pod.metadata.name) && isUp(pod)).length} of ${its.length} pods of ${name} ready`),
+    ...ownedByOthers.map(
+      ({ name, instances: its }) =>
+        `${pods.filter((pod) => its.includes(pod.metadata.name) && isUp(pod)).length} of ${its.length} pods of ${name} ready`,
+    ),
     ending > 0 ? `${ending} Terminating` : '',
     isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? 'its update is held' : '',
     wanted > own.length - ending ? (refusal ?? (own.length === ending ? 'no pods' : '')) : '',
@@ -60,10 +75,14 @@ function problemOf(pod: Pod): string | null {
   const restarts = status?.restartCount ?? 0
   const scheduled = unscheduledIn(pod)
   const said = [
-    pod.status?.phase === 'Failed' ? `${pod.status.reason ?? 'Failed'}${pod.status.message ? `: ${oneLine(pod.status.message)}` : ''}` : '',
+    pod.status?.phase === 'Failed'
+      ? `${pod.status.reason ?? 'Failed'}${pod.status.message ? `: ${oneLine(pod.status.message)}` : ''}`
+      : '',
     scheduled ?? '',
     before ? inWords(before) : '',
-    isStuck(waiting?.reason) ? `${waiting?.reason}${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}` : '',
+    isStuck(waiting?.reason)
+      ? `${waiting?.reason}${waiting?.message && waiting.reason !== 'CrashLoopBackOff' ? `: ${oneLine(waiting.message)}` : ''}`
+      : '',
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
     ended && (restarts > 0 || ended.exitCode !== 0) ? `last ${endOf(ended)}` : '',
     ...stuckBeside(pod),
@@ -74,12 +93,18 @@ function problemOf(pod: Pod): string | null {
 /** Containers beside the service's own that cannot start: without them the pod does not become ready. */
 function stuckBeside(pod: Pod): string[] {
   const own = statusIn(pod)?.name
-  return (pod.status?.containerStatuses ?? []).flatMap(({ name, state }) => (name !== own && isStuck(state?.waiting?.reason) ? [`container ${name}: ${state?.waiting?.reason}`] : []))
+  return (pod.status?.containerStatuses ?? []).flatMap(({ name, state }) =>
+    name !== own && isStuck(state?.waiting?.reason) ? [`container ${name}: ${state?.waiting?.reason}`] : [],
+  )
 }
 
 /** Of the containers that run before the service's own, the one that keeps it from its start. */
 export function failingBefore(pod: Pod): ContainerStatus | null {
-  return pod.status?.initContainerStatuses?.find(({ state }) => isStuck(state?.waiting?.reason) || (state?.terminated?.exitCode ?? 0) !== 0) ?? null
+  return (
+    pod.status?.initContainerStatuses?.find(
+      ({ state }) => isStuck(state?.waiting?.reason) || (state?.terminated?.exitCode ?? 0) !== 0,
+    ) ?? null
+  )
 }
 
 export function inWords({ name, state }: ContainerStatus): string {
@@ -89,7 +114,9 @@ export function inWords({ name, state }: ContainerStatus): string {
 /** Why no node takes it; null: one does. */
 export function unscheduledIn({ status }: Pod): string | null {
   const condition = status?.conditions?.find(({ type, status: it }) => type === 'PodScheduled' && it === 'False')
-  return condition ? `${condition.reason ?? 'not scheduled'}${condition.message ? `: ${oneLine(condition.message)}` : ''}` : null
+  return condition
+    ? `${condition.reason ?? 'not scheduled'}${condition.message ? `: ${oneLine(condition.message)}` : ''}`
+    : null
 }
 
 /** A pod may be called ready while its container waits to be started again. */

@@ -10,7 +10,12 @@ export interface StreamOptions {
 }
 
 /** Opens a stream to a pod. `what`: for people. Throws as the client does, UNAVAILABLE, TIMED_OUT. */
-export async function openStream(client: KubernetesClient, asked: Asked, what: string, { timeoutMs, pingMs }: StreamOptions): Promise<Channels> {
+export async function openStream(
+  client: KubernetesClient,
+  asked: Asked,
+  what: string,
+  { timeoutMs, pingMs }: StreamOptions,
+): Promise<Channels> {
   return openChannels({
     what,
     async dial() {

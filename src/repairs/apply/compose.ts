@@ -19,8 +19,16 @@ interface Edited {
   name: string
 }
 
-/** The edit of a compose file, the fetching of its new image before anything is stopped, and the restart in which the service's container is made anew. */
-export async function withRestart(draft: Draft, { file, service: edited, name }: Edited, files: FilesSource, { sources, deployment }: Surroundings): Promise<Draft> {
+/**
+ * The edit of a compose file, the fetching of its new image before anything is stopped, and the restart in which the
+ * service's container is made anew.
+ */
+export async function withRestart(
+  draft: Draft,
+  { file, service: edited, name }: Edited,
+  files: FilesSource,
+  { sources, deployment }: Surroundings,
+): Promise<Draft> {
   const service = needed(sources.service)
   const [seen, image] = await Promise.all([lookAtService({ ...sources, service }, deployment), service.image()])
   refuseOtherFile(file, image, deployment.name)
@@ -38,7 +46,13 @@ export async function withRestart(draft: Draft, { file, service: edited, name }:
     ...draft,
     target,
     impact: { ...draft.impact, ...(runs ? { serviceRestarts: 1 } : { serviceStarts: 1 }) },
-    notes: [...draft.notes, ...seen.notes, isHere ? `image ${fetched.image} is on this machine already, and is not fetched again` : `image ${fetched.image} is fetched while the service still runs; it stays on this machine, also after an undo`],
+    notes: [
+      ...draft.notes,
+      ...seen.notes,
+      isHere
+        ? `image ${fetched.image} is on this machine already, and is not fetched again`
+        : `image ${fetched.image} is fetched while the service still runs; it stays on this machine, also after an undo`,
+    ],
     risks: [...draft.risks, ...seen.risks],
     steps: [fetchStep(fetched), stop, ...draft.steps, start],
     verifiedBy: ['service/running', 'api/reachable'],
@@ -48,20 +62,41 @@ export async function withRestart(draft: Draft, { file, service: edited, name }:
 /** Throws REFUSED where the service is not started by that file. */
 function refuseOtherFile(file: string, { files }: ServiceImage, deployment: string): void {
   if (files?.includes(file)) return
-  const whose = files === undefined || files.length === 0 ? 'is not known to be started by any file' : `is started by ${files.join(', ')}`
-  throw new AdminError('REFUSED', `deployment \`${deployment}\` ${whose}, and not by ${file}: nothing was changed`, files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # edits the file alone'])
+  const whose =
+    files === undefined || files.length === 0
+      ? 'is not known to be started by any file'
+      : `is started by ${files.join(', ')}`
+  throw new AdminError(
+    'REFUSED',
+    `deployment \`${deployment}\` ${whose}, and not by ${file}: nothing was changed`,
+    files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # edits the file alone'],
+  )
 }
 
 /** Throws REFUSED where another service of the file would be restarted than the one whose image is edited. */
 function refuseOtherService(edited: string, { service }: ServiceImage, deployment: string): void {
   if (service === undefined || service === edited) return
-  throw new AdminError('REFUSED', `deployment \`${deployment}\` is the service ${service}, and not ${edited}: nothing was changed`, [typed(['--service', service])])
+  throw new AdminError(
+    'REFUSED',
+    `deployment \`${deployment}\` is the service ${service}, and not ${edited}: nothing was changed`,
+    [typed(['--service', service])],
+  )
 }
 
 /** Throws REFUSED where a later one of the service's files sets its image: what is edited before it has no effect. */
-async function refuseOverridden(file: string, service: string, { files: all = [] }: ServiceImage, files: FilesSource): Promise<void> {
+async function refuseOverridden(
+  file: string,
+  service: string,
+  { files: all = [] }: ServiceImage,
+  files: FilesSource,
+): Promise<void> {
   for (const later of all.slice(all.indexOf(file) + 1)) {
     const { text } = await files.look(later, ['services', service, 'image'])
-    if (text !== null) throw new AdminError('REFUSED', `${later} sets the image of ${service} too, and counts more than ${file}: nothing was changed`, [typed(['--compose', later])])
+    if (text !== null)
+      throw new AdminError(
+        'REFUSED',
+        `${later} sets the image of ${service} too, and counts more than ${file}: nothing was changed`,
+        [typed(['--compose', later])],
+      )
   }
 }

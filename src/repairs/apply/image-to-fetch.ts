@@ -9,31 +9,53 @@ import { imageText, parseImage } from '../legacy-image/image-name.ts'
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
 export function fetchStep({ image, platform }: WantedImage): Step {
-  return { title: `fetch image ${image}${platform === null ? '' : ` for ${platform}`}, unless this machine has it`, action: { kind: 'fetch-image', image, platform }, interrupts: false }
+  return {
+    title: `fetch image ${image}${platform === null ? '' : ` for ${platform}`}, unless this machine has it`,
+    action: { kind: 'fetch-image', image, platform },
+    interrupts: false,
+  }
 }
 
 /**
- * The image that the service is made anew of once the draft's edit is made, with its variables filled in, as the compose program sees it.
- * `name`: that it is to have. Throws REFUSED where the edit would come to another image, or change more; as `ServiceSource.composed`.
+ * The image that the service is made anew of once the draft's edit is made, with its variables filled in, as the
+ * compose program sees it. `name`: that it is to have. Throws REFUSED where the edit would come to another image, or
+ * change more; as `ServiceSource.composed`.
  */
-export async function imageToFetch({ steps }: Draft, { service, name }: { service: string; name: string }, source: ServiceSource): Promise<WantedImage> {
-  const [edited = null] = steps.flatMap(({ action }): EditedFile[] => (action.kind === 'edit-values' ? [{ file: action.file, edits: action.edits }] : []))
+export async function imageToFetch(
+  { steps }: Draft,
+  { service, name }: { service: string; name: string },
+  source: ServiceSource,
+): Promise<WantedImage> {
+  const [edited = null] = steps.flatMap(({ action }): EditedFile[] =>
+    action.kind === 'edit-values' ? [{ file: action.file, edits: action.edits }] : [],
+  )
   const { now, then, platform, isBuilt, others } = await composedOf(source, edited)
   if (isBuilt) throw built(service)
   if (others.length > 0) {
-    throw new AdminError('REFUSED', `this edit would change ${others.slice(0, 5).join(', ')} too: nothing was changed`, [sentence`give ${service} an \`image\` of its own first`])
+    throw new AdminError(
+      'REFUSED',
+      `this edit would change ${others.slice(0, 5).join(', ')} too: nothing was changed`,
+      [sentence`give ${service} an \`image\` of its own first`],
+    )
   }
   const wanted = now === null ? null : expected(now, edited?.edits[0], name)
   if (wanted !== null && (then === undefined || then === wanted)) return { image: wanted, platform }
   const is = then ?? now
-  throw new AdminError('REFUSED', `with this edit compose would start ${service} with image ${is ?? 'of no name'}, and not with ${wanted ?? name}: another file or a variable counts more. Nothing was changed`, [
-    command`docker compose config ${service}   # what compose makes of the files`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `with this edit compose would start ${service} with image ${is ?? 'of no name'}, and not with ${wanted ?? name}: another file or a variable counts more. Nothing was changed`,
+    [command`docker compose config ${service}   # what compose makes of the files`],
+  )
 }
 
-async function composedOf(source: ServiceSource, edited: EditedFile | null): ReturnType<NonNullable<ServiceSource['composed']>> {
+async function composedOf(
+  source: ServiceSource,
+  edited: EditedFile | null,
+): ReturnType<NonNullable<ServiceSource['composed']>> {
   if (source.composed) return source.composed(edited)
-  throw new AdminError('NOT_CONFIGURED', 'no compose program starts this deployment: nothing was changed', ['the same command without --apply   # edits the file alone'])
+  throw new AdminError('NOT_CONFIGURED', 'no compose program starts this deployment: nothing was changed', [
+    'the same command without --apply   # edits the file alone',
+  ])
 }
 
 /** The image as it is now with what the edit changes; null: the edit is not of this image. */

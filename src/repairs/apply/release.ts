@@ -23,12 +23,22 @@ export interface ChartOptions {
 }
 
 /**
- * The edit of values files, and the upgrade of their release that makes it true. `wanted`: all values that are to be, in the files
- * already or not. Throws REFUSED where the files are not what the release was made of, and where it is not at rest.
+ * The edit of values files, and the upgrade of their release that makes it true. `wanted`: all values that are to be,
+ * in the files already or not. Throws REFUSED where the files are not what the release was made of, and where it is not
+ * at rest.
  */
-export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], files: readonly string[], { chart, chartVersion }: ChartOptions, around: Surroundings): Promise<Draft> {
+export async function withUpgrade(
+  draft: Draft,
+  wanted: readonly WantedValue[],
+  files: readonly string[],
+  { chart, chartVersion }: ChartOptions,
+  around: Surroundings,
+): Promise<Draft> {
   const [release, service] = [needed(around.sources.release), needed(around.sources.service)]
-  const [latest, seen] = await Promise.all([release.latest(), lookAtService({ ...around.sources, service }, around.deployment)])
+  const [latest, seen] = await Promise.all([
+    release.latest(),
+    lookAtService({ ...around.sources, service }, around.deployment),
+  ])
   refuseUnlessDeployed(latest, release)
   refuseOtherVersion(latest, chartVersion, release)
   const upgrade: ReleaseUpgrade = { chart, chartVersion: latest.chart.version, files }
@@ -37,10 +47,20 @@ export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], 
   refuseOtherValues(latest.values, trial.values, wanted, files, release)
   const values = wanted.filter((it) => !hasAll(latest.values, [it])).map(({ path, to }): WantedValue => ({ path, to }))
   const isUp = seen.status.state === 'running'
-  const evidence = [release.helm('history'), `revision ${latest.revision}, ${latest.status}, chart ${latest.chart.name} ${latest.chart.version}; its values are those of the files`]
-  const target = { ...draft.target, release: `${release.target}, chart ${latest.chart.name} ${latest.chart.version}`, service: seen.target }
+  const evidence = [
+    release.helm('history'),
+    `revision ${latest.revision}, ${latest.status}, chart ${latest.chart.name} ${latest.chart.version}; its values are those of the files`,
+  ]
+  const target = {
+    ...draft.target,
+    release: `${release.target}, chart ${latest.chart.name} ${latest.chart.version}`,
+    service: seen.target,
+  }
   if (values.length === 0) {
-    const notes = draft.steps.length === 0 ? draft.notes : [...draft.notes, 'the release has it already: the file is only made to agree']
+    const notes =
+      draft.steps.length === 0
+        ? draft.notes
+        : [...draft.notes, 'the release has it already: the file is only made to agree']
     return { ...draft, target, notes, evidence: [...draft.evidence, ...evidence] }
   }
   refuseConflicts(release, await release.conflicts({ ...upgrade, values }), 'upgrade')
@@ -48,18 +68,40 @@ export async function withUpgrade(draft: Draft, wanted: readonly WantedValue[], 
     ...draft.steps,
     {
       title: `have helm upgrade ${release.target} with chart ${chart} ${upgrade.chartVersion} and ${files.join(', ')}`,
-      action: { kind: 'upgrade-release', release: release.target, revision: latest.revision, ...upgrade, values, wasRunning: isUp && seen.status.isRollingOut !== true },
+      action: {
+        kind: 'upgrade-release',
+        release: release.target,
+        revision: latest.revision,
+        ...upgrade,
+        values,
+        wasRunning: isUp && seen.status.isRollingOut !== true,
+      },
       interrupts: isUp,
     },
-    { title: 'wait until all pods are new and ready, and the service answers', action: { kind: 'await-rollout' }, interrupts: false },
+    {
+      title: 'wait until all pods are new and ready, and the service answers',
+      action: { kind: 'await-rollout' },
+      interrupts: false,
+    },
   ]
   return {
     ...draft,
     target,
     impact: { ...draft.impact, releaseUpgrades: 1 },
     evidence: [...draft.evidence, ...evidence],
-    notes: [...draft.notes, ...seen.notes, ...(seen.status.state === 'stopped' ? ['the service is stopped: helm starts it, with as many replicas as the chart says'] : [])],
-    risks: [...draft.risks, ...seen.risks.filter(({ name }) => name !== 'controller' && name !== 'stuck-rollout'), ...(await rolloutRisks(service, { mends: ['unready', 'image'], stops: false })), ...(await keepers(service, files))],
+    notes: [
+      ...draft.notes,
+      ...seen.notes,
+      ...(seen.status.state === 'stopped'
+        ? ['the service is stopped: helm starts it, with as many replicas as the chart says']
+        : []),
+    ],
+    risks: [
+      ...draft.risks,
+      ...seen.risks.filter(({ name }) => name !== 'controller' && name !== 'stuck-rollout'),
+      ...(await rolloutRisks(service, { mends: ['unready', 'image'], stops: false })),
+      ...(await keepers(service, files)),
+    ],
     steps,
     verifiedBy: ['service/running', 'api/reachable'],
   }
@@ -79,36 +121,65 @@ async function keepers(service: ServiceSource, files: readonly string[]): Promis
   ]
 }
 
-function refuseUnlessDeployed({ status, revision, updatedAt, description }: ReleaseRevision, release: ReleaseSource): void {
+function refuseUnlessDeployed(
+  { status, revision, updatedAt, description }: ReleaseRevision,
+  release: ReleaseSource,
+): void {
   if (status === 'deployed') return
   const history = release.helm('history')
   const back = command`${nested(release.helm('rollback'))}   # to the revision before; or name one`
   if (status.startsWith('pending-')) {
-    throw new AdminError('REFUSED', `${release.target} is ${status} since ${updatedAt} (revision ${revision}): another helm is at work on it, or was killed; nothing was changed`, [history, command`${nested(back)}. Only where no helm is at work any more`])
+    throw new AdminError(
+      'REFUSED',
+      `${release.target} is ${status} since ${updatedAt} (revision ${revision}): another helm is at work on it, or was killed; nothing was changed`,
+      [history, command`${nested(back)}. Only where no helm is at work any more`],
+    )
   }
-  const why = status === 'failed' ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})` : `${release.target} is ${status} (revision ${revision})`
+  const why =
+    status === 'failed'
+      ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})`
+      : `${release.target} is ${status} (revision ${revision})`
   throw new AdminError('REFUSED', `${why}: it has to be put right first; nothing was changed`, [history, back])
 }
 
 function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { target }: ReleaseSource): void {
   if (asked === null || asked === chart.version) return
-  throw new AdminError('REFUSED', `${target} is installed with ${chart.name} ${chart.version}, and ${asked} was asked for: the chart is not changed along with its values; nothing was changed`, [
-    command`--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${target} is installed with ${chart.name} ${chart.version}, and ${asked} was asked for: the chart is not changed along with its values; nothing was changed`,
+    [command`--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`],
+  )
 }
 
 /** A folder is of its own version, whatever was asked for. */
-function refuseOtherChart({ chart: installed }: ReleaseRevision, { chart: found }: Pick<ReleaseRevision, 'chart'>, named: string, { target }: ReleaseSource): void {
+function refuseOtherChart(
+  { chart: installed }: ReleaseRevision,
+  { chart: found }: Pick<ReleaseRevision, 'chart'>,
+  named: string,
+  { target }: ReleaseSource,
+): void {
   if (found.name === installed.name && found.version === installed.version) return
-  throw new AdminError('REFUSED', `${named} is chart ${found.name} ${found.version}, and ${target} is installed with ${installed.name} ${installed.version}: the chart is not changed along with its values; nothing was changed`, [
-    '--chart CHART   # where that version lies: a folder, an archive, REPOSITORY/NAME or an address',
-    'helm repo list',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${named} is chart ${found.name} ${found.version}, and ${target} is installed with ${installed.name} ${installed.version}: the chart is not changed along with its values; nothing was changed`,
+    [
+      '--chart CHART   # where that version lies: a folder, an archive, REPOSITORY/NAME or an address',
+      'helm repo list',
+    ],
+  )
 }
 
 /** Throws REFUSED with the paths, never the values: they may be secrets. */
-function refuseOtherValues(installed: Values, ofFiles: Values, wanted: readonly WantedValue[], files: readonly string[], release: ReleaseSource): void {
-  const own = wanted.filter((it) => hasAll(installed, [it]) || hasAll(ofFiles, [it])).map(({ path }) => JSON.stringify(path))
+function refuseOtherValues(
+  installed: Values,
+  ofFiles: Values,
+  wanted: readonly WantedValue[],
+  files: readonly string[],
+  release: ReleaseSource,
+): void {
+  const own = wanted
+    .filter((it) => hasAll(installed, [it]) || hasAll(ofFiles, [it]))
+    .map(({ path }) => JSON.stringify(path))
   const others = differing(installed, ofFiles).filter((path) => !own.includes(JSON.stringify(path)))
   if (others.length === 0) return
   const how = (path: readonly string[]): string => {
@@ -118,6 +189,9 @@ function refuseOtherValues(installed: Values, ofFiles: Values, wanted: readonly 
   throw new AdminError(
     'REFUSED',
     `${release.target} was made with other values than ${files.join(', ')}: somebody has used --set, or another file: ${listed(others.map(how), 10)}. With these files helm would change them too; nothing was changed`,
-    [command`${nested(release.helm('get values'))}   # shows secrets too`, 'put into the files what the release has, or name all of its files in their order: --values FILE --values FILE'],
+    [
+      command`${nested(release.helm('get values'))}   # shows secrets too`,
+      'put into the files what the release has, or name all of its files in their order: --values FILE --values FILE',
+    ],
   )
 }

@@ -11,10 +11,14 @@ export interface Chosen {
 }
 
 /**
- * Of several values files in Helm's order, in which the later wins: the last that has the key, or sets something above it that is no
- * map. Where none does, the one that has most of the way to it, the later of two.
+ * Of several values files in Helm's order, in which the later wins: the last that has the key, or sets something above
+ * it that is no map. Where none does, the one that has most of the way to it, the later of two.
  */
-export async function chooseFile(files: FilesSource, values: readonly string[], path: readonly string[]): Promise<Chosen> {
+export async function chooseFile(
+  files: FilesSource,
+  values: readonly string[],
+  path: readonly string[],
+): Promise<Chosen> {
   const all: Chosen[] = []
   for (const file of values) all.push({ file, look: await files.look(file, path) })
   const deciding = all.findLast(({ look }) => look.found === path.length || (look.found > 0 && !look.isOpen))
@@ -23,30 +27,55 @@ export async function chooseFile(files: FilesSource, values: readonly string[], 
 }
 
 /** Throws USAGE where no file has the map that `--path` names: what is written beside it has no effect. */
-export async function assertPath(files: FilesSource, values: readonly string[], prefix: readonly string[], again: (path: string) => ShellCommand): Promise<void> {
+export async function assertPath(
+  files: FilesSource,
+  values: readonly string[],
+  prefix: readonly string[],
+  again: (path: string) => ShellCommand,
+): Promise<void> {
   if (prefix.length === 0) return
   const { look } = await chooseFile(files, values, prefix)
   if (look.found === prefix.length) return
   const known = (await Promise.all(values.map(async (file) => files.keys(file, prefix.slice(0, look.found))))).flat()
-  const near = nearestNames(prefix[look.found]!, known).map((key) => again([...prefix.slice(0, look.found), key].join('.')))
+  const near = nearestNames(prefix[look.found]!, known).map((key) =>
+    again([...prefix.slice(0, look.found), key].join('.')),
+  )
   const hint = known.length === 0 ? '' : `; ${closestTo(prefix[look.found]!, known)}`
   throw new AdminError('USAGE', `there is no ${prefix.join('.')} in ${values.join(', ')}${hint}`, near)
 }
 
 /**
- * Throws REFUSED where the values of the chart seem to lie deeper than `below`, as in an umbrella chart: what is written there has no
- * effect then. `keys`: those that are to be changed.
+ * Throws REFUSED where the values of the chart seem to lie deeper than `below`, as in an umbrella chart: what is
+ * written there has no effect then. `keys`: those that are to be changed.
  */
-export async function refuseUmbrella(files: FilesSource, values: readonly string[], below: readonly string[], keys: readonly (readonly string[])[], again: (path: string) => ShellCommand): Promise<void> {
-  const found = async (signs: readonly (readonly string[])[]): Promise<(readonly string[])[]> => (await Promise.all(values.map(async (file) => files.places(file, below, signs)))).flat()
+export async function refuseUmbrella(
+  files: FilesSource,
+  values: readonly string[],
+  below: readonly string[],
+  keys: readonly (readonly string[])[],
+  again: (path: string) => ShellCommand,
+): Promise<void> {
+  const found = async (signs: readonly (readonly string[])[]): Promise<(readonly string[])[]> =>
+    (await Promise.all(values.map(async (file) => files.places(file, below, signs)))).flat()
   const isHere = (path: readonly string[]): boolean => path.length === below.length
   const places = await found(keys)
   if (places.some(isHere)) return
   // without them, a part of the chart's keys at the top shows that it is the chart's
   const weak = places.length > 0 ? [] : await found([chartKeys.version])
-  const isPart = async (file: string): Promise<boolean> => (await Promise.all([...keys, chartKeys.version].map(async (key) => (await files.look(file, [...below, ...key])).found > below.length))).includes(true)
+  const isPart = async (file: string): Promise<boolean> =>
+    (
+      await Promise.all(
+        [...keys, chartKeys.version].map(
+          async (key) => (await files.look(file, [...below, ...key])).found > below.length,
+        ),
+      )
+    ).includes(true)
   if (places.length === 0 && (await Promise.all(values.map(isPart))).includes(true)) return
   const deeper = [...new Set([...places, ...weak].map((path) => path.join('.')))]
   if (deeper.length === 0) return
-  throw new AdminError('REFUSED', `the chart's values lie below ${deeper.join(', ')}, as in an umbrella chart: ${below.length === 0 ? 'at the top' : `directly below ${below.join('.')}`} they would have no effect`, deeper.map(again))
+  throw new AdminError(
+    'REFUSED',
+    `the chart's values lie below ${deeper.join(', ')}, as in an umbrella chart: ${below.length === 0 ? 'at the top' : `directly below ${below.join('.')}`} they would have no effect`,
+    deeper.map(again),
+  )
 }

@@ -20,9 +20,21 @@ export interface Effect {
   others: readonly string[]
 }
 
-/** Renders the chart as the files are and as they would be. What differs from one rendering of the same files to the next is no effect. Throws as `FilesSource.rendered`. */
-export async function effectOf(files: FilesSource, chart: ChartPlace, now: readonly EditedValues[], then: readonly EditedValues[]): Promise<Effect> {
-  const [before, again, after] = [await files.rendered(chart, now), await files.rendered(chart, now), await files.rendered(chart, then)]
+/**
+ * Renders the chart as the files are and as they would be. What differs from one rendering of the same files to the
+ * next is no effect. Throws as `FilesSource.rendered`.
+ */
+export async function effectOf(
+  files: FilesSource,
+  chart: ChartPlace,
+  now: readonly EditedValues[],
+  then: readonly EditedValues[],
+): Promise<Effect> {
+  const [before, again, after] = [
+    await files.rendered(chart, now),
+    await files.rendered(chart, now),
+    await files.rendered(chart, then),
+  ]
   const random = new Set(differing(before, again).map((path) => JSON.stringify(path)))
   const paths = differing(before, after).filter((path) => !random.has(JSON.stringify(path)))
   const [former, next] = [containersOf(before), containersOf(after)].map((all) => new Map(all.map((it) => [it.at, it])))
@@ -32,16 +44,35 @@ export async function effectOf(files: FilesSource, chart: ChartPlace, now: reado
   })
   const settings = [...next!.values()].flatMap(({ at, environment }) => {
     const was = former!.get(at)?.environment ?? new Map<string, readonly (string | null)[]>()
-    const names = [...new Set([...was.keys(), ...environment.keys()])].filter((name) => JSON.stringify(was.get(name)) !== JSON.stringify(environment.get(name)))
-    return names.map((name) => ({ at, name, is: environment.get(name)?.at(-1) ?? null, times: environment.get(name)?.length ?? 0 }))
+    const names = [...new Set([...was.keys(), ...environment.keys()])].filter(
+      (name) => JSON.stringify(was.get(name)) !== JSON.stringify(environment.get(name)),
+    )
+    return names.map((name) => ({
+      at,
+      name,
+      is: environment.get(name)?.at(-1) ?? null,
+      times: environment.get(name)?.length ?? 0,
+    }))
   })
-  return { images, settings, others: paths.filter((path) => !isOfContainer(path)).map(([object = '', ...rest]) => `${object} .${rest.join('.')}`) }
+  return {
+    images,
+    settings,
+    others: paths
+      .filter((path) => !isOfContainer(path))
+      .map(([object = '', ...rest]) => `${object} .${rest.join('.')}`),
+  }
 }
 
 /** All containers of what was rendered, of Jobs and init containers too. */
 export function containersOf(rendered: Rendered): RenderedContainer[] {
   const within = (value: unknown, object: string): RenderedContainer[] =>
-    isObject(value) ? Object.entries(value).flatMap(([key, it]) => (lists.includes(key) && isObject(it) ? Object.entries(it).map(([name, container]) => containerIn(container, `${object}, container ${name}`)) : within(it, object))) : []
+    isObject(value)
+      ? Object.entries(value).flatMap(([key, it]) =>
+          lists.includes(key) && isObject(it)
+            ? Object.entries(it).map(([name, container]) => containerIn(container, `${object}, container ${name}`))
+            : within(it, object),
+        )
+      : []
   return Object.entries(rendered).flatMap(([object, value]) => within(value, object))
 }
 
@@ -52,7 +83,10 @@ function containerIn(value: unknown, at: string): RenderedContainer {
   const environment = new Map<string, (string | null)[]>()
   for (const it of isObject(env) ? Object.values(env) : []) {
     if (!isObject(it) || typeof it['name'] !== 'string') continue
-    environment.set(it['name'], [...(environment.get(it['name']) ?? []), typeof it['value'] === 'string' ? it['value'] : null])
+    environment.set(it['name'], [
+      ...(environment.get(it['name']) ?? []),
+      typeof it['value'] === 'string' ? it['value'] : null,
+    ])
   }
   return { at, image: typeof image === 'string' ? image : null, environment }
 }

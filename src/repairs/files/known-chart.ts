@@ -17,33 +17,66 @@ export interface ChartValues {
 
 /** Each file as it is, or as it would be with the edits of these steps. */
 export function valuesWith({ files, place }: ChartValues, steps: readonly Step[]): EditedValues[] {
-  return files.map((file) => ({ file, below: place.all, edits: steps.flatMap(({ action }) => (action.kind === 'edit-values' && action.file === file ? action.edits : [])) }))
+  return files.map((file) => ({
+    file,
+    below: place.all,
+    edits: steps.flatMap(({ action }) => (action.kind === 'edit-values' && action.file === file ? action.edits : [])),
+  }))
 }
 
-/** What these steps change in what the chart renders; null: they change no file. Throws REFUSED where that is nothing, since the chart does not read these keys; as `effectOf`. */
-export async function effectOfSteps(files: FilesSource, chart: ChartPlace, values: ChartValues, steps: readonly Step[]): Promise<Effect | null> {
+/**
+ * What these steps change in what the chart renders; null: they change no file. Throws REFUSED where that is nothing,
+ * since the chart does not read these keys; as `effectOf`.
+ */
+export async function effectOfSteps(
+  files: FilesSource,
+  chart: ChartPlace,
+  values: ChartValues,
+  steps: readonly Step[],
+): Promise<Effect | null> {
   if (steps.length === 0) return null
   const effect = await effectOf(files, chart, valuesWith(values, []), valuesWith(values, steps))
   if (effect.images.length + effect.settings.length + effect.others.length > 0) return effect
-  const keys = steps.flatMap(({ action }) => (action.kind === 'edit-values' ? action.edits.map(({ path }) => path.join('.')) : []))
-  throw new AdminError('REFUSED', `chart ${chart.chart} does not read ${keys.join(', ')}: what it renders would stay as it is. Nothing was changed`, [
-    '--chart CHART   # where it is another chart',
-    "--path KEY.PATH   # where the chart's values lie deeper in the file",
-  ])
+  const keys = steps.flatMap(({ action }) =>
+    action.kind === 'edit-values' ? action.edits.map(({ path }) => path.join('.')) : [],
+  )
+  throw new AdminError(
+    'REFUSED',
+    `chart ${chart.chart} does not read ${keys.join(', ')}: what it renders would stay as it is. Nothing was changed`,
+    [
+      '--chart CHART   # where it is another chart',
+      "--path KEY.PATH   # where the chart's values lie deeper in the file",
+    ],
+  )
 }
 
 /** That more changes than was asked for; null: nothing does. */
 export function otherChanges(chart: ChartPlace, others: readonly string[]): Risk | null {
   if (others.length === 0) return null
-  return { name: 'other-changes', message: `with these values chart ${chart.chart} changes more than that: ${listed(others, 10)}`, proof: ["look at the chart's templates for what else reads these values"] }
+  return {
+    name: 'other-changes',
+    message: `with these values chart ${chart.chart} changes more than that: ${listed(others, 10)}`,
+    proof: ["look at the chart's templates for what else reads these values"],
+  }
 }
 
 /**
- * That nothing shows whether the chart reads what is to be set, where no chart is named. `keys`: below the chart's own values; what one
- * of the files has already, its chart reads. `again`: the same command with more words. Null: something does.
+ * That nothing shows whether the chart reads what is to be set, where no chart is named. `keys`: below the chart's own
+ * values; what one of the files has already, its chart reads. `again`: the same command with more words. Null:
+ * something does.
  */
-export async function unknownChart(files: FilesSource, { files: values, place: { own } }: ChartValues, keys: readonly (readonly string[])[], again: (...more: string[]) => ShellCommand): Promise<Risk | null> {
-  const isThere = async (key: readonly string[]): Promise<boolean> => (await Promise.all(values.map(async (file) => (await files.look(file, [...own, ...key])).found === own.length + key.length))).includes(true)
+export async function unknownChart(
+  files: FilesSource,
+  { files: values, place: { own } }: ChartValues,
+  keys: readonly (readonly string[])[],
+  again: (...more: string[]) => ShellCommand,
+): Promise<Risk | null> {
+  const isThere = async (key: readonly string[]): Promise<boolean> =>
+    (
+      await Promise.all(
+        values.map(async (file) => (await files.look(file, [...own, ...key])).found === own.length + key.length),
+      )
+    ).includes(true)
   const missing: string[] = []
   for (const key of keys) if (!(await isThere(key))) missing.push(key.join('.'))
   if (missing.length === 0) return null

@@ -28,7 +28,10 @@ export interface ValuesPlace {
   all: readonly string[]
 }
 
-/** Finds it, by `--path` or by what the files are. Throws REFUSED for files that hold no values, or hold them elsewhere; USAGE for a path that leads nowhere. */
+/**
+ * Finds it, by `--path` or by what the files are. Throws REFUSED for files that hold no values, or hold them elsewhere;
+ * USAGE for a path that leads nowhere.
+ */
 export async function placeOfValues(files: FilesSource, wish: ValuesWish): Promise<ValuesPlace> {
   for (const file of wish.files) await refuseOtherFile(files, file)
   const manifests: string[] = []
@@ -50,10 +53,21 @@ async function manifestIn(files: FilesSource, file: string): Promise<{ apiVersio
 async function placeInManifest(files: FilesSource, file: string, wish: ValuesWish): Promise<ValuesPlace> {
   const { apiVersion, kind } = (await manifestIn(files, file))!
   const what = manifestOf(apiVersion, kind)
-  if (wish.files.length > 1) throw new AdminError('REFUSED', `${file} is a manifest (${kind}), which helm does not take along with values files. Nothing was changed`, [typed(['--values', file])])
-  if (wish.applies) throw new AdminError('REFUSED', `${file} is a manifest (${kind}), which ${what?.keeper ?? 'the cluster'} applies, not helm. Nothing was changed`, ['the same command without --apply   # edits the file alone'])
+  if (wish.files.length > 1)
+    throw new AdminError(
+      'REFUSED',
+      `${file} is a manifest (${kind}), which helm does not take along with values files. Nothing was changed`,
+      [typed(['--values', file])],
+    )
+  if (wish.applies)
+    throw new AdminError(
+      'REFUSED',
+      `${file} is a manifest (${kind}), which ${what?.keeper ?? 'the cluster'} applies, not helm. Nothing was changed`,
+      ['the same command without --apply   # edits the file alone'],
+    )
   const inside = what === null ? [] : await insideOf(files, file, kind, what)
-  const isThere = async (path: readonly string[]): Promise<boolean> => (await files.look(file, path)).found === path.length
+  const isThere = async (path: readonly string[]): Promise<boolean> =>
+    (await files.look(file, path)).found === path.length
   if (wish.path.length > 0) {
     const within = [...inside, ...wish.path]
     if (inside.length > 0 && (await isThere(within))) return { own: within, all: inside }
@@ -72,30 +86,57 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
   ])
 }
 
-/** Where the values lie in a manifest that has them. Throws REFUSED where others count more, or it has none of its own. */
-async function insideOf(files: FilesSource, file: string, kind: string, { places, above }: NonNullable<ReturnType<typeof manifestOf>>): Promise<readonly string[]> {
+/**
+ * Where the values lie in a manifest that has them. Throws REFUSED where others count more, or it has none of its own.
+ */
+async function insideOf(
+  files: FilesSource,
+  file: string,
+  kind: string,
+  { places, above }: NonNullable<ReturnType<typeof manifestOf>>,
+): Promise<readonly string[]> {
   for (const path of above) {
     const look = await files.look(file, path)
     if (look.found < path.length) continue
-    throw new AdminError('REFUSED', `${file} line ${look.line ?? 1}: the ${kind} has ${path.join('.')}, which counts more than its values: nothing was changed`, [command`sed -n ${`${look.line ?? 1},$p`} ${file}`])
+    throw new AdminError(
+      'REFUSED',
+      `${file} line ${look.line ?? 1}: the ${kind} has ${path.join('.')}, which counts more than its values: nothing was changed`,
+      [command`sed -n ${`${look.line ?? 1},$p`} ${file}`],
+    )
   }
   for (const path of places) if ((await files.look(file, path)).found === path.length) return path
   // of one place alone it is known where values are added
   if (places.length === 1) return places[0]!
-  throw new AdminError('REFUSED', `the ${kind} in ${file} has no values of its own: nothing was changed`, ['--values FILE   # one of those that it names', ...places.map((path) => valuesAt(path))])
+  throw new AdminError('REFUSED', `the ${kind} in ${file} has no values of its own: nothing was changed`, [
+    '--values FILE   # one of those that it names',
+    ...places.map((path) => valuesAt(path)),
+  ])
 }
 
-/** Throws REFUSED for a file that looks as values do and is something else, whose own keys would be taken for the chart's. */
+/**
+ * Throws REFUSED for a file that looks as values do and is something else, whose own keys would be taken for the
+ * chart's.
+ */
 async function refuseOtherFile(files: FilesSource, file: string): Promise<void> {
   const keys = await files.keys(file, [])
   const has = async (...path: string[]): Promise<boolean> => (await files.look(file, path)).found === path.length
-  const refused = (what: string, next: Suggestion): AdminError => new AdminError('REFUSED', `${file} is ${what}, not chart values. Nothing was changed`, [next])
+  const refused = (what: string, next: Suggestion): AdminError =>
+    new AdminError('REFUSED', `${file} is ${what}, not chart values. Nothing was changed`, [next])
   // a list: of values, `releases` would be a map, or nothing
-  if (keys.includes('releases') && (await files.keys(file, ['releases'])).length === 0 && (await files.look(file, ['releases'])).text === null) {
+  if (
+    keys.includes('releases') &&
+    (await files.keys(file, ['releases'])).length === 0 &&
+    (await files.look(file, ['releases'])).text === null
+  ) {
     throw refused('a helmfile', '--values FILE   # one that its release names under `values`')
   }
-  if (keys.includes('apiVersion') && !keys.includes('kind') && keys.includes('name') && keys.includes('version')) throw refused('a Chart.yaml', '--values values.yaml   # the values file beside it')
+  if (keys.includes('apiVersion') && !keys.includes('kind') && keys.includes('name') && keys.includes('version'))
+    throw refused('a Chart.yaml', '--values values.yaml   # the values file beside it')
   for (const service of await files.keys(file, ['services'])) {
-    if (!keys.includes('image') && ((await has('services', service, 'image')) || (await has('services', service, 'build')))) throw refused('a compose file', command`testops-admin use-legacy-image --compose ${file}`)
+    if (
+      !keys.includes('image') &&
+      ((await has('services', service, 'image')) || (await has('services', service, 'build')))
+    )
+      throw refused('a compose file', command`testops-admin use-legacy-image --compose ${file}`)
   }
 }

@@ -15,8 +15,15 @@ export async function editSteps(files: FilesSource, wanted: readonly WantedEdit[
   const byFile = [...new Set(wanted.map(({ file }) => file))]
   return Promise.all(
     byFile.map(async (file) => {
-      const edits = await files.edits(file, wanted.filter((it) => it.file === file))
-      const what = edits.map(({ path, to }) => (to === null ? `take ${path.join('.')} away` : `set ${path.join('.')} to ${to === '' ? "''" : to}`)).join(', ')
+      const edits = await files.edits(
+        file,
+        wanted.filter((it) => it.file === file),
+      )
+      const what = edits
+        .map(({ path, to }) =>
+          to === null ? `take ${path.join('.')} away` : `set ${path.join('.')} to ${to === '' ? "''" : to}`,
+        )
+        .join(', ')
       return { title: `${what} in ${file}`, action: { kind: 'edit-values' as const, file, edits }, interrupts: false }
     }),
   )

@@ -23,29 +23,42 @@ export function wantedName({ revert }: Asked): string {
 }
 
 /**
- * Whether the build has such an image. `declared`: what the file says, null: nothing, and `where`. Throws REFUSED for a build before the
- * first, USAGE for a --build that is none.
+ * Whether the build has such an image. `declared`: what the file says, null: nothing, and `where`. Throws REFUSED for a
+ * build before the first, USAGE for a --build that is none.
  */
-export function judgeBuild(asked: Asked, { text: declared, isText }: Pick<ValueLook, 'text' | 'isText'>, where: string): Risk | null {
+export function judgeBuild(
+  asked: Asked,
+  { text: declared, isText }: Pick<ValueLook, 'text' | 'isText'>,
+  where: string,
+): Risk | null {
   // what is a number to YAML comes out as another one, 5.30 as 5.3
   const build = parseBuild(asked.build ?? (isText ? declared : null) ?? '')
   if (asked.build !== null && build === null) {
-    throw new AdminError('USAGE', `--build ${asked.build} is no build: builds are written like ${firstLegacyBuild.label}`, [asked.again('--build', firstLegacyBuild.label)])
+    throw new AdminError(
+      'USAGE',
+      `--build ${asked.build} is no build: builds are written like ${firstLegacyBuild.label}`,
+      [asked.again('--build', firstLegacyBuild.label)],
+    )
   }
   if (asked.revert) return null
   if (build === null) {
-    const said = declared === null ? `${where} names no version` : `version ${declared} in ${where} cannot be read as a build`
+    const said =
+      declared === null ? `${where} names no version` : `version ${declared} in ${where} cannot be read as a build`
     return {
       name: 'unknown-build',
       message: `${said}: image ${images.legacy} is there from build ${firstLegacyBuild.label} on, and with an earlier one the service would not start`,
-      proof: [command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build: sets the version too`],
+      proof: [
+        command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build: sets the version too`,
+      ],
     }
   }
   if (isAtLeast(build, firstLegacyBuild)) return null
   const whose = asked.build === null ? `${where} has version ${build.label}` : `build ${build.label} was asked for`
-  throw new AdminError('REFUSED', `${whose}, and image ${images.legacy} is there from build ${firstLegacyBuild.label} on: nothing was changed`, [
-    command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${whose}, and image ${images.legacy} is there from build ${firstLegacyBuild.label} on: nothing was changed`,
+    [command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build`],
+  )
 }
 
 /** An image that is neither of the two may be a mirror of either. */

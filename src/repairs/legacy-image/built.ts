@@ -2,7 +2,9 @@ import { AdminError } from '../../core/error.ts'
 
 /** What is built takes any name, which says nothing of what is in it. */
 export function built(service: string): AdminError {
-  return new AdminError('REFUSED', `the image of service ${service} is built on this machine (\`build\`), so that its name says nothing of what is in it: nothing was changed`, [
-    'change FROM in its Dockerfile, then build it again',
-  ])
+  return new AdminError(
+    'REFUSED',
+    `the image of service ${service} is built on this machine (\`build\`), so that its name says nothing of what is in it: nothing was changed`,
+    ['change FROM in its Dockerfile, then build it again'],
+  )
 }

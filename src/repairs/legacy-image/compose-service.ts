@@ -7,7 +7,10 @@ import type { Asked } from './build.ts'
 import { built } from './built.ts'
 import { parseImage } from './image-name.ts'
 
-/** A service of a compose file, and where its image stands: there, in a file that is included, or in what the service extends. */
+/**
+ * A service of a compose file, and where its image stands: there, in a file that is included, or in what the service
+ * extends.
+ */
 interface Seen {
   name: string
   file: string
@@ -27,30 +30,69 @@ export interface ComposeService extends Pick<Seen, 'name' | 'file' | 'of'> {
   others: readonly string[]
 }
 
-/** The service of that name, in a compose file with all that it includes; null: the one whose image is the product's. Throws USAGE, REFUSED. */
-export async function composeService(files: FilesSource, file: string, name: string | null, asked: Asked): Promise<ComposeService> {
+/**
+ * The service of that name, in a compose file with all that it includes; null: the one whose image is the product's.
+ * Throws USAGE, REFUSED.
+ */
+export async function composeService(
+  files: FilesSource,
+  file: string,
+  name: string | null,
+  asked: Asked,
+): Promise<ComposeService> {
   const { services, elsewhere } = await servicesOf(files, file)
-  const unseen = elsewhere.length === 0 ? '' : `; what it includes from elsewhere is not looked into: ${elsewhere.join(', ')}`
+  const unseen =
+    elsewhere.length === 0 ? '' : `; what it includes from elsewhere is not looked into: ${elsewhere.join(', ')}`
   const known = [...new Set(services.map((it) => it.name))]
   if (name !== null && !known.includes(name)) {
     const hint = known.length === 0 ? 'it has none' : closestTo(name, known)
-    throw new AdminError('USAGE', `there is no service ${name} in ${file}; ${hint}${unseen}`, nearestNames(name, known).map((it) => asked.again('--service', it)))
+    throw new AdminError(
+      'USAGE',
+      `there is no service ${name} in ${file}; ${hint}${unseen}`,
+      nearestNames(name, known).map((it) => asked.again('--service', it)),
+    )
   }
   const meant = services.filter((it) => (name === null ? isProduct(it.look) : it.name === name))
   const names = [...new Set(meant.map((it) => it.name))]
-  if (names.length > 1) throw new AdminError('USAGE', `several services in ${file} run ${images.standard}: ${names.join(', ')}`, names.map((it) => asked.again('--service', it)))
+  if (names.length > 1)
+    throw new AdminError(
+      'USAGE',
+      `several services in ${file} run ${images.standard}: ${names.join(', ')}`,
+      names.map((it) => asked.again('--service', it)),
+    )
   // one that is declared in two files has its image in one of them
   const own = meant.findLast(({ look }) => look.text !== null) ?? meant.at(-1)
   if (own === undefined) {
-    const what = known.length === 0 && unseen === '' ? 'has no services: it is no compose file' : `has no service with image ${images.standard} or ${images.legacy}`
-    throw new AdminError('REFUSED', `${file} ${what}${unseen}; nothing was changed`, known.slice(0, 5).map((it) => asked.again('--service', it)))
+    const what =
+      known.length === 0 && unseen === ''
+        ? 'has no services: it is no compose file'
+        : `has no service with image ${images.standard} or ${images.legacy}`
+    throw new AdminError(
+      'REFUSED',
+      `${file} ${what}${unseen}; nothing was changed`,
+      known.slice(0, 5).map((it) => asked.again('--service', it)),
+    )
   }
-  const { look: { text, line }, beyond } = own
+  const {
+    look: { text, line },
+    beyond,
+  } = own
   const at = `${own.file}${line === null ? '' : ` line ${line}`}`
   if (text !== null && (await files.keys(own.file, ['services', own.of])).includes('build')) throw built(own.of)
-  if (text !== null) return { ...own, image: text, at, others: services.filter((it) => it.name !== own.name && it.file === own.file && it.of === own.of).map((it) => it.name) }
-  const why = beyond === null ? 'has no image of its own' : `extends a service of ${beyond}, which is not on this machine`
-  throw new AdminError('REFUSED', `service ${own.of} in ${at} ${why}: nothing was changed`, [typed(['docker', 'compose', '-f', file, 'config'])])
+  if (text !== null)
+    return {
+      ...own,
+      image: text,
+      at,
+      others: services
+        .filter((it) => it.name !== own.name && it.file === own.file && it.of === own.of)
+        .map((it) => it.name),
+    }
+  const why =
+    beyond === null ? 'has no image of its own' : `extends a service of ${beyond}, which is not on this machine`
+  throw new AdminError('REFUSED', `service ${own.of} in ${at} ${why}: nothing was changed`, [
+    typed(['docker', 'compose', '-f', file, 'config']),
+  ])
 }
 
 /** Whether a compose file, with all that it includes, says which image that service has. */
@@ -58,14 +100,24 @@ export async function saysImage(files: FilesSource, file: string, service: strin
   return (await servicesOf(files, file)).services.some((it) => it.name === service && it.look.text !== null)
 }
 
-async function servicesOf(files: FilesSource, file: string): Promise<{ services: Seen[]; elsewhere: readonly string[] }> {
+async function servicesOf(
+  files: FilesSource,
+  file: string,
+): Promise<{ services: Seen[]; elsewhere: readonly string[] }> {
   const { files: all, others: elsewhere } = await files.included(file)
   const services: Seen[] = []
-  for (const path of all) for (const service of await files.keys(path, ['services'])) services.push(await seen(files, path, service))
+  for (const path of all)
+    for (const service of await files.keys(path, ['services'])) services.push(await seen(files, path, service))
   return { services, elsewhere }
 }
 
-async function seen(files: FilesSource, file: string, name: string, of = name, above: readonly string[] = []): Promise<Seen> {
+async function seen(
+  files: FilesSource,
+  file: string,
+  name: string,
+  of = name,
+  above: readonly string[] = [],
+): Promise<Seen> {
   const look = await files.look(file, ['services', of, 'image'])
   const extended = look.text === null ? await files.extended(file, of) : null
   const id = JSON.stringify([file, of])

@@ -13,27 +13,61 @@ import { sentence } from '../../core/shell-command.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
-/** Of a compose file, with the service that was chosen; `service`: of --service, null: the one whose image is the product's. */
-export async function planForCompose(files: FilesSource, main: string, service: string | null, asked: Asked): Promise<{ draft: Draft; service: string }> {
+/**
+ * Of a compose file, with the service that was chosen; `service`: of --service, null: the one whose image is the
+ * product's.
+ */
+export async function planForCompose(
+  files: FilesSource,
+  main: string,
+  service: string | null,
+  asked: Asked,
+): Promise<{ draft: Draft; service: string }> {
   const { name: chosen, file, of, image: text, at, others } = await composeService(files, main, service, asked)
   const path = ['services', of, 'image']
   const image = parseImage(text)
   if (image === null) {
-    throw new AdminError('REFUSED', `the name of the image in ${at} is in a variable (${text}): nothing was changed`, [sentence`set that variable in .env beside ${main}`])
+    throw new AdminError('REFUSED', `the name of the image in ${at} is in a variable (${text}): nothing was changed`, [
+      sentence`set that variable in .env beside ${main}`,
+    ])
   }
   if (image.digest !== null) {
-    throw new AdminError('REFUSED', `the image in ${at} is pinned by its digest, which is of ${image.name} alone: nothing was changed`, ['take the digest away first, or put the other image\'s in its place'])
+    throw new AdminError(
+      'REFUSED',
+      `the image in ${at} is pinned by its digest, which is of ${image.name} alone: nothing was changed`,
+      ["take the digest away first, or put the other image's in its place"],
+    )
   }
   const variable = image.tag === null ? null : variableOf(image.tag)
-  const declared = variable ? (await files.variable(main, variable.name)) || (await files.variable(file, variable.name)) || variable.otherwise : image.tag
-  const buildRisk = judgeBuild(asked, { text: declared, isText: true }, variable ? `.env beside ${main} (${variable.name})` : at)
+  const declared = variable
+    ? (await files.variable(main, variable.name)) || (await files.variable(file, variable.name)) || variable.otherwise
+    : image.tag
+  const buildRisk = judgeBuild(
+    asked,
+    { text: declared, isText: true },
+    variable ? `.env beside ${main} (${variable.name})` : at,
+  )
   const next: ImageText = { ...image, name: wantedName(asked), tag: tagOf(image, asked, declared, at) }
   const wanted = imageText(next) === text ? [] : [{ file, path, to: imageText(next) }]
   const draft: Draft = {
     target: { compose: main, ...(file !== main && { 'image in': file }), service: chosen },
     impact: editImpact(wanted),
-    evidence: [`${at}: ${path.join('.')}: ${text}`, ...(variable ? [`${variable.name} is ${declared ?? 'not set'} in .env beside it`] : [])],
-    notes: wanted.length === 0 ? [`the image is ${next.name} already`] : [...(asked.isApplied ? [] : [`it takes effect with: ${typed(['docker', 'compose', '-f', main, 'up', '-d', chosen])}`]), ...(others.length > 0 ? [`${others.join(', ')} ${others.length === 1 ? 'has its' : 'have their'} image from there, too`] : []), ...(asked.revert ? [needsV3] : [])],
+    evidence: [
+      `${at}: ${path.join('.')}: ${text}`,
+      ...(variable ? [`${variable.name} is ${declared ?? 'not set'} in .env beside it`] : []),
+    ],
+    notes:
+      wanted.length === 0
+        ? [`the image is ${next.name} already`]
+        : [
+            ...(asked.isApplied
+              ? []
+              : [`it takes effect with: ${typed(['docker', 'compose', '-f', main, 'up', '-d', chosen])}`]),
+            ...(others.length > 0
+              ? [`${others.join(', ')} ${others.length === 1 ? 'has its' : 'have their'} image from there, too`]
+              : []),
+            ...(asked.revert ? [needsV3] : []),
+          ],
     risks: wanted.length === 0 ? [] : [buildRisk, judgeName(image.name, at)].filter((risk) => risk !== null),
     steps: await editSteps(files, wanted),
     verifiedBy: [],
@@ -46,7 +80,9 @@ function tagOf({ tag }: ImageText, { build }: Asked, declared: string | null, at
   if (build === null || build === declared) return tag
   if (tag?.includes('$')) {
     const name = variableOf(tag)?.name ?? 'the variable'
-    throw new AdminError('REFUSED', `the tag of the image in ${at} is ${tag}: nothing was changed`, [sentence`set ${name}=${build} in .env beside the file, then leave out --build`])
+    throw new AdminError('REFUSED', `the tag of the image in ${at} is ${tag}: nothing was changed`, [
+      sentence`set ${name}=${build} in .env beside the file, then leave out --build`,
+    ])
   }
   return build
 }

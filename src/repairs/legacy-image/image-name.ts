@@ -32,7 +32,8 @@ export function imageText({ before, name, tag, digest }: ImageText): string {
 
 /** The one variable that a tag is, and what it is where nothing sets it; null: it is none, or more than one. */
 export function variableOf(tag: string): { name: string; otherwise: string | null } | null {
-  const [, bare, braced, otherwise] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^{}$]*)|:?\?[^{}]*)?\})$/.exec(tag) ?? []
+  const [, bare, braced, otherwise] =
+    /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^{}$]*)|:?\?[^{}]*)?\})$/.exec(tag) ?? []
   const name = bare ?? braced
   return name === undefined ? null : { name, otherwise: otherwise ?? null }
 }

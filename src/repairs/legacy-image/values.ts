@@ -28,9 +28,25 @@ export interface Applying {
   around: Surroundings
 }
 
-/** Of a chart's values files, in Helm's order; `path`: the chart's own keys in an umbrella chart; `chart`: null: it is not known. */
-export async function planForValues(files: FilesSource, values: readonly string[], path: readonly string[], asked: Asked, chart: ChartPlace | null, applying: Applying | null): ReturnType<Repair['plan']> {
-  const place = await placeOfValues(files, { files: values, path, keys: [chartKeys.imageName], applies: applying !== null, again: (it): ShellCommand => asked.again('--path', it) })
+/**
+ * Of a chart's values files, in Helm's order; `path`: the chart's own keys in an umbrella chart; `chart`: null: it is
+ * not known.
+ */
+export async function planForValues(
+  files: FilesSource,
+  values: readonly string[],
+  path: readonly string[],
+  asked: Asked,
+  chart: ChartPlace | null,
+  applying: Applying | null,
+): ReturnType<Repair['plan']> {
+  const place = await placeOfValues(files, {
+    files: values,
+    path,
+    keys: [chartKeys.imageName],
+    applies: applying !== null,
+    again: (it): ShellCommand => asked.again('--path', it),
+  })
   const versionPath = [...place.own, ...chartKeys.version]
   const version = await chooseFile(files, values, versionPath)
   refuseDigest(version, asked)
@@ -41,48 +57,95 @@ export async function planForValues(files: FilesSource, values: readonly string[
   const buildRisk = judgeBuild(asked, version.look, version.file)
   const edits: WantedEdit[] = [
     ...(image.parts.name === wanted ? [] : [{ file: image.file, path: image.path, to: next }]),
-    ...(asked.build === null || asked.build === version.look.text ? [] : [{ file: version.file, path: versionPath, to: asked.build }]),
+    ...(asked.build === null || asked.build === version.look.text
+      ? []
+      : [{ file: version.file, path: versionPath, to: asked.build }]),
   ]
   const steps = await editSteps(files, edits)
-  const shown = image.look.text === null ? `${image.path.join('.')} is set in none of the files: the chart's own default is ${images.standard}` : `${at}: ${image.path.join('.')}: ${image.look.text}`
-  const tag = version.look.text === null ? `${versionPath.join('.')} is set in none of the files` : `${version.file} line ${version.look.line ?? 1}: ${versionPath.join('.')}: ${version.look.text}`
+  const shown =
+    image.look.text === null
+      ? `${image.path.join('.')} is set in none of the files: the chart's own default is ${images.standard}`
+      : `${at}: ${image.path.join('.')}: ${image.look.text}`
+  const tag =
+    version.look.text === null
+      ? `${versionPath.join('.')} is set in none of the files`
+      : `${version.file} line ${version.look.line ?? 1}: ${versionPath.join('.')}: ${version.look.text}`
   const draft = {
-    target: Object.fromEntries([...new Set([image.file, ...edits.map(({ file }) => file)])].map((file, index) => [index === 0 ? 'values' : `values ${index + 1}`, file])),
+    target: Object.fromEntries(
+      [...new Set([image.file, ...edits.map(({ file }) => file)])].map((file, index) => [
+        index === 0 ? 'values' : `values ${index + 1}`,
+        file,
+      ]),
+    ),
     impact: editImpact(edits),
     evidence: [shown, tag],
-    notes: [...(edits.length === 0 ? [`the image is ${wanted} already${applying ? ' in the files' : ''}`] : applying ? [] : [effectNote(values, place)]), ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : [])],
-    risks: edits.length === 0 && !applying ? [] : [buildRisk, judgeName(image.parts.name, at)].filter((risk) => risk !== null),
+    notes: [
+      ...(edits.length === 0
+        ? [`the image is ${wanted} already${applying ? ' in the files' : ''}`]
+        : applying
+          ? []
+          : [effectNote(values, place)]),
+      ...(asked.revert && (edits.length > 0 || applying) ? [needsV3] : []),
+    ],
+    risks:
+      edits.length === 0 && !applying
+        ? []
+        : [buildRisk, judgeName(image.parts.name, at)].filter((risk) => risk !== null),
     steps,
     verifiedBy: [],
   }
-  const all = [{ path: image.path, to: next }, ...(asked.build === null ? [] : [{ path: versionPath, to: asked.build }])]
+  const all = [
+    { path: image.path, to: next },
+    ...(asked.build === null ? [] : [{ path: versionPath, to: asked.build }]),
+  ]
   const made = applying === null ? draft : await withUpgrade(draft, all, values, applying.chart, applying.around)
   if (edits.length === 0) return made
   const known = { files: values, place }
   const keys = edits.map((it) => it.path.slice(place.own.length))
-  const risk = chart === null ? await unknownChart(files, known, keys, asked.again) : await judgedByChart(files, chart, known, steps, { from: image.parts.name, to: wanted, build: asked.build })
+  const risk =
+    chart === null
+      ? await unknownChart(files, known, keys, asked.again)
+      : await judgedByChart(files, chart, known, steps, { from: image.parts.name, to: wanted, build: asked.build })
   return risk === null ? made : { ...made, risks: [...made.risks, risk] }
 }
 
 /** That more changes than the image; null: nothing does. Throws REFUSED where another image does, or none. */
-async function judgedByChart(files: FilesSource, chart: ChartPlace, known: ChartValues, steps: readonly Step[], change: ImageChange): Promise<Risk | null> {
+async function judgedByChart(
+  files: FilesSource,
+  chart: ChartPlace,
+  known: ChartValues,
+  steps: readonly Step[],
+  change: ImageChange,
+): Promise<Risk | null> {
   const effect = await effectOfSteps(files, chart, known, steps)
   if (effect === null) return null
   refuseOtherImages(effect, change, chart)
   return otherChanges(chart, [...effect.others, ...effect.settings.map(({ at, name }) => `${at}, ${name}`)])
 }
 
-/** Where the image's name stands, and that text cut around it. Throws REFUSED where it is not a name alone, or stands nowhere. */
-async function imageIn(files: FilesSource, values: readonly string[], own: readonly string[]): Promise<Chosen & { path: readonly string[]; parts: NonNullable<ReturnType<typeof parseImage>> }> {
+/**
+ * Where the image's name stands, and that text cut around it. Throws REFUSED where it is not a name alone, or stands
+ * nowhere.
+ */
+async function imageIn(
+  files: FilesSource,
+  values: readonly string[],
+  own: readonly string[],
+): Promise<Chosen & { path: readonly string[]; parts: NonNullable<ReturnType<typeof parseImage>> }> {
   const path = [...own, ...chartKeys.imageName]
   const name = await chooseFile(files, values, path)
   const at = `${name.file}${name.look.line === null ? '' : ` line ${name.look.line}`}`
   const { text } = name.look
-  if (name.look.found < path.length || (await files.keys(name.file, path)).length > 0) return { ...name, path, parts: { before: '', name: images.standard, tag: null, digest: null } }
+  if (name.look.found < path.length || (await files.keys(name.file, path)).length > 0)
+    return { ...name, path, parts: { before: '', name: images.standard, tag: null, digest: null } }
   if (text !== null && text.trim() !== '') {
     const parts = parseImage(text.trim())
     if (parts !== null && parts.tag === null && parts.digest === null) return { ...name, path, parts }
-    throw new AdminError('REFUSED', `${path.join('.')} in ${at} is ${text}, which is more than the name of an image: nothing was changed`, [sentence`put the tag into ${[...own, ...chartKeys.version].join('.')} first`])
+    throw new AdminError(
+      'REFUSED',
+      `${path.join('.')} in ${at} is ${text}, which is more than the name of an image: nothing was changed`,
+      [sentence`put the tag into ${[...own, ...chartKeys.version].join('.')} first`],
+    )
   }
   // the chart falls back to the repository, which holds the whole name then (FIELD-NOTES.md 1.1)
   const inside = [...own, ...chartKeys.repository]
@@ -90,15 +153,25 @@ async function imageIn(files: FilesSource, values: readonly string[], own: reado
   const parts = repository.look.text === null ? null : parseImage(repository.look.text.trim())
   const isOurs = parts !== null && ([images.standard, images.legacy] as readonly string[]).includes(parts.name)
   if (isOurs && parts.tag === null && parts.digest === null) return { ...repository, path: inside, parts }
-  throw new AdminError('REFUSED', `${path.join('.')} in ${at} is empty, so that ${inside.join('.')} holds the whole name of the image: nothing was changed`, [
-    sentence`set ${inside.join('.')} to the repository alone, and ${path.join('.')} to ${images.standard}, first`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${path.join('.')} in ${at} is empty, so that ${inside.join('.')} holds the whole name of the image: nothing was changed`,
+    [sentence`set ${inside.join('.')} to the repository alone, and ${path.join('.')} to ${images.standard}, first`],
+  )
 }
 
 /** A digest stands for one image, whatever it is called. A build that is asked for takes its place. */
 function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked): void {
   if (build !== null || text === null || !/@|^sha\d+:/.test(text)) return
-  throw new AdminError('REFUSED', `the version in ${file} line ${line ?? 1} is pinned by its digest, which is of ${images.standard} alone: nothing was changed`, ["take the digest away first, or put the other image's in its place", sentence`or name a build, which takes its place: --build BUILD`])
+  throw new AdminError(
+    'REFUSED',
+    `the version in ${file} line ${line ?? 1} is pinned by its digest, which is of ${images.standard} alone: nothing was changed`,
+    [
+      "take the digest away first, or put the other image's in its place",
+      sentence`or name a build, which takes its place: --build BUILD`,
+    ],
+  )
 }
 
-export const needsV3 = 'image testops needs x86-64-v3 from build 526u03 on; this tells whether machines have it: testops-admin check-cpu'
+export const needsV3 =
+  'image testops needs x86-64-v3 from build 526u03 on; this tells whether machines have it: testops-admin check-cpu'

@@ -8,7 +8,13 @@ import { listed } from '../../checks/support/format.ts'
 import { situationOf } from '../../checks/support/lock-situation.ts'
 import type { Surroundings } from '../../checks/support/lock-situation.ts'
 import type { Risk, Step } from '../../core/plan.ts'
-import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSource, ServiceSource } from '../../core/sources.ts'
+import type {
+  ChangelogLockRow,
+  ChangelogLockTable,
+  DatabaseIdentity,
+  DatabaseSource,
+  ServiceSource,
+} from '../../core/sources.ts'
 import { changelogLock, holderText } from '../../knowledge/lock.ts'
 import { inRecovery, mayNotBeChanged, notOne, readOnly } from './refusals.ts'
 import { riskOf } from './risk.ts'
@@ -42,8 +48,8 @@ export interface Asked {
 export const nothing: Part = { steps: [], removals: [], risks: [], evidence: [], notes: [] }
 
 /**
- * Reads, and judges. Throws REFUSED for a server in recovery or that only lets us read, and for a row that is there twice;
- * FORBIDDEN.
+ * Reads, and judges. Throws REFUSED for a server in recovery or that only lets us read, and for a row that is there
+ * twice; FORBIDDEN.
  */
 export async function partOf(asked: Asked): Promise<Part> {
   const { database, identity, tables, schema, around, isMain } = asked
@@ -56,23 +62,37 @@ export async function partOf(asked: Asked): Promise<Part> {
   // a further data source may well be a standby of the main one, from which it gets its row
   if (identity.inRecovery && (isMain || !isFree)) throw inRecovery(database)
   if (countingRows(own).length > 1) throw notOne(database, identity, own)
-  const select = psql(database.target, identity.user, sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(own))}`)
+  const select = psql(
+    database.target,
+    identity.user,
+    sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(own))}`,
+  )
   const unneeded = identity.inRecovery ? [] : removalsOf(database, own)
   // nothing that is urgent waits for a right that only these need
   const removals = own.removable ? unneeded : []
   const saved = removals.flatMap(({ action }) => (action.kind === 'remove-lock-rows' ? action.rows : []))
-  const shown = [select, ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, Math.max(5, saved.length + 1)).map(showRow))]
-  const odd = [...flaws.map(({ message }) => message), ...(sorted !== null && own === sorted.own ? heldElsewhere(sorted) : [])]
+  const shown = [
+    select,
+    ...(own.rows.length === 0 ? ['(0 rows)'] : own.rows.slice(0, Math.max(5, saved.length + 1)).map(showRow)),
+  ]
+  const odd = [
+    ...flaws.map(({ message }) => message),
+    ...(sorted !== null && own === sorted.own ? heldElsewhere(sorted) : []),
+  ]
   if ((!isFree || removals.length > 0) && identity.readOnly) throw readOnly(database, identity)
   if (isFree ? unneeded.length > removals.length : !own.writable) throw mayNotBeChanged(database, identity, own)
-  if (isFree) return { ...nothing, removals, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...odd] }
+  if (isFree)
+    return { ...nothing, removals, evidence: shown, notes: [`${nameOf(own)} at ${database.target} is free`, ...odd] }
   const part = row === null ? await insert(asked, own, shown) : await release(asked, own, row, shown)
   return { ...part, removals, notes: [...part.notes, ...odd] }
 }
 
 /** The table that was named by its schema: nothing is odd about where it lies. */
 function ofOne(own: ChangelogLockTable): LockTables {
-  return sortOut([own], { user: null, liquibase: { table: own.table ?? null, schema: own.schema, searchPath: null, shown: [] } })!
+  return sortOut([own], {
+    user: null,
+    liquibase: { table: own.table ?? null, schema: own.schema, searchPath: null, shown: [] },
+  })!
 }
 
 /** That the database has no table of the name that the service's settings have, or of the usual one. */
@@ -90,21 +110,40 @@ export function leftAlone(note: string): Part {
 function removalsOf({ target }: DatabaseSource, { schema, table, rows }: ChangelogLockTable): Step[] {
   const others = (rows ?? []).filter(({ id }) => id !== changelogLock.rowId)
   if (others.length === 0 || rows!.length >= changelogLock.rowsRead) return []
-  const which = others.length === 1 ? `row with id ${others[0]!.id}` : `${others.length} rows with other ids than ${changelogLock.rowId}`
+  const which =
+    others.length === 1
+      ? `row with id ${others[0]!.id}`
+      : `${others.length} rows with other ids than ${changelogLock.rowId}`
   const place = { schema, ...(table !== undefined && { table }) }
   const action = { kind: 'remove-lock-rows', database: target, ...place, rows: others } as const
-  return [{ title: `remove the ${which} from ${nameOf(place)} at ${target}, which Liquibase never looks at`, action, interrupts: false }]
+  return [
+    {
+      title: `remove the ${which} from ${nameOf(place)} at ${target}, which Liquibase never looks at`,
+      action,
+      interrupts: false,
+    },
+  ]
 }
 
 /** Without a row nobody is named, and a migration that took the lock while there was one may still be at work. */
-async function insert({ database, identity, around, service }: Asked, own: ChangelogLockTable, shown: readonly string[]): Promise<Part> {
+async function insert(
+  { database, identity, around, service }: Asked,
+  own: ChangelogLockTable,
+  shown: readonly string[],
+): Promise<Part> {
   const nobody = { id: changelogLock.rowId, locked: true, lockGranted: null, lockedBy: null }
   const situation = await situationOf(database, nobody, around)
   const holding = judgeHolder(situation)
   const risk = holding.holder === 'live' && holding.sessions.length > 0 ? riskOf(holding, nobody, identity) : null
   const title = `insert the free row with id ${changelogLock.rowId} that Liquibase expects into ${nameOf(own)} at ${database.target}`
-  const action = { kind: 'insert-lock-row', database: database.target, schema: own.schema, ...(own.table !== undefined && { table: own.table }) } as const
-  const evidence = risk === null ? shown : [...shown, ...lockEvidence(database, situation, around, service, identity.user)]
+  const action = {
+    kind: 'insert-lock-row',
+    database: database.target,
+    schema: own.schema,
+    ...(own.table !== undefined && { table: own.table }),
+  } as const
+  const evidence =
+    risk === null ? shown : [...shown, ...lockEvidence(database, situation, around, service, identity.user)]
   return { ...nothing, steps: [{ title, action, interrupts: false }], risks: risk === null ? [] : [risk], evidence }
 }
 
@@ -132,14 +171,23 @@ async function release(
   } as const
   return {
     ...nothing,
-    steps: [{ title: `release the lock in ${nameOf(own)} at ${database.target}, held by ${holder}`, action, interrupts: false }],
+    steps: [
+      {
+        title: `release the lock in ${nameOf(own)} at ${database.target}, held by ${holder}`,
+        action,
+        interrupts: false,
+      },
+    ],
     risks: risk === null ? [] : [risk],
     evidence: [
       ...shown,
       ...zoneEvidence(row, situation, around, service),
       ...lockEvidence(database, situation, around, service, identity.user),
     ],
-    notes: [`${holder} holds it${since}`, ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : [])],
+    notes: [
+      `${holder} holds it${since}`,
+      ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : []),
+    ],
   }
 }
 

@@ -27,13 +27,20 @@ export interface Chosen {
   notes: readonly string[]
 }
 
-/** Throws USAGE where nothing is named or two ways exclude each other, UNAVAILABLE where the service does not offer the list. */
+/**
+ * Throws USAGE where nothing is named or two ways exclude each other, UNAVAILABLE where the service does not offer the
+ * list.
+ */
 export async function choose(api: ApiSource, { items: named, allProjects, allTrees }: MigrateOptions): Promise<Chosen> {
   if (named.length === 0 && !allProjects && !allTrees) throw nothingNamed()
-  if (named.length > 0 && allProjects) throw new AdminError('USAGE', '--all-projects and projects or trees that are named exclude each other', ['--all-projects'])
+  if (named.length > 0 && allProjects)
+    throw new AdminError('USAGE', '--all-projects and projects or trees that are named exclude each other', [
+      '--all-projects',
+    ])
   const { items, notes } = onceEach(named)
   const wholes = items.flatMap(({ project, tree }) => (tree === null ? [project] : []))
-  if (allTrees && named.length > 0 && wholes.length === 0) throw new AdminError('USAGE', '--all-trees is of projects, and only trees are named', ['--all-trees'])
+  if (allTrees && named.length > 0 && wholes.length === 0)
+    throw new AdminError('USAGE', '--all-trees is of projects, and only trees are named', ['--all-trees'])
   const projects = named.length === 0 ? await projectsOf(api) : null
   if (!allTrees) {
     const all = projects?.map(({ id }) => ({ project: id, tree: null })) ?? items
@@ -59,8 +66,16 @@ function onceEach(named: readonly MigrationItem[]): { items: MigrationItem[]; no
   return {
     items,
     notes: [
-      ...(twice > 0 ? [`${grouped(twice)} of those that are named ${twice === 1 ? 'was' : 'were'} named before: each is asked for once`] : []),
-      ...(within > 0 ? [`${counted(within, 'tree')} left out: all trees of ${within === 1 ? 'its project' : 'their projects'} are asked for`] : []),
+      ...(twice > 0
+        ? [
+            `${grouped(twice)} of those that are named ${twice === 1 ? 'was' : 'were'} named before: each is asked for once`,
+          ]
+        : []),
+      ...(within > 0
+        ? [
+            `${counted(within, 'tree')} left out: all trees of ${within === 1 ? 'its project' : 'their projects'} are asked for`,
+          ]
+        : []),
     ],
   }
 }
@@ -77,10 +92,14 @@ async function projectsOf(api: ApiSource): Promise<readonly NamedItem[]> {
 async function treesOf(api: ApiSource, project: number): Promise<readonly NamedItem[]> {
   const trees = await api.trees(project)
   if (trees) return trees
-  throw new AdminError('UNAVAILABLE', `${api.target} does not list its trees: they have to be named, or their projects`, [
-    command`testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
-    command`testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
-  ])
+  throw new AdminError(
+    'UNAVAILABLE',
+    `${api.target} does not list its trees: they have to be named, or their projects`,
+    [
+      command`testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
+      command`testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
+    ],
+  )
 }
 
 /** Throws where it is not said what is to be migrated. */

@@ -31,12 +31,23 @@ export async function named(api: ApiSource, chosen: Chosen): Promise<Names> {
     }
   }
   const strange = known === null ? [] : strangers(byProject, known, trees)
-  const lines = [...byProject].slice(0, mostLines).map(([id, items]) => lineOf(id, known?.get(id), items, trees.get(id)))
+  const lines = [...byProject]
+    .slice(0, mostLines)
+    .map(([id, items]) => lineOf(id, known?.get(id), items, trees.get(id)))
   return {
-    lines: [...lines, ...(byProject.size > mostLines ? [`and ${counted(byProject.size - mostLines, 'more project')}`] : [])],
+    lines: [
+      ...lines,
+      ...(byProject.size > mostLines ? [`and ${counted(byProject.size - mostLines, 'more project')}`] : []),
+    ],
     notes: [
-      ...(known === null ? ['the service does not list its projects to this user, so that they are told by their numbers'] : []),
-      ...(strange.length > 0 ? [`not listed for this API token's user, so that the service may refuse ${strange.length === 1 ? 'it' : 'them'}: ${listed(strange)}`] : []),
+      ...(known === null
+        ? ['the service does not list its projects to this user, so that they are told by their numbers']
+        : []),
+      ...(strange.length > 0
+        ? [
+            `not listed for this API token's user, so that the service may refuse ${strange.length === 1 ? 'it' : 'them'}: ${listed(strange)}`,
+          ]
+        : []),
     ],
     trees: countOf(byProject, trees),
   }
@@ -52,20 +63,38 @@ function grouped(items: readonly MigrationItem[]): Map<number, MigrationItem[]> 
   return all
 }
 
-function strangers(byProject: ReadonlyMap<number, readonly MigrationItem[]>, known: ReadonlyMap<number, NamedItem>, trees: ReadonlyMap<number, readonly NamedItem[]>): string[] {
+function strangers(
+  byProject: ReadonlyMap<number, readonly MigrationItem[]>,
+  known: ReadonlyMap<number, NamedItem>,
+  trees: ReadonlyMap<number, readonly NamedItem[]>,
+): string[] {
   return [...byProject].flatMap(([id, items]) => {
     if (!known.has(id)) return [`project ${id}`]
     const own = trees.get(id)
-    return own ? items.filter(({ tree }) => tree !== null && own.every((it) => it.id !== tree)).map(({ tree }) => `tree ${id}/${tree}`) : []
+    return own
+      ? items
+          .filter(({ tree }) => tree !== null && own.every((it) => it.id !== tree))
+          .map(({ tree }) => `tree ${id}/${tree}`)
+      : []
   })
 }
 
 /** `project 3 Web shop: trees 1 Features, 2 Suites` */
-function lineOf(id: number, project: NamedItem | undefined, items: readonly MigrationItem[], trees: readonly NamedItem[] | undefined): string {
+function lineOf(
+  id: number,
+  project: NamedItem | undefined,
+  items: readonly MigrationItem[],
+  trees: readonly NamedItem[] | undefined,
+): string {
   const nameOf = new Map(trees?.map((it) => [it.id, it]))
   const whole = items.some(({ tree }) => tree === null)
   const asked = whole ? (trees ?? []) : items.map(({ tree }) => nameOf.get(tree!) ?? { id: tree!, name: '' })
-  const what = whole && !trees ? 'all trees' : whole && asked.length === 0 ? 'no tree' : `${asked.length === 1 ? 'tree' : 'trees'} ${listed(asked.map(shown))}`
+  const what =
+    whole && !trees
+      ? 'all trees'
+      : whole && asked.length === 0
+        ? 'no tree'
+        : `${asked.length === 1 ? 'tree' : 'trees'} ${listed(asked.map(shown))}`
   return `project ${shown(project ?? { id, name: '' })}: ${what}`
 }
 
@@ -73,7 +102,10 @@ function shown({ id, name }: NamedItem): string {
   return name === '' ? String(id) : `${id} ${name}`
 }
 
-function countOf(byProject: ReadonlyMap<number, readonly MigrationItem[]>, trees: ReadonlyMap<number, readonly NamedItem[]>): number | null {
+function countOf(
+  byProject: ReadonlyMap<number, readonly MigrationItem[]>,
+  trees: ReadonlyMap<number, readonly NamedItem[]>,
+): number | null {
   let sum = 0
   for (const [id, items] of byProject) {
     const count = items.some(({ tree }) => tree === null) ? trees.get(id)?.length : items.length

@@ -16,14 +16,20 @@ export function deadLettersOf({ name, arguments: values }: BrokerQueue, bindings
   const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = values
   if (typeof exchange !== 'string') return []
   if (exchange === '') return [typeof key === 'string' ? key : name]
-  return bindings.filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key).map((it) => it.destination)
+  return bindings
+    .filter((it) => it.source === exchange && it.destinationKind === 'queue' && it.routingKey === key)
+    .map((it) => it.destination)
 }
 
 /** Of `queues`, those that dead letters may go to, each with the queues that they come from. */
-export function deadLettersTo(queues: ReadonlySet<string>, ways: DeadLetterWays): ReadonlyMap<string, readonly string[]> {
+export function deadLettersTo(
+  queues: ReadonlySet<string>,
+  ways: DeadLetterWays,
+): ReadonlyMap<string, readonly string[]> {
   const from = new Map<string, string[]>()
   for (const queue of ways.all) {
-    for (const target of mayReach(queue, ways)) if (target !== queue.name && queues.has(target)) from.set(target, [...(from.get(target) ?? []), queue.name])
+    for (const target of mayReach(queue, ways))
+      if (target !== queue.name && queues.has(target)) from.set(target, [...(from.get(target) ?? []), queue.name])
   }
   return from
 }
@@ -42,13 +48,20 @@ function mayReach(queue: BrokerQueue, { all, exchanges, bindings, policies }: De
   for (const exchange of passed) {
     const alternate = alternates.get(exchange)
     if (typeof alternate === 'string') passed.add(alternate)
-    for (const { destination, destinationKind } of bindings.filter(({ source }) => source === exchange)) (destinationKind === 'queue' ? reached : passed).add(destination)
+    for (const { destination, destinationKind } of bindings.filter(({ source }) => source === exchange))
+      (destinationKind === 'queue' ? reached : passed).add(destination)
   }
   return reached
 }
 
-/** A queue that is not among `queues` goes on to send what expires in it, while those are deleted; null: none sends anything to them. */
-export function lossOfDeadLetters(queues: readonly string[], deadLettered: ReadonlyMap<string, readonly string[]>): string | null {
+/**
+ * A queue that is not among `queues` goes on to send what expires in it, while those are deleted; null: none sends
+ * anything to them.
+ */
+export function lossOfDeadLetters(
+  queues: readonly string[],
+  deadLettered: ReadonlyMap<string, readonly string[]>,
+): string | null {
   const isOther = (name: string): boolean => !queues.includes(name)
   const targets = [...deadLettered].filter(([, from]) => from.some(isOther)).map(([name]) => name)
   if (targets.length === 0) return null

@@ -11,12 +11,27 @@ import type { Suggestion } from '../../core/shell-command.ts'
 const lagMs = 7000
 const pollMs = 500
 
-/** Others than the service in its vhost, who may publish to its queues meanwhile; null: there are none. Throws REFUSED where one reads from them. */
-export async function foreignClients(broker: BrokerSource, user: string, queues: readonly string[]): Promise<Risk | null> {
+/**
+ * Others than the service in its vhost, who may publish to its queues meanwhile; null: there are none. Throws REFUSED
+ * where one reads from them.
+ */
+export async function foreignClients(
+  broker: BrokerSource,
+  user: string,
+  queues: readonly string[],
+): Promise<Risk | null> {
   const risk = (message: string, proof: readonly Suggestion[]): Risk => ({ name: 'foreign-clients', message, proof })
-  const lists = [rabbitmqctl(broker, 'list_consumers'), rabbitmqctl(broker, 'list_connections name user client_properties')]
-  const consumers = (await listedConsumers(broker, queues)).filter((it) => it.vhost === broker.vhost && it.user !== user)
-  refuseReaders(consumers.filter(({ queue }) => queues.includes(queue)), lists)
+  const lists = [
+    rabbitmqctl(broker, 'list_consumers'),
+    rabbitmqctl(broker, 'list_connections name user client_properties'),
+  ]
+  const consumers = (await listedConsumers(broker, queues)).filter(
+    (it) => it.vhost === broker.vhost && it.user !== user,
+  )
+  refuseReaders(
+    consumers.filter(({ queue }) => queues.includes(queue)),
+    lists,
+  )
   try {
     // anybody may call himself as this program does
     const isOurs = (it: BrokerConnection): boolean => it.clientName === ownConnectionName && it.user === broker.user
@@ -45,13 +60,17 @@ function refuseReaders(readers: readonly BrokerConsumer[], lists: readonly Sugge
   if (readers.length === 0) return
   const queues = [...new Set(readers.map(({ queue }) => queue))]
   const who = listed([...new Set(readers.map((it) => `${it.connection} as ${it.user}`))])
-  throw new AdminError('REFUSED', `${counted(queues.length, 'queue')} (${listed(queues)}) ${queues.length === 1 ? 'is' : 'are'} read from by others than the service: ${who}`, [
-    ...lists,
-    'stop what that is',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `${counted(queues.length, 'queue')} (${listed(queues)}) ${queues.length === 1 ? 'is' : 'are'} read from by others than the service: ${who}`,
+    [...lists, 'stop what that is'],
+  )
 }
 
-/** A list lags by some seconds, where a count does not: as long as more read from the queues than are listed, it is asked again. */
+/**
+ * A list lags by some seconds, where a count does not: as long as more read from the queues than are listed, it is
+ * asked again.
+ */
 async function listedConsumers(broker: BrokerSource, queues: readonly string[]): Promise<readonly BrokerConsumer[]> {
   const end = performance.now() + lagMs
   for (;;) {

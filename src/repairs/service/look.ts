@@ -28,38 +28,60 @@ export interface SeenService {
   notes: readonly string[]
 }
 
-/** `toStop`: what stopping it endangers is looked for, too; `toStart`: what is to be known of its start. Throws REFUSED where something else owns instances of it. */
-export async function lookAtService({ service, database, logs, api }: Read, deployment: Deployment, { toStop = true, toStart = true } = {}): Promise<SeenService> {
+/**
+ * `toStop`: what stopping it endangers is looked for, too; `toStart`: what is to be known of its start. Throws REFUSED
+ * where something else owns instances of it.
+ */
+export async function lookAtService(
+  { service, database, logs, api }: Read,
+  deployment: Deployment,
+  { toStop = true, toStart = true } = {},
+): Promise<SeenService> {
   const status = await service.status()
   refuseOwnedByOthers(status)
   const around = await surroundings({ service, logs, api }, deployment)
   const { name, build, declaredIn } = await service.image()
   // a pod is not at home on a node
   const where = deployment.platform === 'host' ? listed([...(around.machines ?? [])]) : declaredIn
-  const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`].filter(Boolean).join(', ')
+  const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`]
+    .filter(Boolean)
+    .join(', ')
   const seen = { target: target || 'the service', status }
   const unasked = toStart ? unaskedNotes(api) : []
   if (!toStop) return { ...seen, risks: [], notes: unasked }
   const locks = status.state === 'running' ? await migrations(database, around) : { risks: [], notes: [] }
-  return { ...seen, risks: [...locks.risks, ...(await rolloutRisks(service)), ...(await controllerRisks(service))], notes: [...locks.notes, ...unasked] }
+  return {
+    ...seen,
+    risks: [...locks.risks, ...(await rolloutRisks(service)), ...(await controllerRisks(service))],
+    notes: [...locks.notes, ...unasked],
+  }
 }
 
 /**
- * A service that is stopped while it migrates leaves the change-log lock behind, and what it was doing half done. One that tells its
- * health has come through its migration, so that a lock of which nothing is proven is no reason then.
+ * A service that is stopped while it migrates leaves the change-log lock behind, and what it was doing half done. One
+ * that tells its health has come through its migration, so that a lock of which nothing is proven is no reason then.
  */
-async function migrations(database: Wanted<Sources['database']>, around: Surroundings): Promise<Pick<SeenService, 'risks' | 'notes'>> {
+async function migrations(
+  database: Wanted<Sources['database']>,
+  around: Surroundings,
+): Promise<Pick<SeenService, 'risks' | 'notes'>> {
   const databases = had(database)
   if (databases === null) {
     const why = database instanceof AdminError ? database.message : 'it is not known'
-    return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known, since its database cannot be asked: ${why}`] }
+    return {
+      risks: [],
+      notes: around.answers ? [] : [`whether it migrates is not known, since its database cannot be asked: ${why}`],
+    }
   }
   const all = await lockDatabases(databases, around).catch((error: unknown) => {
     if (error instanceof AdminError) return error
     throw error
   })
-  if (all instanceof AdminError) return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known: ${all.message}`] }
-  const found = await Promise.all(all.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })))
+  if (all instanceof AdminError)
+    return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known: ${all.message}`] }
+  const found = await Promise.all(
+    all.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })),
+  )
   return { risks: found.flatMap(({ risk }) => risk ?? []).slice(0, 1), notes: found.flatMap(({ note }) => note ?? []) }
 }
 
@@ -69,7 +91,10 @@ async function holderAt(database: DatabaseSource, around: Surroundings): Promise
     if (!row?.locked) return {}
     const holding = judgeHolder(await situationOf(database, row, around))
     if (holding.holder === 'dead' || (holding.holder === 'unproven' && around.answers)) return {}
-    const who = holding.holder === 'live' ? `the service may be migrating: ${holding.who}` : `the change-log lock at ${database.target} is held, and whether its holder lives is not shown: ${holding.why.join('; ')}`
+    const who =
+      holding.holder === 'live'
+        ? `the service may be migrating: ${holding.who}`
+        : `the change-log lock at ${database.target} is held, and whether its holder lives is not shown: ${holding.why.join('; ')}`
     return {
       risk: {
         name: 'running-migration',

@@ -1,6 +1,12 @@
 import { AdminError } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import { datasourcePrefixes, isSecretSetting, parseBoolean, settingNames, springSettings } from '../../knowledge/settings.ts'
+import {
+  datasourcePrefixes,
+  isSecretSetting,
+  parseBoolean,
+  settingNames,
+  springSettings,
+} from '../../knowledge/settings.ts'
 import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
 import { command } from '../../core/shell-command.ts'
 
@@ -17,7 +23,8 @@ export type KnownSetting = 'rabbitDurable' | 'tokenValiditySeconds' | 'integrati
 
 /** The words of the command line that ask for it. */
 export function wordsOf({ to, secret, ...wish }: SettingWish): string[] {
-  if ('name' in wish) return [secret ? `${wish.name}=@${secret.file ?? '-'}` : to === null ? `${wish.name}-` : `${wish.name}=${to}`]
+  if ('name' in wish)
+    return [secret ? `${wish.name}=@${secret.file ?? '-'}` : to === null ? `${wish.name}-` : `${wish.name}=${to}`]
   switch (wish.known) {
     case 'rabbitDurable':
       return ['--durable-queues', to ?? '']
@@ -32,38 +39,55 @@ export function wordsOf({ to, secret, ...wish }: SettingWish): string[] {
 export function parseWish(word: string): { name: string; to: string | null } | { name: string; source: string } {
   const [, name = '', sign, value = ''] = /^([^=]*?)(=|-$)([^]*)$/.exec(word) ?? []
   if (sign === undefined) {
-    throw new AdminError('USAGE', `\`${word}\` is neither NAME=VALUE nor NAME-`, [command`testops-admin set-env ${word}=VALUE`, command`testops-admin set-env ${word}-   # takes it away`])
+    throw new AdminError('USAGE', `\`${word}\` is neither NAME=VALUE nor NAME-`, [
+      command`testops-admin set-env ${word}=VALUE`,
+      command`testops-admin set-env ${word}-   # takes it away`,
+    ])
   }
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new AdminError('USAGE', `\`${name}\` is no name of a setting: letters, digits and _`)
+  if (!/^[A-Za-z_]\w*$/.test(name))
+    throw new AdminError('USAGE', `\`${name}\` is no name of a setting: letters, digits and _`)
   if (sign === '-') return { name, to: null }
   if (value.startsWith('@')) {
-    if (value === '@') throw new AdminError('USAGE', `${name}=@ names no file`, [command`testops-admin set-env ${name}=@FILE`])
+    if (value === '@')
+      throw new AdminError('USAGE', `${name}=@ names no file`, [command`testops-admin set-env ${name}=@FILE`])
     return { name, source: value.slice(1) }
   }
   if (isSecretSetting(name, value)) throw inClear(name)
-  if (/[\0-\x08\x0a-\x1f\x7f]/.test(value)) throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+  if (/[\0-\x08\x0a-\x1f\x7f]/.test(value))
+    throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
   return { name, to: value }
 }
 
 function inClear(name: string): AdminError {
-  return new AdminError('USAGE', `${name} is a secret: on a command line others on this machine can read it, and the shell keeps it`, [
-    command`testops-admin set-env ${name}=@FILE   # what the file holds`,
-    command`testops-admin set-env ${name}=@-   # from standard input, with --confirm`,
-  ])
+  return new AdminError(
+    'USAGE',
+    `${name} is a secret: on a command line others on this machine can read it, and the shell keeps it`,
+    [
+      command`testops-admin set-env ${name}=@FILE   # what the file holds`,
+      command`testops-admin set-env ${name}=@-   # from standard input, with --confirm`,
+    ],
+  )
 }
 
 /** Throws USAGE where a setting of the service's own has a value that it cannot have. */
 export function assertValue(name: string, to: string | null, names: SettingNames): void {
   if (to === null) return
-  if (name === names.rabbitDurable && parseBoolean(to) === null) throw new AdminError('USAGE', `${name} is true or false, not \`${to}\``, [command`testops-admin set-env ${name}=true`])
+  if (name === names.rabbitDurable && parseBoolean(to) === null)
+    throw new AdminError('USAGE', `${name} is true or false, not \`${to}\``, [
+      command`testops-admin set-env ${name}=true`,
+    ])
   if (name === names.tokenValiditySeconds && !/^[1-9]\d{0,8}$/.test(to)) {
-    throw new AdminError('USAGE', `${name} is a number of seconds, not \`${to}\``, [command`testops-admin set-env ${name}=3600`])
+    throw new AdminError('USAGE', `${name} is a number of seconds, not \`${to}\``, [
+      command`testops-admin set-env ${name}=3600`,
+    ])
   }
 }
 
 /** What a name that the service is not known to read may stand for; null: it is known, or like none. */
 export function typoNote(name: string, vendor: Vendor, present: Iterable<string>): string | null {
-  const datasources = datasourcePrefixes.flatMap((prefix) => ['URL', 'USERNAME', 'PASSWORD'].map((end) => `${prefix}_${end}`))
+  const datasources = datasourcePrefixes.flatMap((prefix) =>
+    ['URL', 'USERNAME', 'PASSWORD'].map((end) => `${prefix}_${end}`),
+  )
   const known = [...Object.values<string>({ ...settingNames(vendor), ...springSettings }), ...datasources]
   const all = new Set([...known, ...present])
   if (all.has(name)) return null

@@ -15,23 +15,38 @@ interface Read {
 }
 
 /** What becomes of the service's queues where it asks for others than are there (SPEC.md 7, last row on the broker). */
-export async function queuesWouldDiffer({ broker, service, logs }: Read, deployment: Deployment, durable: boolean): Promise<{ risk?: Risk; note?: string }> {
-  if (broker instanceof AdminError) return { note: `whether the queues that are there fit is not known: ${broker.message}` }
+export async function queuesWouldDiffer(
+  { broker, service, logs }: Read,
+  deployment: Deployment,
+  durable: boolean,
+): Promise<{ risk?: Risk; note?: string }> {
+  if (broker instanceof AdminError)
+    return { note: `whether the queues that are there fit is not known: ${broker.message}` }
   try {
     const { queues, all } = await queueSituation(broker, service, logs, deployment)
     const own = queues.length > 0
-    const others = (own ? queues.map(({ queue }) => queue) : all).filter((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type)).map(({ name }) => name)
+    const others = (own ? queues.map(({ queue }) => queue) : all)
+      .filter((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
+      .map(({ name }) => name)
     if (others.length === 0) return {}
-    const what = !own ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known, and some are ${durable ? 'transient' : 'durable'}: ${listed(others)}` : `${counted(others.length, 'queue')} of the service ${others.length === 1 ? 'is' : 'are'} ${durable ? 'transient' : 'durable'}: ${listed(others)}`
+    const what = !own
+      ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known, and some are ${durable ? 'transient' : 'durable'}: ${listed(others)}`
+      : `${counted(others.length, 'queue')} of the service ${others.length === 1 ? 'is' : 'are'} ${durable ? 'transient' : 'durable'}: ${listed(others)}`
     return {
       risk: {
         name: 'queues-mismatch',
         message: `${what}. The service then asks for ${durable ? 'durable' : 'transient'} queues, and fails at those that are not so.`,
-        proof: [...(durable ? ['testops-admin reset-queues -d {deployment}   # sets it, and makes the queues fit with their messages'] : []), rabbitmqctl(broker, 'list_queues name durable messages')],
+        proof: [
+          ...(durable
+            ? ['testops-admin reset-queues -d {deployment}   # sets it, and makes the queues fit with their messages']
+            : []),
+          rabbitmqctl(broker, 'list_queues name durable messages'),
+        ],
       },
     }
   } catch (error) {
-    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return { note: `whether the queues that are there fit is not known: ${error.message}` }
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED')
+      return { note: `whether the queues that are there fit is not known: ${error.message}` }
     throw error
   }
 }

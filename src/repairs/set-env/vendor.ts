@@ -16,7 +16,10 @@ interface NamedWish extends Pick<SettingWish, 'to'> {
 }
 
 /** The flags that say it, as `set-env` takes them. */
-export const vendorFlag = { prefix: '--vendor-prefix PREFIX   # or vendor.prefix in the configuration', package: '--vendor-package PACKAGE   # or vendor.package in the configuration' } as const
+export const vendorFlag = {
+  prefix: '--vendor-prefix PREFIX   # or vendor.prefix in the configuration',
+  package: '--vendor-package PACKAGE   # or vendor.package in the configuration',
+} as const
 
 /** What tells how a deployment's settings are called. */
 export interface VendorWitnesses {
@@ -31,10 +34,13 @@ export interface VendorWitnesses {
 }
 
 /**
- * The vendor under whose names settings are written: the one of the flags, else of the configuration, else the only one that names of
- * settings show. Throws REFUSED where a wish needs one that is not known, or is named after another.
+ * The vendor under whose names settings are written: the one of the flags, else of the configuration, else the only one
+ * that names of settings show. Throws REFUSED where a wish needs one that is not known, or is named after another.
  */
-export function vendorToWrite(wishes: readonly NamedWish[], witnesses: VendorWitnesses): { vendor: Vendor; names: SettingNames } {
+export function vendorToWrite(
+  wishes: readonly NamedWish[],
+  witnesses: VendorWitnesses,
+): { vendor: Vendor; names: SettingNames } {
   const present = new Set(witnesses.names)
   const prefix = settled('prefix', witnesses, vendorSigns(present).prefixes)
   const packages = packagesIn(present, prefix.one)
@@ -42,9 +48,16 @@ export function vendorToWrite(wishes: readonly NamedWish[], witnesses: VendorWit
   const vendor = { prefix: prefix.one ?? defaultVendor.prefix, package: ofLoggers.one ?? defaultVendor.package }
   for (const { known, name, to } of wishes) {
     // under a name that nothing shows there is nothing to take away
-    if (known !== undefined && to === null && (known === 'integrationLogLevel' ? ofLoggers : prefix).several.length === 0) continue
-    if (known === 'integrationLogLevel' && ofLoggers.one === null) throw unknownVendor('package', ofLoggers.several, witnesses)
-    if (known !== undefined && known !== 'integrationLogLevel' && prefix.one === null) throw unknownVendor('prefix', prefix.several, witnesses)
+    if (
+      known !== undefined &&
+      to === null &&
+      (known === 'integrationLogLevel' ? ofLoggers : prefix).several.length === 0
+    )
+      continue
+    if (known === 'integrationLogLevel' && ofLoggers.one === null)
+      throw unknownVendor('package', ofLoggers.several, witnesses)
+    if (known !== undefined && known !== 'integrationLogLevel' && prefix.one === null)
+      throw unknownVendor('prefix', prefix.several, witnesses)
     // what is there already may be changed, and taken away
     if (name === undefined || to === null || present.has(name)) continue
     const own = prefixOf(name) ?? (name.startsWith(`${defaultVendor.prefix}_`) ? defaultVendor.prefix : null)
@@ -56,29 +69,48 @@ export function vendorToWrite(wishes: readonly NamedWish[], witnesses: VendorWit
 }
 
 /** `one`: null: none is known; `several`: why, where names show more than one. */
-function settled(part: keyof Vendor, { given, deployment }: VendorWitnesses, found: readonly string[]): { one: string | null; several: readonly string[] } {
+function settled(
+  part: keyof Vendor,
+  { given, deployment }: VendorWitnesses,
+  found: readonly string[],
+): { one: string | null; several: readonly string[] } {
   const configured = deployment.assumedVendor?.includes(part) ? undefined : deployment.vendor[part]
   const one = given?.[part] ?? configured ?? (found.length === 1 ? found[0]! : null)
   return { one, several: one === null ? found : [] }
 }
 
-/** Those of loggers that bear one, else of a logger that is named by the package alone, which ends as the prefix (FIELD-NOTES.md 0 and 1.3). */
+/**
+ * Those of loggers that bear one, else of a logger that is named by the package alone, which ends as the prefix
+ * (FIELD-NOTES.md 0 and 1.3).
+ */
 function packagesIn(names: ReadonlySet<string>, prefix: string | null): readonly string[] {
   const { packages } = vendorSigns(names)
   if (packages.length > 0 || prefix === null) return packages
-  return [...names].flatMap((name) => (name.startsWith('LOGGING_LEVEL_') && name.endsWith(`_${prefix}`) ? [name.slice('LOGGING_LEVEL_'.length)] : []))
+  return [...names].flatMap((name) =>
+    name.startsWith('LOGGING_LEVEL_') && name.endsWith(`_${prefix}`) ? [name.slice('LOGGING_LEVEL_'.length)] : [],
+  )
 }
 
-function unknownVendor(part: keyof Vendor, several: readonly string[], { lookedIn, next }: VendorWitnesses): AdminError {
+function unknownVendor(
+  part: keyof Vendor,
+  several: readonly string[],
+  { lookedIn, next }: VendorWitnesses,
+): AdminError {
   const what = part === 'prefix' ? "the prefix of the vendor's settings" : "the package of the vendor's loggers"
-  const sign = part === 'prefix' ? 'no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS' : 'no name begins with LOGGING_LEVEL_ and ends in _INTEGRATION or _REPORT_ISSUE_LISTENER'
-  const why = several.length > 1 ? `${lookedIn} has several: ${several.slice(0, 5).join(', ')}` : `${sign} in ${lookedIn}`
+  const sign =
+    part === 'prefix'
+      ? 'no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS'
+      : 'no name begins with LOGGING_LEVEL_ and ends in _INTEGRATION or _REPORT_ISSUE_LISTENER'
+  const why =
+    several.length > 1 ? `${lookedIn} has several: ${several.slice(0, 5).join(', ')}` : `${sign} in ${lookedIn}`
   return new AdminError('REFUSED', `${what} is unknown: ${why}. Nothing was changed`, next(part))
 }
 
 function otherPrefix(name: string, own: string, prefix: string): AdminError {
   const meant = `${prefix}${name.slice(own.length)}`
-  return new AdminError('REFUSED', `the service does not read ${name}: its settings begin with ${prefix}_. Nothing was changed`, [
-    command`testops-admin set-env ${meant}=VALUE`,
-  ])
+  return new AdminError(
+    'REFUSED',
+    `the service does not read ${name}: its settings begin with ${prefix}_. Nothing was changed`,
+    [command`testops-admin set-env ${meant}=VALUE`],
+  )
 }

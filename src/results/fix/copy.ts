@@ -42,12 +42,18 @@ const modeBits = 0o777
 const descriptors = existsSync('/proc/self/fd') ? '/proc/self/fd' : null
 const readAll = promisify(readFile)
 
-/** Copies all files, those of the root that name attachments mended. Throws what the system throws, and the signal's reason. */
+/**
+ * Copies all files, those of the root that name attachments mended. Throws what the system throws, and the signal's
+ * reason.
+ */
 export async function copyAll({ from, to, off, signal, progress }: CopyOptions): Promise<CopyReport> {
   const listing = await listingOf(from)
   const moves = movesIn(listing, from)
   const isMoving = !off.has('nested-attachment')
-  const mending: Mending = { move: isMoving ? moves.move : null, newName: off.has('long-field') ? null : () => moves.newName('.txt') }
+  const mending: Mending = {
+    move: isMoving ? moves.move : null,
+    newName: off.has('long-field') ? null : () => moves.newName('.txt'),
+  }
   const left: (Left & { file: string })[] = []
   const counts = { files: 0, texts: 0 }
   const count = (): void => {
@@ -55,7 +61,9 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
     progress(counts.files, listing.files.length)
   }
   const mend = async (file: ByteName): Promise<void> => {
-    const read = await withOpen(from, file, async ({ descriptor, size, mode }) => (size > mostBytes ? null : { bytes: await readAll(descriptor), mode }))
+    const read = await withOpen(from, file, async ({ descriptor, size, mode }) =>
+      size > mostBytes ? null : { bytes: await readAll(descriptor), mode },
+    )
     if (read === null) return copy(file, [file])
     const { bytes, mode } = read
     const { bytes: after, attachments, left: rest, cut } = mendedFile(bytes, file.endsWith('-result.json'), mending)
@@ -79,15 +87,26 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
     count()
   }
 
-  const isMended = (file: ByteName): boolean => posix.dirname(file) === '.' && /-(?:result|container|globals)\.json$/.test(file)
+  const isMended = (file: ByteName): boolean =>
+    posix.dirname(file) === '.' && /-(?:result|container|globals)\.json$/.test(file)
   await each(listing.files.filter(isMended), signal, mend)
   // by then it is known what all sources name
-  await each(listing.files.filter((file) => !isMended(file)), signal, async (file) => copy(file, isMoving ? moves.destinations(file) : [file]))
+  await each(
+    listing.files.filter((file) => !isMended(file)),
+    signal,
+    async (file) => copy(file, isMoving ? moves.destinations(file) : [file]),
+  )
   const mended = new Map<RuleId, number>()
   if (moves.moved() > 0) mended.set('nested-attachment', moves.moved())
   if (counts.texts > 0) mended.set('long-field', counts.texts)
   left.sort((one, other) => (one.file < other.file ? -1 : one.file > other.file ? 1 : 0))
-  return { files: counts.files, mended, left: left.slice(0, mostLeft), leftCount: left.length, omitted: listing.omitted }
+  return {
+    files: counts.files,
+    mended,
+    left: left.slice(0, mostLeft),
+    leftCount: left.length,
+    omitted: listing.omitted,
+  }
 }
 
 /** A file that is open, with what the system says of it. */
@@ -97,21 +116,39 @@ interface OpenFile {
   mode: number
 }
 
-/** At once where the file system shares what is equal; what is large else goes through here, since nothing ends `copyFile` before its end. */
+/**
+ * At once where the file system shares what is equal; what is large else goes through here, since nothing ends
+ * `copyFile` before its end.
+ */
 async function copyBytes({ descriptor, size, mode }: OpenFile, to: Buffer, signal: AbortSignal): Promise<void> {
   // what the kernel makes up as it is read has no size, and may have nothing to say for ever
   if (size === 0) return writeFile(to, await readAll(descriptor), { mode })
   const name = descriptors === null ? null : `${descriptors}/${descriptor}`
-  const isCopied = name !== null && (size <= mostBytes ? await copyFile(name, to, constants.COPYFILE_FICLONE).then(() => true) : await copyFile(name, to, constants.COPYFILE_FICLONE_FORCE).then(() => true, () => false))
+  const isCopied =
+    name !== null &&
+    (size <= mostBytes
+      ? await copyFile(name, to, constants.COPYFILE_FICLONE).then(() => true)
+      : await copyFile(name, to, constants.COPYFILE_FICLONE_FORCE).then(
+          () => true,
+          () => false,
+        ))
   if (isCopied) return chmod(to, mode)
   const source = createReadStream('', { fd: descriptor, autoClose: false, start: 0, highWaterMark: 1 << 20 })
   await pipeline(source, createWriteStream(to, { mode }), { signal })
 }
 
-/** Works on a file of the directory, and closes it. What was a file when the directory was listed may have become something else: nothing ends waiting for who writes to a pipe. */
+/**
+ * Works on a file of the directory, and closes it. What was a file when the directory was listed may have become
+ * something else: nothing ends waiting for who writes to a pipe.
+ */
 async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) => Promise<T>): Promise<T> {
   const path = pathIn(root, file)
-  const replaced = (by: string): AdminError => new AdminError('UNAVAILABLE', `${path.toString()} was replaced by ${by} while it was copied: is something still at work there?`, [typed(['ls', '-ld', asPath(path.toString())])])
+  const replaced = (by: string): AdminError =>
+    new AdminError(
+      'UNAVAILABLE',
+      `${path.toString()} was replaced by ${by} while it was copied: is something still at work there?`,
+      [typed(['ls', '-ld', asPath(path.toString())])],
+    )
   let descriptor: number
   try {
     descriptor = openInside(root, path)

@@ -21,16 +21,35 @@ export async function newDraft(output: string, { own }: Writers): Promise<string
   return mkdtemp(`${draftPath(output)}${own}-`)
 }
 
-/** Removes what processes that were killed have left of copies to the same output, before it takes room from the next one. What may be another one's work is told of. */
-export async function removeDrafts(output: string, { hasEnded }: Writers, tell: (message: string) => void): Promise<void> {
+/**
+ * Removes what processes that were killed have left of copies to the same output, before it takes room from the next
+ * one. What may be another one's work is told of.
+ */
+export async function removeDrafts(
+  output: string,
+  { hasEnded }: Writers,
+  tell: (message: string) => void,
+): Promise<void> {
   const start = basename(draftPath(output))
   const entries = await readdir(dirname(output), { withFileTypes: true })
   for (const entry of entries) {
-    const named = entry.isDirectory() && entry.name.startsWith(start) ? /^(?:([\w-]+)-)?[A-Za-z\d]{6}$/.exec(entry.name.slice(start.length)) : null
+    const named =
+      entry.isDirectory() && entry.name.startsWith(start)
+        ? /^(?:([\w-]+)-)?[A-Za-z\d]{6}$/.exec(entry.name.slice(start.length))
+        : null
     if (!named) continue
     const path = join(dirname(output), entry.name)
     const ended = await hasEnded(named[1] ?? '')
-    const isLeft = ended === null || (ended && (await rm(path, { recursive: true, force: true }).then(() => false, () => true)))
-    if (isLeft) tell(`${path} is an unfinished copy, ${ended ? 'which cannot be removed by this user' : 'perhaps of another machine that still writes it; if not'}: ${typed(['rm', '-r', asPath(path)])}`)
+    const isLeft =
+      ended === null ||
+      (ended &&
+        (await rm(path, { recursive: true, force: true }).then(
+          () => false,
+          () => true,
+        )))
+    if (isLeft)
+      tell(
+        `${path} is an unfinished copy, ${ended ? 'which cannot be removed by this user' : 'perhaps of another machine that still writes it; if not'}: ${typed(['rm', '-r', asPath(path)])}`,
+      )
   }
 }

@@ -16,10 +16,15 @@ interface Edit {
 }
 
 /**
- * A JSON text with some of its values replaced, and attachments added to its root's; all else stays as it is written, to the last
- * blank. Null where that cannot be done by position: a path leads nowhere, or the text is nested too deep to be taken apart.
+ * A JSON text with some of its values replaced, and attachments added to its root's; all else stays as it is written,
+ * to the last blank. Null where that cannot be done by position: a path leads nowhere, or the text is nested too deep
+ * to be taken apart.
  */
-export function editedJson(text: string, replacements: readonly Replacement[], attachments: readonly object[]): string | null {
+export function editedJson(
+  text: string,
+  replacements: readonly Replacement[],
+  attachments: readonly object[],
+): string | null {
   const root = treeOf(text)
   if (root?.type !== 'object') return null
   const edits: Edit[] = []
@@ -43,7 +48,10 @@ function treeOf(text: string): Node | undefined {
 }
 
 function nodeAt(root: Node, path: Path): Node | undefined {
-  return path.reduce<Node | undefined>((node, key) => (typeof key === 'number' ? node?.children?.[key] : member(node, key)), root)
+  return path.reduce<Node | undefined>(
+    (node, key) => (typeof key === 'number' ? node?.children?.[key] : member(node, key)),
+    root,
+  )
 }
 
 /** Of keys that stand twice the last one counts, as with JSON.parse. */
@@ -55,7 +63,9 @@ function addition(root: Node, items: string): Edit {
   const list = member(root, 'attachments')
   if (list?.type === 'array') {
     const last = list.children?.at(-1)
-    return last ? { offset: last.offset + last.length, length: 0, text: `,${items}` } : { offset: list.offset, length: list.length, text: `[${items}]` }
+    return last
+      ? { offset: last.offset + last.length, length: 0, text: `,${items}` }
+      : { offset: list.offset, length: list.length, text: `[${items}]` }
   }
   if (list) return { offset: list.offset, length: list.length, text: `[${items}]` }
   return { offset: root.offset + 1, length: 0, text: `"attachments":[${items}]${root.children?.length ? ',' : ''}` }

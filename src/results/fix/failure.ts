@@ -3,12 +3,16 @@ import { typed } from '../../core/typed.ts'
 import { asPath } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** Why a copy could not be made, in the operator's words; nothing is left of it. `hidden`: what the path begins with before it has its name. */
+/**
+ * Why a copy could not be made, in the operator's words; nothing is left of it. `hidden`: what the path begins with
+ * before it has its name.
+ */
 export function copyFailure(error: unknown, from: string, output: string, hidden: string): unknown {
   if (error instanceof AdminError) return error
   const { path } = error as NodeJS.ErrnoException
   const file = path === undefined ? from : String(path).startsWith(hidden) ? parentOf(output) : String(path)
-  const fail = (code: 'FORBIDDEN' | 'UNAVAILABLE', message: string, next: Suggestion[]): AdminError => new AdminError(code, `${message}; nothing was written to ${output}`, next, { cause: error })
+  const fail = (code: 'FORBIDDEN' | 'UNAVAILABLE', message: string, next: Suggestion[]): AdminError =>
+    new AdminError(code, `${message}; nothing was written to ${output}`, next, { cause: error })
   switch (codeOf(error)) {
     case null:
       return error
@@ -18,14 +22,21 @@ export function copyFailure(error: unknown, from: string, output: string, hidden
     case 'ENOTEMPTY':
     case 'EEXIST':
     case 'ENOTDIR':
-      return new AdminError('USAGE', `--output: something else has written ${output} meanwhile, and it is left as it is`, [typed(['ls', '-ld', asPath(output)])], { cause: error })
+      return new AdminError(
+        'USAGE',
+        `--output: something else has written ${output} meanwhile, and it is left as it is`,
+        [typed(['ls', '-ld', asPath(output)])],
+        { cause: error },
+      )
     case 'EROFS':
       return fail('FORBIDDEN', `${file} is on a file system that is read-only`, [typed(['df', '-h', asPath(file)])])
     case 'EACCES':
     case 'EPERM':
       return fail('FORBIDDEN', `${file} may not be read or written by this user`, [typed(['ls', '-ld', asPath(file)])])
     case 'ENOENT':
-      return fail('UNAVAILABLE', `${file} vanished while it was copied: is something still at work there?`, [typed(['ls', '-l', asPath(from)])])
+      return fail('UNAVAILABLE', `${file} vanished while it was copied: is something still at work there?`, [
+        typed(['ls', '-l', asPath(from)]),
+      ])
     default:
       return fail('UNAVAILABLE', `${file} cannot be copied: ${messageOf(error)}`, [typed(['ls', '-ld', asPath(file)])])
   }

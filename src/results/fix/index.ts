@@ -20,11 +20,20 @@ export interface FixOptions {
 }
 
 /**
- * Writes a copy of a results directory in which attachments lie in the root and long texts are kept whole, and never touches the
- * original. It gets its name once it is complete: whatever ends this before leaves nothing, or a hidden directory that no one takes
- * for it, and that the next copy to the same place removes. Throws USAGE, FORBIDDEN, UNAVAILABLE, and the signal's reason.
+ * Writes a copy of a results directory in which attachments lie in the root and long texts are kept whole, and never
+ * touches the original. It gets its name once it is complete: whatever ends this before leaves nothing, or a hidden
+ * directory that no one takes for it, and that the next copy to the same place removes. Throws USAGE, FORBIDDEN,
+ * UNAVAILABLE, and the signal's reason.
  */
-export async function mendedCopy({ from, output, off, writers, signal, tell = () => undefined, progress = () => undefined }: FixOptions): Promise<CopyReport> {
+export async function mendedCopy({
+  from,
+  output,
+  off,
+  writers,
+  signal,
+  tell = () => undefined,
+  progress = () => undefined,
+}: FixOptions): Promise<CopyReport> {
   const places = await placesOf(from, output)
   let next: string | null = null
   try {

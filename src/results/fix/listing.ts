@@ -35,7 +35,10 @@ export function pathIn(root: string, name: ByteName): Buffer {
   return Buffer.from(`${byteName(root)}/${name}`, 'latin1')
 }
 
-/** All files below a directory. Links to files in it count as what they point to; links to directories, and out of it, are not followed. */
+/**
+ * All files below a directory. Links to files in it count as what they point to; links to directories, and out of it,
+ * are not followed.
+ */
 export async function listingOf(root: string): Promise<Listing> {
   const listing: Listing = { files: [], omitted: [] }
   const open: { folder: ByteName; depth: number }[] = [{ folder: '', depth: 0 }]
@@ -46,7 +49,8 @@ export async function listingOf(root: string): Promise<Listing> {
       const kind = toCopy(root, name, entry)
       if (kind === 'file') listing.files.push(name)
       else if (kind !== 'folder') listing.omitted.push({ file: shown(name), message: kind })
-      else if (depth === deepest) listing.omitted.push({ file: shown(name), message: `deeper than ${deepest} directories` })
+      else if (depth === deepest)
+        listing.omitted.push({ file: shown(name), message: `deeper than ${deepest} directories` })
       else open.push({ folder: name, depth: depth + 1 })
     }
   }

@@ -6,7 +6,10 @@ import type { Replacement } from './edit.ts'
 import { longTextsOf, sourcesOf } from './spots.ts'
 import type { LongText } from './spots.ts'
 
-/** What becomes of an attachment's `source`: another one, the reason why it stays as it is, or null where it is as it should be. */
+/**
+ * What becomes of an attachment's `source`: another one, the reason why it stays as it is, or null where it is as it
+ * should be.
+ */
 export type Moved = { to: string } | { why: string } | null
 
 export interface Mending {
@@ -36,7 +39,10 @@ export interface Mended {
 const unchanged: Mended = { bytes: null, attachments: [], cut: 0, left: [] }
 const byteOrderMark = '\ufeff'
 
-/** Mends what a result, a container or the globals say; what is no JSON in UTF-8 stays as it is. `isResult`: only those have texts that are cut. */
+/**
+ * Mends what a result, a container or the globals say; what is no JSON in UTF-8 stays as it is. `isResult`: only those
+ * have texts that are cut.
+ */
 export function mendedFile(bytes: Buffer, isResult: boolean, { move, newName }: Mending): Mended {
   const text = isUtf8(bytes) ? bytes.toString('utf8') : ''
   const mark = text.startsWith(byteOrderMark) ? byteOrderMark : ''
@@ -53,11 +59,24 @@ export function mendedFile(bytes: Buffer, isResult: boolean, { move, newName }: 
   }
   const texts = isResult && newName ? longTexts(value, newName, left) : { replacements: [], attachments: [] }
   if (replacements.length + texts.replacements.length + texts.attachments.length === 0) return { ...unchanged, left }
-  const edited = editedJson(json, [...replacements, ...texts.replacements], texts.attachments.map(({ name, title }) => ({ name: title, source: name, type: 'text/plain' })))
+  const edited = editedJson(
+    json,
+    [...replacements, ...texts.replacements],
+    texts.attachments.map(({ name, title }) => ({ name: title, source: name, type: 'text/plain' })),
+  )
   const after = edited === null ? null : Buffer.from(mark + edited)
   if (after === null || (after.length > limits.resultFileBytes && bytes.length <= limits.resultFileBytes)) {
-    const why = after === null ? 'it cannot be changed by position: it is nested too deep' : `with the whole texts as attachments the file would be larger than ${limits.resultFileBytes} bytes`
-    return { ...unchanged, left: [...replacements.map(({ place }) => ({ rule: 'nested-attachment' as const, place, message: why })), ...texts.attachments.map(({ place }) => ({ rule: 'long-field' as const, place, message: why }))] }
+    const why =
+      after === null
+        ? 'it cannot be changed by position: it is nested too deep'
+        : `with the whole texts as attachments the file would be larger than ${limits.resultFileBytes} bytes`
+    return {
+      ...unchanged,
+      left: [
+        ...replacements.map(({ place }) => ({ rule: 'nested-attachment' as const, place, message: why })),
+        ...texts.attachments.map(({ place }) => ({ rule: 'long-field' as const, place, message: why })),
+      ],
+    }
   }
   return { bytes: after, attachments: texts.attachments, cut: texts.replacements.length, left }
 }
@@ -80,7 +99,11 @@ interface Texts {
 /** Keeps each long text whole in an attachment, and cuts those by which nothing is told apart. */
 function longTexts(value: Record<string, unknown>, newName: () => string, left: Left[]): Texts {
   const texts: Texts = { replacements: [], attachments: [] }
-  const known = new Set((Array.isArray(value.attachments) ? (value.attachments as unknown[]) : []).map((it) => (isObject(it) ? it.name : null)))
+  const known = new Set(
+    (Array.isArray(value.attachments) ? (value.attachments as unknown[]) : []).map((it) =>
+      isObject(it) ? it.name : null,
+    ),
+  )
   for (const long of longTextsOf(value)) {
     const { place } = long
     const title = `${place} (whole)`
@@ -94,8 +117,11 @@ function longTexts(value: Record<string, unknown>, newName: () => string, left: 
 }
 
 function reasonToStay({ mayBeCut, isSecret }: LongText): string | null {
-  if (isSecret) return 'it is hidden or a secret, so that it is not kept in an attachment: shorten it in the code of the test'
-  return mayBeCut ? null : 'it is kept whole in an attachment, and not cut: results are told apart, or links followed, by it; shorten it in the code of the test'
+  if (isSecret)
+    return 'it is hidden or a secret, so that it is not kept in an attachment: shorten it in the code of the test'
+  return mayBeCut
+    ? null
+    : 'it is kept whole in an attachment, and not cut: results are told apart, or links followed, by it; shorten it in the code of the test'
 }
 
 /** As the service cuts, but never through a character that takes two places. */

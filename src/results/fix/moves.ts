@@ -17,7 +17,8 @@ export interface Moves {
 }
 
 /** files of the root that mean something by their names, which an attachment must not come to bear */
-const reserved = /^\.|-(?:result|container|globals)\.json$|^(?:executor|categories)\.json$|^environment\.(?:properties|xml)$/
+const reserved =
+  /^\.|-(?:result|container|globals)\.json$|^(?:executor|categories)\.json$|^environment\.(?:properties|xml)$/
 
 /** `root`: the directory as it really is, for sources that are absolute. */
 export function movesIn({ files }: Listing, root: string): Moves {
@@ -67,12 +68,15 @@ export function movesIn({ files }: Listing, root: string): Moves {
       return { to: sourceOf(inRoot) }
     }
     const alike = byBase.get(byteName(base)) ?? []
-    if (alike.length > 1) return { why: `several files in child directories are called ${base}: which of them is meant is not known` }
+    if (alike.length > 1)
+      return { why: `several files in child directories are called ${base}: which of them is meant is not known` }
     if (alike.length === 1) {
       const to = sourceOf(place(alike[0]!))
       return to === source ? null : { to }
     }
-    return isBare ? null : { why: named === null ? 'what it names lies outside of the directory' : 'what it names is not there' }
+    return isBare
+      ? null
+      : { why: named === null ? 'what it names lies outside of the directory' : 'what it names is not there' }
   }
   return {
     move,
@@ -90,5 +94,7 @@ export function movesIn({ files }: Listing, root: string): Moves {
 /** The path below the directory; null: it leads out of it. */
 function within(path: string, root: string): string | null {
   const inside = path.startsWith('/') ? posix.relative(root, path) : posix.normalize(path)
-  return inside === '..' || inside.startsWith('../') || inside.startsWith('/') || /^[A-Za-z]:/.test(inside) ? null : inside
+  return inside === '..' || inside.startsWith('../') || inside.startsWith('/') || /^[A-Za-z]:/.test(inside)
+    ? null
+    : inside
 }

@@ -22,7 +22,10 @@ export interface LongText extends Spot {
 
 const identifiers = new Set(['as_id', 'allure_id', 'vendor_id'])
 
-/** The `source` of every attachment in a result, a container or the globals of a run, with that of their steps and fixtures. */
+/**
+ * The `source` of every attachment in a result, a container or the globals of a run, with that of their steps and
+ * fixtures.
+ */
 export function sourcesOf(value: unknown): Spot[] {
   return attachmentsOf(value).map(({ place, source }) => ({ place, text: source }))
 }
@@ -38,7 +41,10 @@ export function longTextsOf(value: object): LongText[] {
     if (typeof text !== 'string') return []
     const label = list === 'labels' ? content.labels?.[Number(index)]?.name : null
     const parameter = list === 'parameters' ? content.parameters?.[Number(index)] : null
-    const mayBeCut = place === 'name' || (list === 'links' && field === 'name') || (list === 'labels' && field === 'value' && !identifiers.has(label?.toLowerCase() ?? ''))
+    const mayBeCut =
+      place === 'name' ||
+      (list === 'links' && field === 'name') ||
+      (list === 'labels' && field === 'value' && !identifiers.has(label?.toLowerCase() ?? ''))
     return [{ place, text, mayBeCut, isSecret: field === 'value' && parameter != null && isSecretParameter(parameter) }]
   })
 }

@@ -1,6 +1,9 @@
 import { placeIn } from './sorted.ts'
 
-/** Indices at which one value stands, of each value that stands at two or more, in ascending order; NaN is no value. Groups come in the order of their first index. */
+/**
+ * Indices at which one value stands, of each value that stands at two or more, in ascending order; NaN is no value.
+ * Groups come in the order of their first index.
+ */
 export function* repeated(values: Float64Array): Generator<Uint32Array> {
   const twice = repeatedValues(values)
   const ends = new Uint32Array(twice.length + 1)

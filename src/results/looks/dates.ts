@@ -31,13 +31,25 @@ const dateTimes: readonly RegExp[] = [
   insensitive(`${dayName}[\\s,]{1,2}${clock}${half}${zone}`),
   insensitive(`${nameDay}[\\s,]{1,2}${clock}${half}${zone}`),
   // `date` of Unix and Date.toString of Java
-  insensitive(String.raw`(?<name>${month})\s{1,2}(?<day>\d{1,2})\s${clock}\s(?:[A-Z]{1,5}(?:[+-]\d\d:?\d\d)?\s)?(?<year>\d{4})`),
+  insensitive(
+    String.raw`(?<name>${month})\s{1,2}(?<day>\d{1,2})\s${clock}\s(?:[A-Z]{1,5}(?:[+-]\d\d:?\d\d)?\s)?(?<year>\d{4})`,
+  ),
 ]
 
-const dates: readonly RegExp[] = [insensitive(yearFirst), insensitive(yearLast), insensitive(dayName), insensitive(nameDay), insensitive(digits)]
+const dates: readonly RegExp[] = [
+  insensitive(yearFirst),
+  insensitive(yearLast),
+  insensitive(dayName),
+  insensitive(nameDay),
+  insensitive(digits),
+]
 
-/** what may stand around a date without making it a part of something else: quotes, brackets, the day's name, a zone's name */
-const around = /\([\w\s+:-]{1,60}\)|\[[\w/+-]{1,40}\]|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[,\s]|[\s"'`()[\]{}<>#]/gi
+/**
+ * what may stand around a date without making it a part of something else: quotes, brackets, the day's name, a zone's
+ * name
+ */
+const around =
+  /\([\w\s+:-]{1,60}\)|\[[\w/+-]{1,40}\]|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[,\s]|[\s"'`()[\]{}<>#]/gi
 
 /** The first date with a time of day in a text; null: there is none. */
 export function dateTimeIn(text: string): DateTime | null {
@@ -47,7 +59,12 @@ export function dateTimeIn(text: string): DateTime | null {
     const time = match ? timeOf(match.groups!) : null
     if (match && time !== null) {
       const rest = text.slice(0, match.index) + text.slice(match.index + match[0].length)
-      return { time, isWhole: rest.replace(around, '') === '', isEdge: isEdge(match.groups!), isRound: time % 300_000 === 0 && !/[1-9]/.test(match.groups!.fraction ?? '') }
+      return {
+        time,
+        isWhole: rest.replace(around, '') === '',
+        isEdge: isEdge(match.groups!),
+        isRound: time % 300_000 === 0 && !/[1-9]/.test(match.groups!.fraction ?? ''),
+      }
     }
   }
   return null
@@ -80,8 +97,10 @@ function offsetOf(offset: string | undefined): number {
 }
 
 function daysOf({ year, month: numbered, name, day, a, b }: Groups): number[] {
-  if (a !== undefined) return [...new Set([...dayIn(Number(year), Number(b), Number(a)), ...dayIn(Number(year), Number(a), Number(b))])]
-  const inYear = name === undefined ? Number(numbered) : monthNames.split('|').indexOf(name.slice(0, 3).toLowerCase()) + 1
+  if (a !== undefined)
+    return [...new Set([...dayIn(Number(year), Number(b), Number(a)), ...dayIn(Number(year), Number(a), Number(b))])]
+  const inYear =
+    name === undefined ? Number(numbered) : monthNames.split('|').indexOf(name.slice(0, 3).toLowerCase()) + 1
   return dayIn(Number(year), inYear, Number(day))
 }
 
@@ -93,5 +112,7 @@ function dayIn(year: number, monthInYear: number, day: number): number[] {
 }
 
 function isEdge({ hour, minute, second }: Groups): boolean {
-  return (Number(hour) % 24 === 0 && Number(minute) === 0 && Number(second ?? 0) === 0) || (hour === '23' && minute === '59')
+  return (
+    (Number(hour) % 24 === 0 && Number(minute) === 0 && Number(second ?? 0) === 0) || (hour === '23' && minute === '59')
+  )
 }

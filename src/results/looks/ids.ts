@@ -19,7 +19,8 @@ export function idLook({ text, name, at }: Looked): Look | null {
   const token = jwt.exec(text)
   if (token) return isOfRun(token[1]!, at) ? { what: 'a token that was issued for the run', isSecret: true } : null
   const ofHex = hex.exec(text)
-  if (ofHex && !ofContent.test(name) && !/^(?:sha|md)\d/i.test(text) && isRandomHex(ofHex[0].toLowerCase())) return { what: 'a long random id' }
+  if (ofHex && !ofContent.test(name) && !/^(?:sha|md)\d/i.test(text) && isRandomHex(ofHex[0].toLowerCase()))
+    return { what: 'a long random id' }
   const ofUlid = ulid.exec(text)
   if (ofUlid && isTimed(ofUlid[0].toUpperCase())) return { what: 'a ULID' }
   return base64.test(text) && !ofContent.test(name) && isRandom(text) ? { what: 'a long random id' } : null
@@ -32,7 +33,12 @@ function variety(text: string): number {
 
 /** Letters and digits in no order; `deadbeef` six times is none. */
 function isRandomHex(digits: string): boolean {
-  return /\d/.test(digits) && /[a-f]/.test(digits) && variety(digits) >= 8 && !/012345|123456|abcdef|(.)\1{5}|(.{4,8})\2/.test(digits)
+  return (
+    /\d/.test(digits) &&
+    /[a-f]/.test(digits) &&
+    variety(digits) >= 8 &&
+    !/012345|123456|abcdef|(.)\1{5}|(.{4,8})\2/.test(digits)
+  )
 }
 
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -54,7 +60,8 @@ function isRandom(text: string): boolean {
   const lower = plain.match(/[a-z]/g)?.length ?? 0
   if (digitGroups < 3 || upper < 3 || lower < 3) return false
   let changes = 0
-  for (let at = 1; at < plain.length; at += 1) if (kindOf(plain.charCodeAt(at)) !== kindOf(plain.charCodeAt(at - 1))) changes += 1
+  for (let at = 1; at < plain.length; at += 1)
+    if (kindOf(plain.charCodeAt(at)) !== kindOf(plain.charCodeAt(at - 1))) changes += 1
   return changes >= plain.length * 0.45 && !isOfWords(plain) && !isText(text)
 }
 

@@ -1,13 +1,21 @@
 import type { Look, Looked } from './look.ts'
 
 /** the port of an address: after a scheme any host counts, else `localhost`, numbers and names with a point */
-const inAddress = /(?:[a-z][\w+.-]{1,30}:\/\/[^\s/?#:]{1,253}|(?<![\w.:-])(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]{2,45}\]|[\w-]{1,63}(?:\.[\w-]{1,63}){0,9}\.[a-z]{2,24})):(\d{5})(?!\w)/gi
+const inAddress =
+  /(?:[a-z][\w+.-]{1,30}:\/\/[^\s/?#:]{1,253}|(?<![\w.:-])(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]{2,45}\]|[\w-]{1,63}(?:\.[\w-]{1,63}){0,9}\.[a-z]{2,24})):(\d{5})(?!\w)/gi
 
-/** Linux' default of `net.ipv4.ip_local_port_range` begins at the first one; other systems begin at 49152 (RFC 6335). */
+/**
+ * Linux' default of `net.ipv4.ip_local_port_range` begins at the first one; other systems begin at 49152 (RFC 6335).
+ */
 const [first, last] = [32_768, 65_535]
 
-/** ports of that range which people choose: MySQL X, Keystone, LiveReload, BACnet, gRPC, Hadoop, ActiveMQ, and the last one */
-const chosen: ReadonlySet<number> = new Set([33_060, 35_357, 35_729, 47_808, 50_051, 50_052, 50_070, 50_075, 61_613, 61_614, 61_616, 65_535])
+/**
+ * ports of that range which people choose: MySQL X, Keystone, LiveReload, BACnet, gRPC, Hadoop, ActiveMQ, and the last
+ * one
+ */
+const chosen: ReadonlySet<number> = new Set([
+  33_060, 35_357, 35_729, 47_808, 50_051, 50_052, 50_070, 50_075, 61_613, 61_614, 61_616, 65_535,
+])
 
 /** Of a port that the system picks for whoever asks for any. */
 export function portLook({ text, name }: Looked): Look | null {

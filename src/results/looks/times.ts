@@ -4,7 +4,10 @@ import type { Look, Looked } from './look.ts'
 const [hourMs, dayMs] = [3_600_000, 86_400_000]
 /** dates without a zone may be those of any */
 const zonesMs = 14 * hourMs
-/** what is further away is a date of the test itself, as the first and last ones that a system bears; the second holds for full minutes */
+/**
+ * what is further away is a date of the test itself, as the first and last ones that a system bears; the second holds
+ * for full minutes
+ */
 const [farMs, farOfRoundMs] = [5 * 365 * dayMs, 365 * dayMs]
 
 /** A time that is made when the test runs; a date alone, or a number, only where it is that of the run. */
@@ -19,7 +22,8 @@ export function timeLook({ text, at }: Looked): Look | null {
   }
   if (at === null) return null
   // from noon of that day
-  if (datesIn(text).some((date) => Math.abs(date + 12 * hourMs - at) <= 1.5 * dayMs + zonesMs)) return { what: 'the date of the run', isOfDay: true }
+  if (datesIn(text).some((date) => Math.abs(date + 12 * hourMs - at) <= 1.5 * dayMs + zonesMs))
+    return { what: 'the date of the run', isOfDay: true }
   return isEpoch(text, at) ? { what: 'the time of the run as a number' } : null
 }
 

@@ -9,7 +9,10 @@ export function notUtf8(bytes: Buffer): Found | null {
   if (wide !== null) return { message: `the file is in ${wide}, as its first bytes say`, place: 'byte 0' }
   const at = firstBad(bytes)
   const line = bytes.subarray(0, at).reduce((count, byte) => (byte === 10 ? count + 1 : count), 1)
-  return { message: `byte 0x${bytes[at]!.toString(16).padStart(2, '0')} is part of no character in UTF-8`, place: `line ${line} (byte ${at})` }
+  return {
+    message: `byte 0x${bytes[at]!.toString(16).padStart(2, '0')} is part of no character in UTF-8`,
+    place: `line ${line} (byte ${at})`,
+  }
 }
 
 function wideMark(bytes: Buffer): string | null {
@@ -21,7 +24,8 @@ function firstBad(bytes: Buffer): number {
   // most of it is right, and is skipped in large steps
   let at = 0
   for (let step = 1 << 20; step >= 16; step >>= 1) {
-    while (at + step < bytes.length && isUtf8(bytes.subarray(at, wholeBefore(bytes, at + step)))) at = wholeBefore(bytes, at + step)
+    while (at + step < bytes.length && isUtf8(bytes.subarray(at, wholeBefore(bytes, at + step))))
+      at = wholeBefore(bytes, at + step)
   }
   for (let length = characterAt(bytes, at); length > 0; length = characterAt(bytes, at)) at += length
   return at

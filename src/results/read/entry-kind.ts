@@ -7,7 +7,12 @@ export type EntryKind =
   | 'known'
   | 'attachment'
 
-const known: ReadonlySet<string> = new Set(['executor.json', 'categories.json', 'environment.properties', 'environment.xml'])
+const known: ReadonlySet<string> = new Set([
+  'executor.json',
+  'categories.json',
+  'environment.properties',
+  'environment.xml',
+])
 
 export function entryKind(name: string): EntryKind {
   if (name.endsWith('.json')) {

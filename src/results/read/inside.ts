@@ -17,9 +17,10 @@ const flags = nodeFiles.constants.O_RDONLY | (nodeFiles.constants.O_NONBLOCK ?? 
 const noLink = nodeFiles.constants.O_NOFOLLOW ?? 0
 
 /**
- * Opens a file of a results directory for reading, and returns its descriptor. `root` is the user's own word and may be a link; below
- * it, links are followed within it alone. That is judged by what was opened, so that a link that is put in its place meanwhile gains
- * nothing. A hard link cannot be told from a file. Throws `LeadsOut`, and what the system throws.
+ * Opens a file of a results directory for reading, and returns its descriptor. `root` is the user's own word and may be
+ * a link; below it, links are followed within it alone. That is judged by what was opened, so that a link that is put
+ * in its place meanwhile gains nothing. A hard link cannot be told from a file. Throws `LeadsOut`, and what the system
+ * throws.
  */
 export function openInside(root: string, path: string | Buffer, files: OpenFiles = nodeFiles): number {
   // whatever lies in the root itself is a link only by its own name
@@ -37,7 +38,8 @@ export function openInside(root: string, path: string | Buffer, files: OpenFiles
     // a folder on the way may have become a link meanwhile
     const opened = files.fstatSync(descriptor)
     const there = nodeFiles.lstatSync(real)
-    if (opened.ino !== there.ino || opened.dev !== there.dev || !realPathOf(real).equals(real)) throw new LeadsOut(leadsOut)
+    if (opened.ino !== there.ino || opened.dev !== there.dev || !realPathOf(real).equals(real))
+      throw new LeadsOut(leadsOut)
     return descriptor
   } catch (error) {
     files.closeSync(descriptor)
@@ -45,7 +47,10 @@ export function openInside(root: string, path: string | Buffer, files: OpenFiles
   }
 }
 
-/** Where a path of a directory really is. Throws `LeadsOut` where that is not below the directory, and what the system throws. */
+/**
+ * Where a path of a directory really is. Throws `LeadsOut` where that is not below the directory, and what the system
+ * throws.
+ */
 export function realInside(root: string, path: string | Buffer): Buffer {
   const real = realPathOf(path)
   if (!isBelow(realPathOf(root), real)) throw new LeadsOut(leadsOut)

@@ -3,12 +3,37 @@ import { grouped } from '../../core/grouped.ts'
 import type { Found } from '../problem.ts'
 import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
 
-/** Kinds of tokens, and errors within one, of jsonc-parser's scanner; its enums are not there for who builds file by file. */
-const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, colon: 6, string: 10, lineComment: 12, blockComment: 13, lineBreak: 14, trivia: 15, unknown: 16, end: 17 } as const
+/**
+ * Kinds of tokens, and errors within one, of jsonc-parser's scanner; its enums are not there for who builds file by
+ * file.
+ */
+const token = {
+  openBrace: 1,
+  closeBrace: 2,
+  openBracket: 3,
+  closeBracket: 4,
+  comma: 5,
+  colon: 6,
+  string: 10,
+  lineComment: 12,
+  blockComment: 13,
+  lineBreak: 14,
+  trivia: 15,
+  unknown: 16,
+  end: 17,
+} as const
 const within = { endOfString: 2, endOfNumber: 3, unicode: 4, escape: 5, character: 6 } as const
 
 /** What belongs at a place. */
-type Wanted = 'a value' | 'a value or ]' | 'a name in quotation marks' | 'a name in quotation marks or }' | ':' | ', or ]' | ', or }' | 'nothing more'
+type Wanted =
+  | 'a value'
+  | 'a value or ]'
+  | 'a name in quotation marks'
+  | 'a name in quotation marks or }'
+  | ':'
+  | ', or ]'
+  | ', or }'
+  | 'nothing more'
 
 /** Where a text is no JSON, and why. Positions are of the text; `end` where it only lacks its end. */
 export interface JsonFault {
@@ -30,7 +55,8 @@ export function jsonFault(text: string): JsonFault | null {
     const fault = withinToken(text, kind, scanner.getTokenError(), at, scanner.getTokenLength())
     if (fault !== null) return fault
     const next = after(kind, wanted, open)
-    if (next === null) return { at, why: `there is ${shown(text, at, scanner.getTokenLength())} where ${belongs(wanted)}`, isEnd: false }
+    if (next === null)
+      return { at, why: `there is ${shown(text, at, scanner.getTokenLength())} where ${belongs(wanted)}`, isEnd: false }
     wanted = next
   }
 }
@@ -70,7 +96,8 @@ function behindValue(open: readonly ('}' | ']')[]): Wanted {
 }
 
 function withinToken(text: string, kind: number, error: number, at: number, length: number): JsonFault | null {
-  if (kind === token.lineComment || kind === token.blockComment) return { at, why: 'there is a comment, of which JSON knows none', isEnd: false }
+  if (kind === token.lineComment || kind === token.blockComment)
+    return { at, why: 'there is a comment, of which JSON knows none', isEnd: false }
   switch (error) {
     case within.endOfString:
       if (at + length >= text.length) return { at: text.length, why: 'it ends in the middle of a text', isEnd: true }
@@ -80,10 +107,18 @@ function withinToken(text: string, kind: number, error: number, at: number, leng
       return { at, why: `${shown(text, at, length)} is no whole number, nor a whole fraction`, isEnd: false }
     case within.unicode:
     case within.escape:
-      return { at, why: 'there is a text with a backslash before what JSON does not let one stand before', isEnd: false }
+      return {
+        at,
+        why: 'there is a text with a backslash before what JSON does not let one stand before',
+        isEnd: false,
+      }
     case within.character: {
       const control = controlIn(text, at, at + length)
-      return { at: control, why: `there is a control character (0x${text.charCodeAt(control).toString(16).padStart(2, '0')}) within a text`, isEnd: false }
+      return {
+        at: control,
+        why: `there is a control character (0x${text.charCodeAt(control).toString(16).padStart(2, '0')}) within a text`,
+        isEnd: false,
+      }
     }
     default:
       if (kind !== token.unknown) return null
@@ -108,7 +143,10 @@ function belongs(wanted: Wanted): string {
 
 function shown(text: string, at: number, length: number): string {
   // of what stands before it so much that tells whether it is a secret
-  const [, it] = partedWithoutSecrets(text.slice(Math.max(0, at - 1000), at), text.slice(at, at + Math.min(length, 1000)))
+  const [, it] = partedWithoutSecrets(
+    text.slice(Math.max(0, at - 1000), at),
+    text.slice(at, at + Math.min(length, 1000)),
+  )
   return JSON.stringify(it.slice(0, 20))
 }
 
@@ -122,6 +160,10 @@ export function badJson(text: string, before: number, message: string): Found {
   const column = fault.at - ahead.lastIndexOf('\n')
   const place = `line ${line}, column ${column} (byte ${Buffer.byteLength(ahead) + before})`
   const bytes = Buffer.byteLength(text) + before
-  if (fault.isEnd) return { message: `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}: who wrote it was stopped, or had not come to its end`, place }
+  if (fault.isEnd)
+    return {
+      message: `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}: who wrote it was stopped, or had not come to its end`,
+      place,
+    }
   return { message: `this is no JSON: ${fault.why}`, place }
 }

@@ -48,8 +48,8 @@ const [atOnce, beforeTurn] = [1024, 8192]
 const [mostNames, mostUnopened] = [10_000, 1000]
 
 /**
- * Throws FORBIDDEN and UNREACHABLE where the directory cannot be listed, and the signal's reason. Symbolic links are what they lead
- * to within the directory, but for directories.
+ * Throws FORBIDDEN and UNREACHABLE where the directory cannot be listed, and the signal's reason. Symbolic links are
+ * what they lead to within the directory, but for directories.
  */
 export async function listDirectory(directory: string, hash: Hash, signal?: AbortSignal): Promise<Listing> {
   try {
@@ -61,10 +61,27 @@ export async function listDirectory(directory: string, hash: Hash, signal?: Abor
   }
 }
 
-const nothing = { results: [], resultCount: 0, containers: [], containerCount: 0, attachments: [], attachmentHashes: new Float64Array(), known: [], folders: [], areFoldersCut: false, special: [], specialCount: 0 } as const
+const nothing = {
+  results: [],
+  resultCount: 0,
+  containers: [],
+  containerCount: 0,
+  attachments: [],
+  attachmentHashes: new Float64Array(),
+  known: [],
+  folders: [],
+  areFoldersCut: false,
+  special: [],
+  specialCount: 0,
+} as const
 
 /** Null: there is a name that is no UTF-8, so that names have to be asked for as bytes. */
-async function listed(directory: string, encoding: 'utf8' | 'buffer', hash: Hash, signal: AbortSignal | undefined): Promise<Listing | null> {
+async function listed(
+  directory: string,
+  encoding: 'utf8' | 'buffer',
+  hash: Hash,
+  signal: AbortSignal | undefined,
+): Promise<Listing | null> {
   const [results, containers, attachments, hashes] = [nameBlocks(), nameBlocks(), nameBlocks(), numbers()]
   const [known, folders]: string[][] = [[], []]
   const special: Unopened[] = []
@@ -172,5 +189,10 @@ function stateBy(error: unknown): 'missing' | 'not-a-directory' | null {
 function notListed(directory: string, error: unknown): AdminError {
   const isRight = ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
   const what = isRight ? 'may not be listed by this user' : `cannot be listed: ${messageOf(error)}`
-  return new AdminError(isRight ? 'FORBIDDEN' : 'UNREACHABLE', `the directory ${directory} ${what}`, [command`ls -ld ${asPath(directory)}`], { cause: error })
+  return new AdminError(
+    isRight ? 'FORBIDDEN' : 'UNREACHABLE',
+    `the directory ${directory} ${what}`,
+    [command`ls -ld ${asPath(directory)}`],
+    { cause: error },
+  )
 }

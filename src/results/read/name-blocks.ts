@@ -5,7 +5,10 @@ import type { FileName } from './file-name.ts'
 /** so many names lie in each block but the last */
 export const namesOfBlock = 256
 
-/** Names one behind the other, each with a NUL at its end, which no name holds: a million of them take little more than their letters. */
+/**
+ * Names one behind the other, each with a NUL at its end, which no name holds: a million of them take little more than
+ * their letters.
+ */
 export interface NameBlock {
   readonly bytes: Uint8Array
   readonly count: number

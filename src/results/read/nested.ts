@@ -29,8 +29,17 @@ const [mostDepth, mostFolders, mostFiles] = [16, 10_000, 200_000]
 /** so many links out of it are kept */
 const mostOutside = 1000
 
-/** Looks through the child directories of these names, but for those of `except`, paths below the directory. Links are not followed. */
-export async function listNested(directory: string, folders: readonly string[], except: ReadonlySet<string>, hash: Hash, signal?: AbortSignal): Promise<Nested> {
+/**
+ * Looks through the child directories of these names, but for those of `except`, paths below the directory. Links are
+ * not followed.
+ */
+export async function listNested(
+  directory: string,
+  folders: readonly string[],
+  except: ReadonlySet<string>,
+  hash: Hash,
+  signal?: AbortSignal,
+): Promise<Nested> {
   const [files, baseHashes] = [nameBlocks(), numbers()]
   const withResults: { path: string; results: number }[] = []
   const outside: Unopened[] = []
@@ -77,5 +86,13 @@ export async function listNested(directory: string, folders: readonly string[], 
     await immediately()
     signal?.throwIfAborted()
   }
-  return { files: files.blocks(), fileCount: files.length, baseHashes: baseHashes.all(), withResults, outside, outsideCount, isCut }
+  return {
+    files: files.blocks(),
+    fileCount: files.length,
+    baseHashes: baseHashes.all(),
+    withResults,
+    outside,
+    outsideCount,
+    isCut,
+  }
 }

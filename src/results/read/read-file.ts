@@ -28,12 +28,22 @@ export function readingSpace(): Buffer {
 }
 
 /** Reads a file of the directory `root`, and no link out of it. Never throws. */
-export async function readJson(root: string, path: string | Buffer, space: Buffer, files: Files = nodeFiles): Promise<Read> {
+export async function readJson(
+  root: string,
+  path: string | Buffer,
+  space: Buffer,
+  files: Files = nodeFiles,
+): Promise<Read> {
   return readAtOnce(root, path, space, files) ?? (await readClosely(root, path, files))
 }
 
 /** A result as most are: of usual size, and JSON; null: it has to be looked at more closely. Its text is not kept. */
-export function readAtOnce(root: string, path: string | Buffer, space: Buffer, files: Files = nodeFiles): Extract<Read, { kind: 'value' }> | null {
+export function readAtOnce(
+  root: string,
+  path: string | Buffer,
+  space: Buffer,
+  files: Files = nodeFiles,
+): Extract<Read, { kind: 'value' }> | null {
   try {
     const descriptor = openInside(root, path, files)
     let bytes: number
@@ -60,7 +70,8 @@ async function readClosely(root: string, path: string | Buffer, files: Files): P
       if (!found.isFile()) return { kind: 'unread', why: 'is no file any more' }
       if (found.size > readableBytes) return { kind: 'huge', bytes: found.size }
       bytes = readAll(descriptor, found.size, files)
-      if (bytes.length !== found.size || files.fstatSync(descriptor).size !== found.size) return { kind: 'unread', why: 'was written to while it was read' }
+      if (bytes.length !== found.size || files.fstatSync(descriptor).size !== found.size)
+        return { kind: 'unread', why: 'was written to while it was read' }
     } finally {
       files.closeSync(descriptor)
     }
@@ -68,12 +79,25 @@ async function readClosely(root: string, path: string | Buffer, files: Files): P
     return { kind: 'unread', why: whyNot(error) }
   }
   const text = textOf(bytes)
-  if (text === null) return { kind: 'broken', rule: 'not-utf8', found: notUtf8(bytes)!, bytes: bytes.length, text: bytes.toString('utf8') }
+  if (text === null)
+    return {
+      kind: 'broken',
+      rule: 'not-utf8',
+      found: notUtf8(bytes)!,
+      bytes: bytes.length,
+      text: bytes.toString('utf8'),
+    }
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown, bytes: bytes.length, text }
   } catch (error) {
     const { badJson } = await import('./json-fault.ts')
-    return { kind: 'broken', rule: 'bad-json', found: badJson(text, bytes.length - Buffer.byteLength(text), messageOf(error)), bytes: bytes.length, text }
+    return {
+      kind: 'broken',
+      rule: 'bad-json',
+      found: badJson(text, bytes.length - Buffer.byteLength(text), messageOf(error)),
+      bytes: bytes.length,
+      text,
+    }
   }
 }
 

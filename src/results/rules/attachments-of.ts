@@ -17,8 +17,8 @@ const steps = ['steps'] as const
 type Holder = Readonly<Partial<Record<'attachments' | 'steps' | 'befores' | 'afters', unknown>>>
 
 /**
- * The attachments of a result, a container (in its fixtures) or the globals, with those of steps at any depth, in the order of the file.
- * The value may have any shape.
+ * The attachments of a result, a container (in its fixtures) or the globals, with those of steps at any depth, in the
+ * order of the file. The value may have any shape.
  */
 export function attachmentsOf(content: unknown): readonly NamedAttachment[] {
   return hasAttachments(content) ? withPlaces(content) : none
@@ -62,7 +62,9 @@ function withPlaces(content: unknown): NamedAttachment[] {
     }
     for (const key of holder === content ? inner : steps) {
       const items = holder[key]
-      if (isFilled(items)) for (let at = items.length - 1; at >= 0; at -= 1) pending.push({ holder: items[at], place: within(place, `${key}[${at}]`) })
+      if (isFilled(items))
+        for (let at = items.length - 1; at >= 0; at -= 1)
+          pending.push({ holder: items[at], place: within(place, `${key}[${at}]`) })
     }
   }
   return found

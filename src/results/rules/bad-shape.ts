@@ -7,7 +7,17 @@ const most = 5
 const none: readonly Found[] = []
 
 /** What a field holds (FIELD-NOTES.md 6): its type, or that of each item of a list. */
-type Kind = 'text' | 'number' | 'flag' | 'texts' | 'attachments' | 'parameters' | 'labels' | 'links' | 'steps' | 'details'
+type Kind =
+  | 'text'
+  | 'number'
+  | 'flag'
+  | 'texts'
+  | 'attachments'
+  | 'parameters'
+  | 'labels'
+  | 'links'
+  | 'steps'
+  | 'details'
 
 type Fields = Readonly<Record<string, Kind>>
 
@@ -24,7 +34,16 @@ const step: Fields = {
   start: 'number',
   stop: 'number',
 }
-const result: Fields = { ...step, uuid: 'text', historyId: 'text', testCaseId: 'text', fullName: 'text', titlePath: 'texts', labels: 'labels', links: 'links' }
+const result: Fields = {
+  ...step,
+  uuid: 'text',
+  historyId: 'text',
+  testCaseId: 'text',
+  fullName: 'text',
+  titlePath: 'texts',
+  labels: 'labels',
+  links: 'links',
+}
 
 /** of which objects these are made, each field by its name; what is not named here may hold anything */
 const objects = {
@@ -36,7 +55,9 @@ const objects = {
   steps: step,
 } as const satisfies Readonly<Record<string, Fields>>
 
-/** What keeps a value from being a result; null stands for what is absent, and fields that are not known hold anything. */
+/**
+ * What keeps a value from being a result; null stands for what is absent, and fields that are not known hold anything.
+ */
 export function shapeFaults(value: unknown): readonly Found[] {
   if (isResult(value)) return none
   if (!isObject(value)) return [{ message: `the file holds ${told(value)}, and a result is an object` }]
@@ -70,7 +91,10 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
         if (typeof it !== typeNames[kind]) add(`${place}${key}`, it, words[kind])
       } else if (kind === 'details') take(it, key, objects.details)
       else if (!Array.isArray(it)) add(`${place}${key}`, it, kind === 'texts' ? 'a list of texts' : 'a list of objects')
-      else if (kind === 'texts') it.forEach((text, at) => text == null || typeof text === 'string' || add(`${place}${key}[${at}]`, text, 'a text'))
+      else if (kind === 'texts')
+        it.forEach(
+          (text, at) => text == null || typeof text === 'string' || add(`${place}${key}[${at}]`, text, 'a text'),
+        )
       else it.forEach((item, at) => take(item, `${key}[${at}]`, objects[kind]))
     }
     // the last goes first onto the pile, so that they come out in order
@@ -84,7 +108,8 @@ const words = { text: 'a text', number: 'a number', flag: 'true or false' } as c
 
 /** What stands there, without its value where that may be long or secret. */
 function told(value: unknown): string {
-  if (typeof value === 'string') return /^[\w:.+ -]{0,20}$/.test(value) && !/[a-z\d]{12}/i.test(value) ? `the text ${quoted(value)}` : 'a text'
+  if (typeof value === 'string')
+    return /^[\w:.+ -]{0,20}$/.test(value) && !/[a-z\d]{12}/i.test(value) ? `the text ${quoted(value)}` : 'a text'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'number') return `the number ${value}`
   if (typeof value === 'boolean') return String(value)
@@ -116,7 +141,19 @@ function isResult(value: unknown): boolean {
 }
 
 /** But for its steps, of which only that they are a list. */
-function isStep({ name, status, statusDetails, stage, description, descriptionHtml, steps, attachments, parameters, start, stop }: Readonly<Record<string, unknown>>): boolean {
+function isStep({
+  name,
+  status,
+  statusDetails,
+  stage,
+  description,
+  descriptionHtml,
+  steps,
+  attachments,
+  parameters,
+  start,
+  stop,
+}: Readonly<Record<string, unknown>>): boolean {
   return (
     isText(name) &&
     isText(status) &&
@@ -135,33 +172,46 @@ function isStep({ name, status, statusDetails, stage, description, descriptionHt
 function areLabels(value: unknown): boolean {
   if (value == null) return true
   if (!Array.isArray(value)) return false
-  for (const it of value as unknown[]) if (it != null && !(isObject(it) && isText(it.name) && isText(it.value))) return false
+  for (const it of value as unknown[])
+    if (it != null && !(isObject(it) && isText(it.name) && isText(it.value))) return false
   return true
 }
 
 function areLinks(value: unknown): boolean {
   if (value == null) return true
   if (!Array.isArray(value)) return false
-  for (const it of value as unknown[]) if (it != null && !(isObject(it) && isText(it.name) && isText(it.url) && isText(it.type))) return false
+  for (const it of value as unknown[])
+    if (it != null && !(isObject(it) && isText(it.name) && isText(it.url) && isText(it.type))) return false
   return true
 }
 
 function areAttachments(value: unknown): boolean {
   if (value == null) return true
   if (!Array.isArray(value)) return false
-  for (const it of value as unknown[]) if (it != null && !(isObject(it) && isText(it.name) && isText(it.source) && isText(it.type))) return false
+  for (const it of value as unknown[])
+    if (it != null && !(isObject(it) && isText(it.name) && isText(it.source) && isText(it.type))) return false
   return true
 }
 
 function areParameters(value: unknown): boolean {
   if (value == null) return true
   if (!Array.isArray(value)) return false
-  for (const it of value as unknown[]) if (it != null && !(isObject(it) && isText(it.name) && isText(it.value) && isFlag(it.excluded) && isText(it.mode))) return false
+  for (const it of value as unknown[])
+    if (it != null && !(isObject(it) && isText(it.name) && isText(it.value) && isFlag(it.excluded) && isText(it.mode)))
+      return false
   return true
 }
 
 function areDetails(value: unknown): boolean {
-  return value == null || (isObject(value) && isText(value.message) && isText(value.trace) && isFlag(value.known) && isFlag(value.muted) && isFlag(value.flaky))
+  return (
+    value == null ||
+    (isObject(value) &&
+      isText(value.message) &&
+      isText(value.trace) &&
+      isFlag(value.known) &&
+      isFlag(value.muted) &&
+      isFlag(value.flaky))
+  )
 }
 
 function isFilled(value: unknown): value is readonly unknown[] {

@@ -5,7 +5,9 @@ import { identifierOf } from './identifier.ts'
 export type Collapse =
   /** different tests: by what they differ, with its values in the order in which they appear */
   | { kind: 'tests'; by: Difference; values: readonly string[] }
-  /** different tests, though nothing else differs: so many, by the adapter's numbers of retries, or since each passed */
+  /**
+   * different tests, though nothing else differs: so many, by the adapter's numbers of retries, or since each passed
+   */
   | { kind: 'tests'; by: 'retries' | 'passed'; values: readonly []; tests: number }
   /** runs of one test with different data, by their names or by their outcomes, or since each passed */
   | { kind: 'runs'; by: 'name' | 'status' | 'passed'; values: readonly string[] }
@@ -16,7 +18,9 @@ export type Difference = 'testCaseId' | 'titlePath' | PlaceLabel | 'name' | 'dir
 const placeLabels = ['package', 'testClass', 'testMethod', 'parentSuite', 'suite', 'subSuite'] as const
 type PlaceLabel = (typeof placeLabels)[number]
 
-/** Of results with one full name and equal parameters, the earliest first; null: nothing, as where one test is retried. */
+/**
+ * Of results with one full name and equal parameters, the earliest first; null: nothing, as where one test is retried.
+ */
 export function collapseOf(group: readonly ResultFile[]): Collapse | null {
   for (const part of byIdentifier(group)) {
     const collapse = part.length < 2 ? null : collapseOfPart(part)
@@ -41,7 +45,7 @@ function byIdentifier(group: readonly ResultFile[]): Iterable<readonly ResultFil
 function collapseOfPart(group: readonly ResultFile[]): Collapse | null {
   const place = differenceOfPlace(group)
   if (place) return place
-  const names = distinct(group, ({ content }) => content.name == null ? null : withoutAttempt(content.name))
+  const names = distinct(group, ({ content }) => (content.name == null ? null : withoutAttempt(content.name)))
   const isUnparameterized = !group.some(({ content }) => content.parameters?.some(counts))
   if (names.length > 1) {
     const isOneTest = isUnparameterized && (isOneMethod(group) || new Set(names.map(withoutNumbering)).size === 1)
@@ -60,16 +64,25 @@ function collapseOfPart(group: readonly ResultFile[]): Collapse | null {
 /** in a loop a test runs more often than two tests bear one name by mistake */
 const mostTests = 2
 
-/** What is tried again has not passed. Two tests may bear one name; one method, or what runs more often, is a test with data. */
+/**
+ * What is tried again has not passed. Two tests may bear one name; one method, or what runs more often, is a test with
+ * data.
+ */
 function allPassed(group: readonly ResultFile[], isUnparameterized: boolean): Collapse | null {
   // a file and its copy, or a link to it
-  if (new Set(group.map(({ directory, file, content }) => content.uuid ?? `${directory}/${file}`)).size === 1) return null
+  if (new Set(group.map(({ directory, file, content }) => content.uuid ?? `${directory}/${file}`)).size === 1)
+    return null
   const isExcluded = group.some(({ content }) => content.parameters?.length)
   const isOneTest = isUnparameterized && (isOneMethod(group) || isExcluded || group.length > mostTests)
-  return isOneTest ? { kind: 'runs', by: 'passed', values: [] } : { kind: 'tests', by: 'passed', values: [], tests: group.length }
+  return isOneTest
+    ? { kind: 'runs', by: 'passed', values: [] }
+    : { kind: 'tests', by: 'passed', values: [], tests: group.length }
 }
 
-/** By the adapter's own numbers of retries, how many tests these are: each has one result without a number, and one of each number. Null: nothing is marked. */
+/**
+ * By the adapter's own numbers of retries, how many tests these are: each has one result without a number, and one of
+ * each number. Null: nothing is marked.
+ */
 function testsByRetries(group: readonly ResultFile[]): number | null {
   const times = new Map<string, number>()
   for (const { content } of group) {
@@ -93,7 +106,10 @@ function differenceOfPlace(group: readonly ResultFile[]): Collapse | null {
     const collapse = told(name, (file) => labelOf(file, name))
     if (collapse) return collapse
   }
-  return told('titlePath', ({ content }) => content.titlePath?.join(' > ') ?? null) ?? told('testCaseId', ({ content }) => content.testCaseId ?? null)
+  return (
+    told('titlePath', ({ content }) => content.titlePath?.join(' > ') ?? null) ??
+    told('testCaseId', ({ content }) => content.testCaseId ?? null)
+  )
 }
 
 /** Values that are there, each once; what is absent differs from nothing. */
@@ -108,7 +124,8 @@ function distinct(group: readonly ResultFile[], of: (file: ResultFile) => string
 
 /** Of several labels of one name all, in any order. */
 function labelOf({ content }: ResultFile, name: PlaceLabel): string | null {
-  const values = content.labels?.filter((label) => label?.name === name && label.value).map((label) => label!.value!) ?? []
+  const values =
+    content.labels?.filter((label) => label?.name === name && label.value).map((label) => label!.value!) ?? []
   return values.length === 0 ? null : values.sort().join(' > ')
 }
 
@@ -123,7 +140,10 @@ function counts(parameter: ParameterContent | null): boolean {
 /** a longer name is taken as it is: what is looked for at its end takes the square of its length where it is hostile */
 const mostLetters = 1000
 
-/** `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`, `repetition 2 of 3`: a name without what tells one run of a test; a number alone may tell tests apart. */
+/**
+ * `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`, `repetition 2 of 3`: a name without what
+ * tells one run of a test; a number alone may tell tests apart.
+ */
 function withoutNumbering(name: string): string {
   if (name.length > mostLetters) return name
   return name
@@ -136,15 +156,17 @@ function withoutNumbering(name: string): string {
 
 /** `logs in (retry 1)`: numbers of attempts are no data. */
 function withoutAttempt(name: string): string {
-  return name.length > mostLetters ? name : name.replace(/(?<![\s_-])[\s_-]*[[(]?\b(?:retry|rerun|attempt)\b[\s#:]*\d*[\])]?$/i, '')
+  return name.length > mostLetters
+    ? name
+    : name.replace(/(?<![\s_-])[\s_-]*[[(]?\b(?:retry|rerun|attempt)\b[\s#:]*\d*[\])]?$/i, '')
 }
 
 /** clocks of start and end that differ by so much make no two runs at a time */
 const momentMs = 50
 
 /**
- * Whether the runs can be those of one test that is repeated until it passes: all but the last have not passed, and each begins after
- * the one before has ended. Without times that is not known.
+ * Whether the runs can be those of one test that is repeated until it passes: all but the last have not passed, and
+ * each begins after the one before has ended. Without times that is not known.
  */
 function areRetries(group: readonly ResultFile[]): boolean {
   const passed = group.filter(({ content }) => content.status === 'passed')

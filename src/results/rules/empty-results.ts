@@ -23,5 +23,10 @@ export function emptyResults({ kind, entries, childrenWithResults }: EmptyListin
   if (entries.length === 0) return { message: 'the directory is empty' }
   // a link that leads out, or a pipe, may bear the name of a result
   const which = entries.some((name) => name.endsWith('-result.json')) ? ' that was read' : ''
-  return { message: `the directory holds no *-result.json${which}; there is ${listed(entries.map((name) => quoted(name)), 3)}` }
+  return {
+    message: `the directory holds no *-result.json${which}; there is ${listed(
+      entries.map((name) => quoted(name)),
+      3,
+    )}`,
+  }
 }

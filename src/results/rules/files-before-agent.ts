@@ -24,8 +24,19 @@ export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Prom
     ...(counts?.agents.length === 1 && { place: `line ${counts.firstLine}` }),
   }))
   const none = causes.find(({ id }) => id === 'agent-nothing-indexed')
-  const unindexed = (none?.samples ?? []).map(({ before, after }) => filesFound(`${before}${after}`)).filter((files) => files > 0)
-  return { found: [...unprocessed, ...unindexed.map((files) => ({ message: `the agent's log counts ${counted(files, 'file')} found, and none indexed`, ...(none!.count === 1 && { place: `line ${none!.firstLine}` }) }))], unread }
+  const unindexed = (none?.samples ?? [])
+    .map(({ before, after }) => filesFound(`${before}${after}`))
+    .filter((files) => files > 0)
+  return {
+    found: [
+      ...unprocessed,
+      ...unindexed.map((files) => ({
+        message: `the agent's log counts ${counted(files, 'file')} found, and none indexed`,
+        ...(none!.count === 1 && { place: `line ${none!.firstLine}` }),
+      })),
+    ],
+    unread,
+  }
 }
 
 async function readInto(scan: Scan, log: LogPart, signal: AbortSignal | undefined): Promise<string | null> {

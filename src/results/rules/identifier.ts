@@ -1,6 +1,9 @@
 import type { NamedValue, ResultContent } from '../result-file.ts'
 
-/** What the label is called, by SPEC.md 2 and by the adapters of each language, which differ in upper and lower case (FIELD-NOTES.md 6). */
+/**
+ * What the label is called, by SPEC.md 2 and by the adapters of each language, which differ in upper and lower case
+ * (FIELD-NOTES.md 6).
+ */
 const identifierNames: ReadonlySet<string> = new Set(['as_id', 'allure_id', 'vendor_id'])
 
 export interface IdentifierLabel {

@@ -19,6 +19,12 @@ export { isSecretParameter } from './said.ts'
 export { pairOf, parameterPairs, volatileBetween } from './volatile-between.ts'
 
 /** In the order of the catalogue. */
-export const fileRules: readonly FileRule[] = [longField, nestedAttachment, noIdentifier, inventedIdentifier, volatileParameter]
+export const fileRules: readonly FileRule[] = [
+  longField,
+  nestedAttachment,
+  noIdentifier,
+  inventedIdentifier,
+  volatileParameter,
+]
 
 export const groupRules: readonly GroupRule[] = [nameCollision, parametersMissing]

@@ -17,12 +17,20 @@ export const inventedIdentifier: FileRule = {
 function inventedOne({ at, name, value }: IdentifierLabel): Found {
   const why = value.trim() === '' ? 'is empty' : `is ${quoted(value)}`
   const spaces = value !== value.trim() && value.trim() !== '' ? ', with blanks around it' : ''
-  return { message: `the label ${name} ${why}${spaces}, and the service assigns positive whole numbers alone`, place: `labels[${at}].value` }
+  return {
+    message: `the label ${name} ${why}${spaces}, and the service assigns positive whole numbers alone`,
+    place: `labels[${at}].value`,
+  }
 }
 
 function differing(labels: readonly IdentifierLabel[]): readonly Found[] {
   const ids = distinctIdentifiers(labels)
   if (ids.length < 2) return []
   const told = labels.map(({ name, value }) => `${name} ${value}`)
-  return [{ message: `there are ${ids.length} different identifiers: ${listed(told, 5)}`, place: `labels[${labels.at(-1)!.at}].value` }]
+  return [
+    {
+      message: `there are ${ids.length} different identifiers: ${listed(told, 5)}`,
+      place: `labels[${labels.at(-1)!.at}].value`,
+    },
+  ]
 }

@@ -3,25 +3,39 @@ import { isSecretName } from '../../core/redaction/table.ts'
 import { quoted } from './said.ts'
 import { volatileLook } from '../looks/volatile-look.ts'
 
-/** Entries of the files of the environment that differ from those of the run before, or look as if they would; `changing`: names of those that may. */
+/**
+ * Entries of the files of the environment that differ from those of the run before, or look as if they would;
+ * `changing`: names of those that may.
+ */
 export function judgeEnvironment(
   current: ReadonlyMap<string, string>,
   previous: ReadonlyMap<string, string> | null,
   changing: ReadonlySet<string>,
 ): Found[] {
-  return [...current].flatMap(([name, value]) => (changing.has(name) ? [] : (judgeEntry(name, value, previous?.get(name)) ?? [])))
+  return [...current].flatMap(([name, value]) =>
+    changing.has(name) ? [] : (judgeEntry(name, value, previous?.get(name)) ?? []),
+  )
 }
 
 function judgeEntry(name: string, value: string, before: string | undefined): Found | null {
   const isSecret = isSecretName(name)
   if (before !== undefined && before !== value) {
     const values = isSecret ? '' : `: it was ${quoted(before)}, and is ${quoted(value)}`
-    return { message: `the environment entry ${quoted(name, 80)} has another value than in the run before${values}`, place: name, remedy }
+    return {
+      message: `the environment entry ${quoted(name, 80)} has another value than in the run before${values}`,
+      place: name,
+      remedy,
+    }
   }
   const look = volatileLook(value, name, null)
   // what two runs had in common does not change, whatever it looks like
   if (look === null || before !== undefined) return null
-  return { message: `the environment entry ${quoted(name, 80)} holds ${look.what}${isSecret || look.isSecret ? '' : `: ${quoted(value)}`}`, place: name, remedy }
+  return {
+    message: `the environment entry ${quoted(name, 80)} holds ${look.what}${isSecret || look.isSecret ? '' : `: ${quoted(value)}`}`,
+    place: name,
+    remedy,
+  }
 }
 
-const remedy = 'Leave what changes out of the file of the environment (`environment.properties`), and put it into an attachment where it is needed.'
+const remedy =
+  'Leave what changes out of the file of the environment (`environment.properties`), and put it into an attachment where it is needed.'

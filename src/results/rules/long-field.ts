@@ -8,8 +8,8 @@ import { isSecretParameter, quoted } from './said.ts'
 const most = limits.fieldCharacters
 
 /**
- * The texts that FAULTS.md names: name, full name, and the texts of labels, links and parameters. Counted in UTF-16 code units (see
- * `limits.fieldCharacters`): 128 emoji are 256.
+ * The texts that FAULTS.md names: name, full name, and the texts of labels, links and parameters. Counted in UTF-16
+ * code units (see `limits.fieldCharacters`): 128 emoji are 256.
  */
 export const longField: FileRule = {
   id: 'long-field',
@@ -19,9 +19,15 @@ export const longField: FileRule = {
 /** Asked of every result. */
 function isWithin({ name, fullName, labels, links, parameters }: ResultContent): boolean {
   if (isLong(name) || isLong(fullName)) return false
-  if (labels) for (let at = 0; at < labels.length; at += 1) if (isLong(labels[at]?.value) || isLong(labels[at]?.name)) return false
-  if (links) for (let at = 0; at < links.length; at += 1) if (isLong(links[at]?.url) || isLong(links[at]?.name) || isLong(links[at]?.type)) return false
-  if (parameters) for (let at = 0; at < parameters.length; at += 1) if (isLong(parameters[at]?.value) || isLong(parameters[at]?.name)) return false
+  if (labels)
+    for (let at = 0; at < labels.length; at += 1)
+      if (isLong(labels[at]?.value) || isLong(labels[at]?.name)) return false
+  if (links)
+    for (let at = 0; at < links.length; at += 1)
+      if (isLong(links[at]?.url) || isLong(links[at]?.name) || isLong(links[at]?.type)) return false
+  if (parameters)
+    for (let at = 0; at < parameters.length; at += 1)
+      if (isLong(parameters[at]?.value) || isLong(parameters[at]?.name)) return false
   return true
 }
 
@@ -38,23 +44,35 @@ interface Field {
 }
 
 function longFields({ name, fullName, labels, links, parameters }: ResultContent): Found[] {
-  const fields: Field[] = [{ place: 'name', text: name }, { place: 'fullName', text: fullName }]
+  const fields: Field[] = [
+    { place: 'name', text: name },
+    { place: 'fullName', text: fullName },
+  ]
   labels?.forEach((label, at) => {
-    fields.push({ place: `labels[${at}].name`, text: label?.name }, { place: `labels[${at}].value`, text: label?.value, of: `of the label ${named(label?.name)}` })
+    fields.push(
+      { place: `labels[${at}].name`, text: label?.name },
+      { place: `labels[${at}].value`, text: label?.value, of: `of the label ${named(label?.name)}` },
+    )
   })
   links?.forEach((link, at) => {
     for (const key of ['name', 'url', 'type'] as const) fields.push({ place: `links[${at}].${key}`, text: link?.[key] })
   })
   parameters?.forEach((it, at) => {
     const isSecret = it !== null && isSecretParameter(it)
-    fields.push({ place: `parameters[${at}].name`, text: it?.name }, { place: `parameters[${at}].value`, text: it?.value, of: `of the parameter ${named(it?.name)}`, isSecret })
+    fields.push(
+      { place: `parameters[${at}].name`, text: it?.name },
+      { place: `parameters[${at}].value`, text: it?.value, of: `of the parameter ${named(it?.name)}`, isSecret },
+    )
   })
   return fields.filter(({ text }) => isLong(text)).map(foundOf)
 }
 
 function foundOf({ place, text, of, isSecret }: Field): Found {
   const beginning = isSecret ? '' : `: ${quoted(text!, 40)}`
-  const found = { place, message: `${place}${of ? ` ${of}` : ''} has ${grouped(text!.length)} characters, ${most} are kept${beginning}` }
+  const found = {
+    place,
+    message: `${place}${of ? ` ${of}` : ''} has ${grouped(text!.length)} characters, ${most} are kept${beginning}`,
+  }
   return place === 'fullName' ? { ...found, ...ofFullName } : found
 }
 

@@ -10,10 +10,24 @@ export const nameCollision: GroupRule = {
     if (collapse?.kind !== 'tests') return null
     const { by, values } = collapse
     const name = quoted(group[0]!.content.fullName!, 120)
-    if (by === 'retries') return { message: `${counted(group.length, 'result')} of ${collapse.tests} different tests have the full name ${name}, by the numbers of their retries`, place: 'fullName' }
-    if (by === 'passed') return { message: `${counted(collapse.tests, 'result')} have the full name ${name}. ${saidOfPassed(collapse.tests)}`, place: 'fullName' }
-    const told = listed(values.map((value) => quoted(value, 80)), 3)
-    return { message: `${counted(group.length, 'result')} of different tests have the full name ${name}; their ${words[by]} differ: ${told}`, place: 'fullName' }
+    if (by === 'retries')
+      return {
+        message: `${counted(group.length, 'result')} of ${collapse.tests} different tests have the full name ${name}, by the numbers of their retries`,
+        place: 'fullName',
+      }
+    if (by === 'passed')
+      return {
+        message: `${counted(collapse.tests, 'result')} have the full name ${name}. ${saidOfPassed(collapse.tests)}`,
+        place: 'fullName',
+      }
+    const told = listed(
+      values.map((value) => quoted(value, 80)),
+      3,
+    )
+    return {
+      message: `${counted(group.length, 'result')} of different tests have the full name ${name}; their ${words[by]} differ: ${told}`,
+      place: 'fullName',
+    }
   },
 }
 

@@ -7,6 +7,10 @@ export const noIdentifier: FileRule = {
   id: 'no-identifier',
   judge({ content }) {
     if (!isBlank(content.fullName) || identifierLabels(content).length > 0) return []
-    return [{ message: `there is neither an identifier among the labels nor a full name${content.fullName ? ' (it is blank)' : ''}` }]
+    return [
+      {
+        message: `there is neither an identifier among the labels nor a full name${content.fullName ? ' (it is blank)' : ''}`,
+      },
+    ]
   },
 }

@@ -8,13 +8,21 @@ export const parametersMissing: GroupRule = {
   judge(group) {
     const collapse = collapseOf(group)
     if (collapse?.kind !== 'runs') return null
-    const excluded = group.some(({ content }) => content.parameters?.length) ? 'all parameters are excluded' : 'there are no parameters'
-    const values = listed(collapse.values.map((value) => quoted(value, 80)), 4)
+    const excluded = group.some(({ content }) => content.parameters?.length)
+      ? 'all parameters are excluded'
+      : 'there are no parameters'
+    const values = listed(
+      collapse.values.map((value) => quoted(value, 80)),
+      4,
+    )
     const how = {
       name: `their names tell of different data: ${values}`,
       status: `their outcomes differ, not as those of retries do: ${values}`,
       passed: 'each of them passed, so none is a retry',
     }[collapse.by]
-    return { message: `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told apart, as ${excluded}; ${how}`, place: 'parameters' }
+    return {
+      message: `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told apart, as ${excluded}; ${how}`,
+      place: 'parameters',
+    }
   },
 }

@@ -34,7 +34,9 @@ export function isBlank(text: string | null | undefined): boolean {
   return text == null || text.trim() === ''
 }
 
-/** characters of a place that are told: results are nested a few levels, and a broken one may be nested by the thousand */
+/**
+ * characters of a place that are told: results are nested a few levels, and a broken one may be nested by the thousand
+ */
 const placeCharacters = 200
 
 /** A place that others begin with, `steps[0].`, with `…` for what lies between where it is long. */

@@ -5,7 +5,10 @@ import { isSecretParameter, quoted } from './said.ts'
 import { volatileLook } from '../looks/volatile-look.ts'
 import { pairOf, parameterKey } from './volatile-between.ts'
 
-/** Judges by looks, but for what an earlier run of the test had, too; what that had instead is told by `volatileBetween`. */
+/**
+ * Judges by looks, but for what an earlier run of the test had, too; what that had instead is told by
+ * `volatileBetween`.
+ */
 export const volatileParameter: FileRule = {
   id: 'volatile-parameter',
   judge({ content }, changing, hadBefore = () => false) {
@@ -16,7 +19,11 @@ export const volatileParameter: FileRule = {
 
 const none: readonly Found[] = []
 
-function looks({ fullName, parameters, start, stop }: ResultContent, changing: ReadonlySet<string>, hadBefore: (pair: string) => boolean): readonly Found[] {
+function looks(
+  { fullName, parameters, start, stop }: ResultContent,
+  changing: ReadonlySet<string>,
+  hadBefore: (pair: string) => boolean,
+): readonly Found[] {
   let found: Found[] | null = null
   for (let at = 0; at < parameters!.length; at += 1) {
     const parameter = parameters![at]
@@ -28,7 +35,10 @@ function looks({ fullName, parameters, start, stop }: ResultContent, changing: R
     if (look.isOfDay !== true && fullName && hadBefore(pairOf(parameterKey(fullName, name), parameter.value))) continue
     const value = isSecretParameter(parameter) || look.isSecret ? '' : `: ${quoted(parameter.value)}`
     found ??= []
-    found.push({ message: `the parameter ${quoted(name, 80)} holds ${look.what}${value}`, place: `parameters[${at}].value` })
+    found.push({
+      message: `the parameter ${quoted(name, 80)} holds ${look.what}${value}`,
+      place: `parameters[${at}].value`,
+    })
   }
   return found ?? none
 }

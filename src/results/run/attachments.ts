@@ -10,8 +10,16 @@ import type { Gathered } from './gathered.ts'
 import type { SecondReading } from './read-again.ts'
 import { testOf } from './test-of.ts'
 
-/** Finds what is named and not there, what is there and not named, and what is there and not in the root. Unequal hashes are unequal names, so that nothing is found that is not so. */
-export async function judgeAttachments(of: Gathered, findings: Findings, again: SecondReading, hash: Hash): Promise<void> {
+/**
+ * Finds what is named and not there, what is there and not named, and what is there and not in the root. Unequal hashes
+ * are unequal names, so that nothing is found that is not so.
+ */
+export async function judgeAttachments(
+  of: Gathered,
+  findings: Findings,
+  again: SecondReading,
+  hash: Hash,
+): Promise<void> {
   const there = sortedSet(of.listing.attachmentHashes)
   const isThere = (source: number): boolean => placeIn(there, source) >= 0
   const below = filesBelow(of, sortedSet(of.sources.all().filter((it) => !isThere(it))))
@@ -24,12 +32,20 @@ export async function judgeAttachments(of: Gathered, findings: Findings, again: 
 function filesBelow({ nested }: Gathered, missing: Float64Array): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
   let index = 0
-  for (const path of allNames(nested.files)) if (placeIn(missing, nested.baseHashes[index++]!) >= 0) paths.set(baseOf(path), path)
+  for (const path of allNames(nested.files))
+    if (placeIn(missing, nested.baseHashes[index++]!) >= 0) paths.set(baseOf(path), path)
   return paths
 }
 
 /** Returns the names of what is missing in the root, and lies in a child directory. */
-async function judgeMissing(of: Gathered, isThere: (source: number) => boolean, below: ReadonlyMap<string, string>, findings: Findings, again: SecondReading, hash: Hash): Promise<ReadonlySet<string>> {
+async function judgeMissing(
+  of: Gathered,
+  isThere: (source: number) => boolean,
+  below: ReadonlyMap<string, string>,
+  findings: Findings,
+  again: SecondReading,
+  hash: Hash,
+): Promise<ReadonlySet<string>> {
   const { directory, known, special } = of.listing
   const others = new Set([...known, ...special.map(({ file }) => file)])
   const [sources, owners] = [of.sources.all(), of.sourceOwners.all()]
@@ -55,7 +71,14 @@ async function judgeMissing(of: Gathered, isThere: (source: number) => boolean, 
     for (const { place, source } of attachmentsOf(file.content)) {
       if (/[/\\]/.test(source) || isThere(hash(source)) || others.has(source)) continue
       if (below.has(source)) wanted.add(source)
-      else if (!isInRoot(directory, source)) findings.add('missing-attachment', directory, file.file, missingAttachment({ place, source }), testOf(file.content))
+      else if (!isInRoot(directory, source))
+        findings.add(
+          'missing-attachment',
+          directory,
+          file.file,
+          missingAttachment({ place, source }),
+          testOf(file.content),
+        )
     }
   }
   return wanted
@@ -66,14 +89,19 @@ function isInRoot(directory: string, source: string): boolean {
   return ['file', 'special', 'outside'].includes(kindOf(directory, `${directory}/${source}`))
 }
 
-function judgeNested({ listing: { directory }, nested, bases }: Gathered, wanted: ReadonlySet<string>, findings: Findings): void {
+function judgeNested(
+  { listing: { directory }, nested, bases }: Gathered,
+  wanted: ReadonlySet<string>,
+  findings: Findings,
+): void {
   if (nested.fileCount === 0) return
   const toldOf = sortedSet(bases.all())
   let index = 0
   for (const path of allNames(nested.files)) {
     const isTold = placeIn(toldOf, nested.baseHashes[index++]!) >= 0
     const base = baseOf(path)
-    if (wanted.has(base) || (!isTold && base.includes('-attachment'))) findings.add('nested-attachment', directory, path, nestedFile(path))
+    if (wanted.has(base) || (!isTold && base.includes('-attachment')))
+      findings.add('nested-attachment', directory, path, nestedFile(path))
   }
 }
 
@@ -95,7 +123,11 @@ function judgeOrphans({ listing, sources, bases, isPartly }: Gathered, findings:
     }
   }
   if (unsure > 0 && findings.isOn('orphan-attachment')) {
-    findings.undetermined({ directory, file: '', message: `${unsure} ${unsure === 1 ? 'file' : 'files'} that no result names may belong to results that could not be read` })
+    findings.undetermined({
+      directory,
+      file: '',
+      message: `${unsure} ${unsure === 1 ? 'file' : 'files'} that no result names may belong to results that could not be read`,
+    })
   }
 }
 

@@ -2,7 +2,10 @@ import type { RuleId } from '../../knowledge/result-rules.ts'
 import type { Found, TestOfResult } from '../problem.ts'
 import type { NameBlock } from '../read/name-blocks.ts'
 
-/** What is done with some files of one directory; `previous`: they are of an earlier run, of which only the parameters matter. */
+/**
+ * What is done with some files of one directory; `previous`: they are of an earlier run, of which only the parameters
+ * matter.
+ */
 export type Work = 'results' | 'containers' | 'sizes' | 'previous'
 
 /** The owner of what was found in a text that cannot be read as a result: whether it is there is not asked. */
@@ -23,7 +26,9 @@ export interface Wish {
   changing: readonly string[]
   /** there is an earlier run, so that the values of parameters are compared */
   isCompared: boolean
-  /** hashes of what an earlier run had of parameters with their values, in ascending order; in memory that threads share */
+  /**
+   * hashes of what an earlier run had of parameters with their values, in ascending order; in memory that threads share
+   */
   before: Float64Array
 }
 

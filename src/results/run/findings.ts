@@ -48,8 +48,16 @@ export function openFindings(severities: LintOptions['severities']): Findings {
       if (undetermined.length < mostUndetermined) undetermined.push(of)
     },
     result: () => ({
-      counts: new Map(ruleIds.flatMap((rule) => (counts.has(rule) ? [[rule, bySeverity(counts.get(rule)!, severityOf(rule))] as const] : []))),
-      problems: (['error', 'warning'] as const).flatMap((severity) => ruleIds.filter((rule) => severityOf(rule) === severity).flatMap((rule) => (problems.get(rule) ?? []).sort(byFile))),
+      counts: new Map(
+        ruleIds.flatMap((rule) =>
+          counts.has(rule) ? [[rule, bySeverity(counts.get(rule)!, severityOf(rule))] as const] : [],
+        ),
+      ),
+      problems: (['error', 'warning'] as const).flatMap((severity) =>
+        ruleIds
+          .filter((rule) => severityOf(rule) === severity)
+          .flatMap((rule) => (problems.get(rule) ?? []).sort(byFile)),
+      ),
       undetermined: undetermined.sort(byFile),
       undeterminedCount,
     }),

@@ -34,8 +34,14 @@ interface Placed {
 
 const progressMs = 100
 
-/** Reads every file once. Returns of each file of the index by what the service takes results for one; NaN: it is in no group. */
-export async function firstLook({ all, earlier, files, current, previous, wish, findings, options: { signal, progress } }: Look, parts: JudgeParts & { threads?: number }): Promise<Float64Array> {
+/**
+ * Reads every file once. Returns of each file of the index by what the service takes results for one; NaN: it is in no
+ * group.
+ */
+export async function firstLook(
+  { all, earlier, files, current, previous, wish, findings, options: { signal, progress } }: Look,
+  parts: JudgeParts & { threads?: number },
+): Promise<Float64Array> {
   const identities = new Float64Array(files.length).fill(NaN)
   const before = earlier ? placedBlocks('previous', earlier.directory, earlier.results, 0, null) : []
   const now = all.flatMap(chunksOf)
@@ -61,10 +67,15 @@ export async function firstLook({ all, earlier, files, current, previous, wish, 
       findings.add(rule, directory, shownName(files.at(first + at).name), found, result)
     }
     judged.counts.forEach((count, place) => findings.count(ruleIds[place]!, count - kept[place]!))
-    for (const { at, why } of judged.unread) findings.undetermined({ directory, file: shownName(files.at(first + at).name), message: why })
+    for (const { at, why } of judged.unread)
+      findings.undetermined({ directory, file: shownName(files.at(first + at).name), message: why })
   }
   const judge = async (placed: readonly Placed[], wanted: Wish): Promise<void> =>
-    judgeAll(placed.map(({ chunk }) => chunk), { wish: wanted, take: (index, judged) => take(placed[index]!, judged), signal }, parts)
+    judgeAll(
+      placed.map(({ chunk }) => chunk),
+      { wish: wanted, take: (index, judged) => take(placed[index]!, judged), signal },
+      parts,
+    )
   if (before.length > 0) await judge(before, { ...wish, before: new Float64Array() })
   await judge(now, { ...wish, before: shared(sortedSet(previous.values.all())) })
   return identities
@@ -86,7 +97,13 @@ function chunksOf(of: Gathered): Placed[] {
   ]
 }
 
-function placedBlocks(work: Work, directory: string, blocks: readonly NameBlock[], first: number, of: Gathered | null): Placed[] {
+function placedBlocks(
+  work: Work,
+  directory: string,
+  blocks: readonly NameBlock[],
+  first: number,
+  of: Gathered | null,
+): Placed[] {
   return blocks.map((names, index) => ({ chunk: { work, directory, names }, first: first + index * namesOfBlock, of }))
 }
 

@@ -33,7 +33,9 @@ export function gather(listing: Listing, nested: Nested, files: FileIndex): Gath
     sourceOwners: numbers(),
     bases: numbers(),
     // what was not opened may name any of them
-    isPartly: listing.specialCount > listing.special.length || listing.special.some(({ file }) => ['result', 'container'].includes(entryKind(file))),
+    isPartly:
+      listing.specialCount > listing.special.length ||
+      listing.special.some(({ file }) => ['result', 'container'].includes(entryKind(file))),
   }
 }
 

@@ -10,8 +10,15 @@ import { testOf } from './test-of.ts'
 /** so many results of a group are shown; and so many are read, of which there may be a million */
 const [mostShown, mostRead] = [20, 10_000]
 
-/** Judges results with equal hashes, a group at a time; they are read again, since equal hashes alone are no evidence. */
-export async function judgeGroups(identities: Float64Array, rules: readonly GroupRule[], findings: Findings, again: SecondReading): Promise<void> {
+/**
+ * Judges results with equal hashes, a group at a time; they are read again, since equal hashes alone are no evidence.
+ */
+export async function judgeGroups(
+  identities: Float64Array,
+  rules: readonly GroupRule[],
+  findings: Findings,
+  again: SecondReading,
+): Promise<void> {
   const judging = rules.filter(({ id }) => findings.isOn(id))
   if (judging.length === 0) return
   for (const members of repeated(identities)) {
@@ -43,7 +50,14 @@ async function groupsAmong(members: Uint32Array, again: SecondReading): Promise<
 
 /** Without what takes the most memory, and tells nothing of which test it is. */
 function slim(file: ResultFile): ResultFile {
-  const { steps: _steps, attachments: _attachments, statusDetails: _details, description: _text, descriptionHtml: _html, ...content } = file.content
+  const {
+    steps: _steps,
+    attachments: _attachments,
+    statusDetails: _details,
+    description: _text,
+    descriptionHtml: _html,
+    ...content
+  } = file.content
   return { ...file, content }
 }
 

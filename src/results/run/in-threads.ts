@@ -14,11 +14,18 @@ export interface Answered {
   judged: Judged
 }
 
-/** so many chunks lie with a thread, so that it never waits for the next one; and megabytes for what lives shortly there */
+/**
+ * so many chunks lie with a thread, so that it never waits for the next one; and megabytes for what lives shortly there
+ */
 const [inHand, youngMb] = [2, 16]
 
 /** Judges all chunks in so many threads, of which this one is the first. All have ended before it returns or throws. */
-export async function judgeInThreads(program: string, threads: number, chunks: readonly Chunk[], { wish, take, signal }: Judging): Promise<void> {
+export async function judgeInThreads(
+  program: string,
+  threads: number,
+  chunks: readonly Chunk[],
+  { wish, take, signal }: Judging,
+): Promise<void> {
   const inOrder = takenInOrder(take)
   let next = 0
   const ask = (worker: Worker): void => {
@@ -26,7 +33,10 @@ export async function judgeInThreads(program: string, threads: number, chunks: r
     worker.postMessage({ index: next, chunk: chunks[next]! } satisfies Asked)
     next += 1
   }
-  const workers = Array.from({ length: threads - 1 }, () => new Worker(program, { workerData: wish, resourceLimits: { maxYoungGenerationSizeMb: youngMb } }))
+  const workers = Array.from(
+    { length: threads - 1 },
+    () => new Worker(program, { workerData: wish, resourceLimits: { maxYoungGenerationSizeMb: youngMb } }),
+  )
   try {
     await new Promise<void>((resolve, reject) => {
       for (const worker of workers) {

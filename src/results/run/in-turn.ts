@@ -12,7 +12,11 @@ export interface Judging {
 }
 
 /** Judges all chunks in this thread. */
-export async function judgeInTurn(chunks: readonly Chunk[], { wish, take, signal }: Judging, parts: JudgeParts = {}): Promise<void> {
+export async function judgeInTurn(
+  chunks: readonly Chunk[],
+  { wish, take, signal }: Judging,
+  parts: JudgeParts = {},
+): Promise<void> {
   const judge = chunkJudge(wish, parts)
   for (const [index, chunk] of chunks.entries()) {
     signal?.throwIfAborted()

@@ -117,7 +117,12 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
       namedInText(at, read.text)
     } else {
       const content = read.value as ResultContent
-      const file: ResultFile = { directory, file: typeof name === 'string' ? name : shownName(name), bytes: read.bytes, content }
+      const file: ResultFile = {
+        directory,
+        file: typeof name === 'string' ? name : shownName(name),
+        bytes: read.bytes,
+        content,
+      }
       judge(at, file, judging)
       namedIn(at, content)
       const identity = identityOf(content)
@@ -140,7 +145,12 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
   }
   const previous = (at: number, directory: string, name: FileName, read: Read): void => {
     // what is wrong there is no matter of this run
-    if (read.kind === 'value' && rules.shapeFaults(read.value).length === 0) addParameters(at, { directory, file: shownName(name), bytes: read.bytes, content: read.value as ResultContent }, true)
+    if (read.kind === 'value' && rules.shapeFaults(read.value).length === 0)
+      addParameters(
+        at,
+        { directory, file: shownName(name), bytes: read.bytes, content: read.value as ResultContent },
+        true,
+      )
   }
 
   return async ({ work, directory, names: block }) => {

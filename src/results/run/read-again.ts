@@ -8,7 +8,10 @@ import type { FileIndex } from './file-index.ts'
 /** files that are read before something else has its turn */
 const beforeTurn = 200
 
-/** Reads files again, one at a time, by their numbers; what has changed meanwhile so that it is no result any more is null. */
+/**
+ * Reads files again, one at a time, by their numbers; what has changed meanwhile so that it is no result any more is
+ * null.
+ */
 export interface SecondReading {
   result(index: number): Promise<ResultFile | null>
   /** a container, or what else is JSON */

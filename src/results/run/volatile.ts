@@ -21,8 +21,17 @@ interface Run {
   isEarlier: boolean
 }
 
-/** Finds parameters of a test of which no value of one run is there in the other. Unequal hashes are unequal values; that it is one parameter is looked at again. */
-export async function judgeVolatile(previous: Run, current: Run, changing: ReadonlySet<string>, findings: Findings, hash: Hash): Promise<void> {
+/**
+ * Finds parameters of a test of which no value of one run is there in the other. Unequal hashes are unequal values;
+ * that it is one parameter is looked at again.
+ */
+export async function judgeVolatile(
+  previous: Run,
+  current: Run,
+  changing: ReadonlySet<string>,
+  findings: Findings,
+  hash: Hash,
+): Promise<void> {
   const keys = volatileKeys(previous.parameters, current.parameters)
   const now = ownersOf(current.parameters, keys, mostOfRule)
   const then = ownersOf(previous.parameters, Float64Array.from(now.keys()).sort(), mostOfRule)
@@ -55,8 +64,15 @@ function volatileKeys(previous: RunParameters, current: RunParameters): Float64A
   return sortedSet(keys.filter((key) => placeIn(before, key) >= 0 && placeIn(steady, key) < 0))
 }
 
-/** The first results that have each of the keys, in the order of the results; of at most so many keys, since a million may have changed. */
-function ownersOf({ keys, owners }: RunParameters, wanted: Float64Array, most: number): ReadonlyMap<number, readonly number[]> {
+/**
+ * The first results that have each of the keys, in the order of the results; of at most so many keys, since a million
+ * may have changed.
+ */
+function ownersOf(
+  { keys, owners }: RunParameters,
+  wanted: Float64Array,
+  most: number,
+): ReadonlyMap<number, readonly number[]> {
   const found = new Map<number, number[]>()
   const [all, whose] = [keys.all(), owners.all()]
   for (let index = 0; index < all.length; index += 1) {
@@ -118,8 +134,16 @@ function valuesOf(all: readonly Known[], key: string): string[] {
   return [...new Set(all.flatMap(({ values }) => values.get(key) ?? []))]
 }
 
-function saidOf(files: readonly ResultFile[], fullName: string, name: string, before: readonly string[], values: readonly string[]): Found {
-  const isHidden = files.some(({ content }) => content.parameters?.some((it) => it?.name === name && isSecretParameter(it)))
+function saidOf(
+  files: readonly ResultFile[],
+  fullName: string,
+  name: string,
+  before: readonly string[],
+  values: readonly string[],
+): Found {
+  const isHidden = files.some(({ content }) =>
+    content.parameters?.some((it) => it?.name === name && isSecretParameter(it)),
+  )
   const at = files[0]!.content.parameters!.findIndex((it) => it?.name === name && it.excluded !== true)
   return { ...volatileBetween(fullName, name, before, values, isHidden), place: `parameters[${at}].value` }
 }

@@ -8,13 +8,22 @@ import type { SelectedDeployment } from './select.ts'
 export function editableOf({ settings, file, found }: SelectedDeployment): Editable | undefined {
   if (found !== undefined) return undefined
   const { apiToken, database = [], broker, sessions, kubernetes, compose } = settings
-  const references: Readonly<Record<SecretName, SecretReference | undefined>> = { apiToken, database: database[0]?.password, broker: broker?.password, sessions: sessions?.password }
+  const references: Readonly<Record<SecretName, SecretReference | undefined>> = {
+    apiToken,
+    database: database[0]?.password,
+    broker: broker?.password,
+    sessions: sessions?.password,
+  }
   const secrets: Partial<Record<SecretName, Suggestion>> = {}
   for (const name of Object.keys(references) as SecretName[]) {
     const reference = references[name]
     if (reference !== undefined) secrets[name] = entered(reference, file, kubernetes?.context)
   }
-  return { configuration: file, secrets, ...((kubernetes?.values ?? compose?.file) !== undefined && { namesValues: true as const }) }
+  return {
+    configuration: file,
+    secrets,
+    ...((kubernetes?.values ?? compose?.file) !== undefined && { namesValues: true as const }),
+  }
 }
 
 /** Nothing of it shows the secret, nor leaves it in a shell's history. */
@@ -29,7 +38,14 @@ function entered(reference: SecretReference, configuration: string, context: str
       return editing(configuration)
     case 'kubernetesSecret': {
       const [name = '', namespace] = reference.name.split('/').slice(0, -1).toReversed()
-      return typed(['kubectl', ...(context === undefined ? [] : ['--context', context]), ...(namespace === undefined ? [] : ['-n', namespace]), 'edit', 'secret', name])
+      return typed([
+        'kubectl',
+        ...(context === undefined ? [] : ['--context', context]),
+        ...(namespace === undefined ? [] : ['-n', namespace]),
+        'edit',
+        'secret',
+        name,
+      ])
     }
   }
 }

@@ -15,9 +15,14 @@ export interface ConfigurationRequest {
 }
 
 /** The configuration that a command reads, absolute; null: there is none. A file that was named need not be there. */
-export async function configurationFile({ file, environment, workingDirectory }: ConfigurationRequest): Promise<string | null> {
+export async function configurationFile({
+  file,
+  environment,
+  workingDirectory,
+}: ConfigurationRequest): Promise<string | null> {
   if (file !== undefined) return resolve(workingDirectory, file)
-  for (const candidate of [...upwards(workingDirectory), ownFile(environment)]) if (await exists(candidate)) return candidate
+  for (const candidate of [...upwards(workingDirectory), ownFile(environment)])
+    if (await exists(candidate)) return candidate
   return null
 }
 

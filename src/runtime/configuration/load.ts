@@ -24,8 +24,8 @@ export interface Configuration {
 }
 
 /**
- * Finds, reads and validates the configuration (DESIGN.md 5): the named file, else testops-admin.yaml here or in a parent
- * folder, else the one in the operator's configuration folder. Throws CONFIGURATION, with the file and the line.
+ * Finds, reads and validates the configuration (DESIGN.md 5): the named file, else testops-admin.yaml here or in a
+ * parent folder, else the one in the operator's configuration folder. Throws CONFIGURATION, with the file and the line.
  */
 export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
   const configuration = await findConfiguration(request)
@@ -33,13 +33,26 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   throw withoutConfiguration(request)
 }
 
-/** `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be asked; `failure`: of what was named to be looked at, which is told first. */
-export function withoutConfiguration({ workingDirectory, environment }: ConfigurationRequest, { looked, next, failure }: { looked: readonly string[]; next: readonly Suggestion[]; failure?: AdminError } = { looked: [], next: [] }): AdminError {
+/**
+ * `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be
+ * asked; `failure`: of what was named to be looked at, which is told first.
+ */
+export function withoutConfiguration(
+  { workingDirectory, environment }: ConfigurationRequest,
+  { looked, next, failure }: { looked: readonly string[]; next: readonly Suggestion[]; failure?: AdminError } = {
+    looked: [],
+    next: [],
+  },
+): AdminError {
   const files = `no configuration found: no ${fileName} in ${workingDirectory} or above, no ${ownFile(environment)}`
   const others = looked.filter((it) => it !== failure?.message)
   return new AdminError(
     failure?.code ?? 'CONFIGURATION',
-    failure ? `${failure.message}; ${files}${others.length === 0 ? '' : `; and no deployment: ${others.join('; ')}`}` : looked.length === 0 ? files : `${files}; and no deployment: ${looked.join('; ')}`,
+    failure
+      ? `${failure.message}; ${files}${others.length === 0 ? '' : `; and no deployment: ${others.join('; ')}`}`
+      : looked.length === 0
+        ? files
+        : `${files}; and no deployment: ${looked.join('; ')}`,
     [
       ...next,
       'testops-admin init   # finds one, asks for the rest, and writes it',
@@ -63,8 +76,8 @@ interface Around {
 }
 
 /**
- * Reads and validates one file, once it is sure that nobody but this user and root can have written it: it may name commands. Errors
- * name it as seen from the working directory, and what to type next.
+ * Reads and validates one file, once it is sure that nobody but this user and root can have written it: it may name
+ * commands. Errors name it as seen from the working directory, and what to type next.
  */
 export async function readConfiguration(file: string, around: Around): Promise<Configuration> {
   try {
@@ -91,7 +104,8 @@ async function readAndValidate(file: string, { environment, workingDirectory }: 
 
 function checkNames(settings: Settings, at: (path: string[]) => string): void {
   const names = [...settings.deployments.keys()]
-  if (names.length === 0) throw new AdminError('CONFIGURATION', `\`deployments\` at ${at(['deployments'])} names no deployment`)
+  if (names.length === 0)
+    throw new AdminError('CONFIGURATION', `\`deployments\` at ${at(['deployments'])} names no deployment`)
   const { current } = settings
   if (current === undefined || names.includes(current)) return
   const hint = didYouMean(current, names)
@@ -110,12 +124,17 @@ function parse(text: string, shown: string): ReturnType<typeof parseYaml> {
   } catch (error) {
     const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? error.line : null
     const at = line === null ? shown : `${shown}:${line}`
-    throw new AdminError('CONFIGURATION', `${at} is not valid YAML: ${messageOf(error)}`, linesAround(shown, line), { cause: error })
+    throw new AdminError('CONFIGURATION', `${at} is not valid YAML: ${messageOf(error)}`, linesAround(shown, line), {
+      cause: error,
+    })
   }
 }
 
 function linesAround(shown: string, line: number | null): Suggestion[] {
-  const lines = line === null ? [] : [command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${asPath(shown)}   # the lines around it`]
+  const lines =
+    line === null
+      ? []
+      : [command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${asPath(shown)}   # the lines around it`]
   return [...lines, readTemplate()]
 }
 

@@ -23,7 +23,9 @@ export async function nextAfterUnreadable(error: unknown, file: string, shown: s
   if (code === 'ENOENT') return nextWithout(file, shown)
   if (code === 'EISDIR') {
     const inside = (await namesIn(file))?.filter((name) => name === fileName || name === 'config.yaml')
-    return inside?.length ? inside.map((name) => config(join(shown, name))) : [command`ls -l ${asPath(shown)}`, readTemplate()]
+    return inside?.length
+      ? inside.map((name) => config(join(shown, name)))
+      : [command`ls -l ${asPath(shown)}`, readTemplate()]
   }
   return code === 'EACCES' ? [command`ls -l ${asPath(shown)}`] : []
 }
@@ -33,7 +35,9 @@ async function nextWithout(file: string, shown: string): Promise<Suggestion[]> {
   if (names === null) return [command`ls -ld ${asPath(dirname(shown))}`, readTemplate()]
   // by their stems: what all have in common says nothing
   const known = new Map(names.filter((name) => /\.ya?ml$/.test(name)).map((name) => [parse(name).name, name]))
-  const near = nearestNames(parse(file).name, known.keys()).map((stem) => config(join(dirname(shown), known.get(stem)!)))
+  const near = nearestNames(parse(file).name, known.keys()).map((stem) =>
+    config(join(dirname(shown), known.get(stem)!)),
+  )
   return [...near, copyTemplate(shown)]
 }
 

@@ -108,7 +108,11 @@ export type Value<N> = N extends { kind: 'text' }
 export function section<const Keys extends SectionKeys, const Required extends keyof Keys & string = never>(
   about: string,
   keys: Keys,
-  options: { required?: readonly Required[]; exclusive?: readonly (keyof Keys & string)[]; later?: Readonly<Record<string, string>> } = {},
+  options: {
+    required?: readonly Required[]
+    exclusive?: readonly (keyof Keys & string)[]
+    later?: Readonly<Record<string, string>>
+  } = {},
 ): Section<Keys, NoInfer<Required>> {
   const { required = [], exclusive, later } = options
   return { kind: 'section', about, keys, required, ...(exclusive && { exclusive }), ...(later && { later }) }
@@ -130,7 +134,11 @@ export function secret(about: string, example: string): SecretNode {
   return { kind: 'secret', about, example }
 }
 
-export function choice<const Values extends readonly string[]>(about: string, example: string, values: Values): Choice<Values> {
+export function choice<const Values extends readonly string[]>(
+  about: string,
+  example: string,
+  values: Values,
+): Choice<Values> {
   return { kind: 'choice', about, example, values }
 }
 
@@ -142,7 +150,12 @@ export function oneOrMany<Item extends Node>(about: string, example: string, of:
   return { kind: 'list', about, example, of, orOne: true }
 }
 
-export function named<Item extends Node>(about: string, example: string, of: Item, problem: Named['problem']): Named<Item> {
+export function named<Item extends Node>(
+  about: string,
+  example: string,
+  of: Item,
+  problem: Named['problem'],
+): Named<Item> {
   return { kind: 'named', about, example, of, problem }
 }
 

@@ -4,7 +4,10 @@ import type { DeploymentSettings } from './schema.ts'
 
 const sections = ['host', 'compose', 'kubernetes'] as const
 
-/** The platforms that a deployment may be on as far as its configuration says: the one that it names, else those it has a section of, else this machine. */
+/**
+ * The platforms that a deployment may be on as far as its configuration says: the one that it names, else those it has
+ * a section of, else this machine.
+ */
 export function possiblePlatforms(settings: DeploymentSettings): readonly [PlatformName, ...PlatformName[]] {
   if (settings.platform) return [settings.platform]
   const [first = 'host', ...others] = sections.filter((section) => settings[section] !== undefined)
@@ -12,14 +15,25 @@ export function possiblePlatforms(settings: DeploymentSettings): readonly [Platf
 }
 
 /** Keys that mean something on some platforms alone: elsewhere they are told by the platform itself. */
-const keysOf = { build: ['host', 'compose'], image: ['host'], cpuinfo: ['host', 'compose'] } as const satisfies Partial<Record<keyof DeploymentSettings, readonly PlatformName[]>>
+const keysOf = { build: ['host', 'compose'], image: ['host'], cpuinfo: ['host', 'compose'] } as const satisfies Partial<
+  Record<keyof DeploymentSettings, readonly PlatformName[]>
+>
 
 /** Throws CONFIGURATION for a key that would be ignored where the deployment is. */
-export function assertKeysCount(name: string, settings: DeploymentSettings, at: (path: readonly string[]) => string): void {
+export function assertKeysCount(
+  name: string,
+  settings: DeploymentSettings,
+  at: (path: readonly string[]) => string,
+): void {
   const [platform, ...others] = possiblePlatforms(settings)
   if (others.length > 0) return
   for (const [key, platforms] of Object.entries(keysOf)) {
-    if (settings[key as keyof typeof keysOf] === undefined || (platforms as readonly PlatformName[]).includes(platform)) continue
-    throw new AdminError('CONFIGURATION', `\`${key}\` at ${at(['deployments', name, key])} has no meaning on platform ${platform}, only on ${platforms.join(' and ')}`, ['leave the key out'])
+    if (settings[key as keyof typeof keysOf] === undefined || (platforms as readonly PlatformName[]).includes(platform))
+      continue
+    throw new AdminError(
+      'CONFIGURATION',
+      `\`${key}\` at ${at(['deployments', name, key])} has no meaning on platform ${platform}, only on ${platforms.join(' and ')}`,
+      ['leave the key out'],
+    )
   }
 }

@@ -23,7 +23,11 @@ const database = section('one data source', {
 })
 
 const broker = section('the message broker', {
-  url: text('`amqp://user@host/vhost`, amqps:// for TLS', 'amqp://testops@mq.example.org', withoutPassword(parseBrokerAddress)),
+  url: text(
+    '`amqp://user@host/vhost`, amqps:// for TLS',
+    'amqp://testops@mq.example.org',
+    withoutPassword(parseBrokerAddress),
+  ),
   managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
   rabbitmqctl: command(
     'how to run `rabbitmqctl`, which is used if the management API is disabled or unreachable; if left out, it is looked for on this machine, and in a pod or container of the platform',
@@ -42,7 +46,7 @@ const sessions = section(
       'redis://redis.example.org:6379/0',
       withoutPassword(parseSessionsAddress),
     ),
-    namespace: text("prefix of the session keys; if left out, it is detected", 'spring:session'),
+    namespace: text('prefix of the session keys; if left out, it is detected', 'spring:session'),
     user,
     password: secret('password of the store', '{env: REDIS_PASSWORD}'),
     ca,
@@ -60,94 +64,115 @@ const sessions = section(
   { exclusive: ['url', 'sentinel', 'cluster'] },
 )
 
-const host = section('the service on this machine: a systemd unit, or commands of your own', {
-  unit: text('systemd unit of the service', 'testops', (name) => (/^[\w@:.\\-]+$/.test(name) ? null : 'is no name of a unit')),
-  commands: section(
-    'commands to run if there is no unit',
-    {
-      start: command('starts the service', '[/opt/testops/bin/service, start]'),
-      stop: command('stops it', '[/opt/testops/bin/service, stop]'),
-      status: command(
-        'exits with 0 if it runs, 3 if not; may print what `systemctl show` prints',
-        '[/opt/testops/bin/service, status]',
-      ),
-    },
-    { required: ['start', 'stop', 'status'] },
-  ),
-  logs: section(
-    "the service's log; if left out, the unit's journal",
-    {
-      file: file('log file', '/var/log/testops/testops.log'),
-      command: command('prints the log', '[docker, logs, testops]'),
-    },
-    { exclusive: ['file', 'command'] },
-  ),
-  environmentFile: file("the service's settings, `NAME=value` lines", '/etc/testops/testops.env'),
-}, { exclusive: ['unit', 'commands'] })
-
-const deployment = section('a deployment', {
-  url: text('address of the web interface', 'https://testops.example.org', valid(parseHttpAddress)),
-  apiToken: secret('API token of a user of the service', '{env: TESTOPS_TOKEN}'),
-  ca,
-  platform: choice('where the service runs', 'host', ['kubernetes', 'compose', 'host']),
-  host,
-  kubernetes: section('the service in a cluster', {
-    context: text('context of kubectl', 'prod'),
-    namespace: text('namespace', 'testops', dnsName(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'digits and dashes')),
-    release: text('release of Helm', 'testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes')),
-    workload: text('Deployment or StatefulSet of the service, if its image has a private name', 'testops-testops', dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes')),
-    values: file('values file of the release', 'deploy/values.yaml'),
-    chart: text('umbrella chart', './charts/umbrella'),
-    chartVersion: text('its version', '1.2.3'),
-    valuesPath: text("path of the service's values in the umbrella chart", 'testops'),
-  }),
-  compose: section('the service under Docker Compose', {
-    project: text('name of the project', 'testops', composeName),
-    file: file('its file', '/opt/testops/docker-compose.yml'),
-    service: text("the service's name in it", 'testops', composeName),
-  }),
-  build: text('build that should run (platform host)', '527u01'),
-  image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
-  cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
-  timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
-    isTimeZone(name) ? null : 'is no time zone, such as Europe/Berlin',
-  ),
-  vendor: section("names of the vendor's settings and loggers", {
-    prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
-      /^[A-Z][A-Z0-9_]*$/.test(name) ? null : 'must be capitals',
+const host = section(
+  'the service on this machine: a systemd unit, or commands of your own',
+  {
+    unit: text('systemd unit of the service', 'testops', (name) =>
+      /^[\w@:.\\-]+$/.test(name) ? null : 'is no name of a unit',
     ),
-    package: text('package of loggers', defaultVendor.package, (name) => (/^[\w.-]+$/.test(name) ? null : 'is no package')),
-  }),
-  database: oneOrMany("the service's database, or a list of its data sources, the main one first", '', database),
-  broker,
-  sessions,
-  integrations: list(
-    'external systems that the service uses',
-    '',
-    section(
-      'an external system',
+    commands: section(
+      'commands to run if there is no unit',
       {
-        name: text('a name for it', 'tracker'),
-        url: text('its address', 'https://tracker.example.org', valid(parseHttpAddress)),
-        user: text('user of the integration', 'testops@example.org'),
-        password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
+        start: command('starts the service', '[/opt/testops/bin/service, start]'),
+        stop: command('stops it', '[/opt/testops/bin/service, stop]'),
+        status: command(
+          'exits with 0 if it runs, 3 if not; may print what `systemctl show` prints',
+          '[/opt/testops/bin/service, status]',
+        ),
       },
-      { required: ['name', 'url'] },
+      { required: ['start', 'stop', 'status'] },
     ),
-  ),
-  accessLog: section(
-    'access log of the proxy in front of the service',
-    { file: file('its file', '/var/log/nginx/access.log') },
-    { required: ['file'] },
-  ),
-}, { later: { checks: 'checks of your own' } })
+    logs: section(
+      "the service's log; if left out, the unit's journal",
+      {
+        file: file('log file', '/var/log/testops/testops.log'),
+        command: command('prints the log', '[docker, logs, testops]'),
+      },
+      { exclusive: ['file', 'command'] },
+    ),
+    environmentFile: file("the service's settings, `NAME=value` lines", '/etc/testops/testops.env'),
+  },
+  { exclusive: ['unit', 'commands'] },
+)
+
+const deployment = section(
+  'a deployment',
+  {
+    url: text('address of the web interface', 'https://testops.example.org', valid(parseHttpAddress)),
+    apiToken: secret('API token of a user of the service', '{env: TESTOPS_TOKEN}'),
+    ca,
+    platform: choice('where the service runs', 'host', ['kubernetes', 'compose', 'host']),
+    host,
+    kubernetes: section('the service in a cluster', {
+      context: text('context of kubectl', 'prod'),
+      namespace: text('namespace', 'testops', dnsName(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'digits and dashes')),
+      release: text(
+        'release of Helm',
+        'testops',
+        dnsName(/^[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?$/, 'digits, dots and dashes'),
+      ),
+      workload: text(
+        'Deployment or StatefulSet of the service, if its image has a private name',
+        'testops-testops',
+        dnsName(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'digits, dots and dashes'),
+      ),
+      values: file('values file of the release', 'deploy/values.yaml'),
+      chart: text('umbrella chart', './charts/umbrella'),
+      chartVersion: text('its version', '1.2.3'),
+      valuesPath: text("path of the service's values in the umbrella chart", 'testops'),
+    }),
+    compose: section('the service under Docker Compose', {
+      project: text('name of the project', 'testops', composeName),
+      file: file('its file', '/opt/testops/docker-compose.yml'),
+      service: text("the service's name in it", 'testops', composeName),
+    }),
+    build: text('build that should run (platform host)', '527u01'),
+    image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
+    cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
+    timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
+      isTimeZone(name) ? null : 'is no time zone, such as Europe/Berlin',
+    ),
+    vendor: section("names of the vendor's settings and loggers", {
+      prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
+        /^[A-Z][A-Z0-9_]*$/.test(name) ? null : 'must be capitals',
+      ),
+      package: text('package of loggers', defaultVendor.package, (name) =>
+        /^[\w.-]+$/.test(name) ? null : 'is no package',
+      ),
+    }),
+    database: oneOrMany("the service's database, or a list of its data sources, the main one first", '', database),
+    broker,
+    sessions,
+    integrations: list(
+      'external systems that the service uses',
+      '',
+      section(
+        'an external system',
+        {
+          name: text('a name for it', 'tracker'),
+          url: text('its address', 'https://tracker.example.org', valid(parseHttpAddress)),
+          user: text('user of the integration', 'testops@example.org'),
+          password: secret('password or token of that user', '{env: TRACKER_TOKEN}'),
+        },
+        { required: ['name', 'url'] },
+      ),
+    ),
+    accessLog: section(
+      'access log of the proxy in front of the service',
+      { file: file('its file', '/var/log/nginx/access.log') },
+      { required: ['file'] },
+    ),
+  },
+  { later: { checks: 'checks of your own' } },
+)
 
 const deployments: Named<typeof deployment> = {
   kind: 'named',
   about: 'the deployments by name',
   example: 'prod',
   of: deployment,
-  problem: (name) => (/^[A-Za-z0-9][\w.-]{0,62}$/.test(name) ? null : 'must be letters, digits, dots, dashes or underscores'),
+  problem: (name) =>
+    /^[A-Za-z0-9][\w.-]{0,62}$/.test(name) ? null : 'must be letters, digits, dots, dashes or underscores',
 }
 
 /** Everything that a configuration may say: validation, the template and the table of keys are made from this value. */
@@ -177,7 +202,8 @@ function withoutPassword(read: (value: string) => { password: string | null }): 
   return (value) => {
     let password: string | null = null
     const problem = valid((address) => ({ password } = read(address)))(value)
-    const remedy = 'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
+    const remedy =
+      'holds a password; leave it out and write beside it `password: {env: NAME}` or `password: {file: PATH}`'
     return password === null ? problem : remedy
   }
 }

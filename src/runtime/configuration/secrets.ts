@@ -89,13 +89,22 @@ async function fromFile(reference: SecretReference & { form: 'file' }, options: 
   const what = placeOf(reference)
   let content: Buffer | null
   try {
-    content = await inTime(async (over) => readUpTo(path, maxSecretBytes, over), options, () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`))
+    content = await inTime(
+      async (over) => readUpTo(path, maxSecretBytes, over),
+      options,
+      () => missing(at, `${what} gave nothing within ${options.timeoutMs / 1000} s`),
+    )
   } catch (error) {
     if (error instanceof AdminError) throw error
     throw missing(at, `${what} cannot be read: ${whyUnreadable(error)}`, hintsOn(error, path), error)
   }
   if (!content) throw unusable(at, `${what} holds more than ${maxSecretBytes} bytes`)
-  return secretOf(content.toString(), at, { what, empty: 'is empty', holds: 'holds', next: command`wc ${asPath(path)}   # one line, and nothing beside the secret` })
+  return secretOf(content.toString(), at, {
+    what,
+    empty: 'is empty',
+    holds: 'holds',
+    next: command`wc ${asPath(path)}   # one line, and nothing beside the secret`,
+  })
 }
 
 async function fromCommand(reference: SecretReference & { form: 'command' }, options: SecretOptions): Promise<Secret> {
@@ -106,26 +115,48 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
   const what = placeOf(reference)
   let result
   try {
-    result = await runProgram([program, ...parameters], { timeoutMs, maxBytes: maxSecretBytes, terminal: true, ...(signal && { signal }) })
+    result = await runProgram([program, ...parameters], {
+      timeoutMs,
+      maxBytes: maxSecretBytes,
+      terminal: true,
+      ...(signal && { signal }),
+    })
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     const hints =
       error.code === 'TIMED_OUT'
-        ? [command`${nested(again)}   # see what it waits for: it cannot ask anything here`, command`--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # give it more time`]
+        ? [
+            command`${nested(again)}   # see what it waits for: it cannot ask anything here`,
+            command`--timeout ${Math.min(3600, (timeoutMs / 1000) * 6)}   # give it more time`,
+          ]
         : error.suggestions
     throw missing(at, error.message, hints, error)
   }
   // what it printed may be half of the secret
-  if (result.exitCode !== 0) throw missing(at, `${what} ${withoutLinesOf(result.stdout, endOf({ ...result, stdout: '' }))}`, [again])
-  return secretOf(result.stdout, at, { what, empty: 'printed nothing', holds: 'printed', next: command`${nested(again)} | wc   # one line, and nothing beside the secret` })
+  if (result.exitCode !== 0)
+    throw missing(at, `${what} ${withoutLinesOf(result.stdout, endOf({ ...result, stdout: '' }))}`, [again])
+  return secretOf(result.stdout, at, {
+    what,
+    empty: 'printed nothing',
+    holds: 'printed',
+    next: command`${nested(again)} | wc   # one line, and nothing beside the secret`,
+  })
 }
 
-async function fromCluster({ name, at, ...reference }: SecretReference & { form: 'kubernetesSecret' }, options: SecretOptions): Promise<Secret> {
+async function fromCluster(
+  { name, at, ...reference }: SecretReference & { form: 'kubernetesSecret' },
+  options: SecretOptions,
+): Promise<Secret> {
   const { cluster = { context: null, namespace: null, release: null }, timeoutMs, environment, signal } = options
   const what = placeOf({ ...reference, name, at })
   try {
     const secret = await readClusterSecret(name, cluster, { timeoutMs, environment, ...(signal && { signal }) })
-    return secretOf(secret.reveal(), at, { what, empty: 'is empty', holds: 'holds', next: typed(['kubectl', 'describe', 'secret', name.split('/').at(-2) ?? '']) })
+    return secretOf(secret.reveal(), at, {
+      what,
+      empty: 'is empty',
+      holds: 'holds',
+      next: typed(['kubectl', 'describe', 'secret', name.split('/').at(-2) ?? '']),
+    })
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED' || error.code === 'SECRET_MISSING') throw error
     throw missing(at, `${what} cannot be read: ${error.message}`, error.suggestions, error)
@@ -133,13 +164,21 @@ async function fromCluster({ name, at, ...reference }: SecretReference & { form:
 }
 
 /** Judges what was found: a secret is one line of characters that can be printed. */
-function secretOf(value: string, at: string, { what, empty, holds, next }: { what: string; empty: string; holds: string; next: Suggestion }): Secret {
+function secretOf(
+  value: string,
+  at: string,
+  { what, empty, holds, next }: { what: string; empty: string; holds: string; next: Suggestion },
+): Secret {
   const content = value.replace(/\r?\n$/, '')
   if (content === '') throw missing(at, `${what} ${empty}`, [next])
   const { length } = content.split('\n')
   if (length > 1) {
     const isAround = !content.trim().includes('\n')
-    throw unusable(at, `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, and a secret is one line`, [next])
+    throw unusable(
+      at,
+      `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, and a secret is one line`,
+      [next],
+    )
   }
   if (/\p{Cc}/u.test(content.replaceAll('\t', ''))) throw unusable(at, `${what} ${holds} control characters`, [next])
   return new Secret(content)
@@ -153,12 +192,18 @@ function withoutLinesOf(secret: string, text: string): string {
 
 /** A pipe that nobody writes to would be waited for without end. */
 /** `work` is told when nobody waits for it any more. */
-async function inTime<T>(work: (over: AbortSignal) => Promise<T>, { timeoutMs, signal }: SecretOptions, late: () => AdminError): Promise<T> {
+async function inTime<T>(
+  work: (over: AbortSignal) => Promise<T>,
+  { timeoutMs, signal }: SecretOptions,
+  late: () => AdminError,
+): Promise<T> {
   const over = new AbortController()
   const ended = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => reject(late()), timeoutMs)
     over.signal.addEventListener('abort', () => clearTimeout(timer))
-    signal?.addEventListener('abort', () => reject(new AdminError('INTERRUPTED', 'interrupted')), { signal: over.signal })
+    signal?.addEventListener('abort', () => reject(new AdminError('INTERRUPTED', 'interrupted')), {
+      signal: over.signal,
+    })
   })
   return Promise.race([work(over.signal), ended]).finally(() => over.abort())
 }

@@ -55,9 +55,9 @@ export function selectDeployment(configuration: Configuration, name?: string): S
 }
 
 /**
- * Loads the configuration and selects; where there is none, the deployment that is found on this machine or from it. `lab` is the
- * practice deployment where the operator's own configuration has none of that name; so are `lab-owner` and `lab-guest`.
- * Throws as `selectDeployment`, CONFIGURATION where none is found, or several and none is chosen.
+ * Loads the configuration and selects; where there is none, the deployment that is found on this machine or from it.
+ * `lab` is the practice deployment where the operator's own configuration has none of that name; so are `lab-owner` and
+ * `lab-guest`. Throws as `selectDeployment`, CONFIGURATION where none is found, or several and none is chosen.
  */
 export async function findDeployment(request: DeploymentRequest): Promise<SelectedDeployment> {
   const { name } = request
@@ -76,18 +76,36 @@ export async function selectDiscovered(discovery: Discovery, request: Deployment
   const { name, tell, choose } = request
   const [first, ...others] = found
   if (!first) throw withoutConfiguration(request, discovery)
-  const chosen = name !== undefined ? found.find((it) => it.name === name) : others.length === 0 ? first : await choose?.(found)
+  const chosen =
+    name !== undefined ? found.find((it) => it.name === name) : others.length === 0 ? first : await choose?.(found)
   if (chosen) {
     tell?.(`No configuration: using ${chosen.what}`)
     for (const reason of unseen) tell?.(`Not looked at: ${reason}`)
-    return { name: chosen.name, settings: chosen.settings, file: chosen.file, found: chosen.what, ...(chosen.seen && { seen: chosen.seen }) }
+    return {
+      name: chosen.name,
+      settings: chosen.settings,
+      file: chosen.file,
+      found: chosen.what,
+      ...(chosen.seen && { seen: chosen.seen }),
+    }
   }
   const names = found.map((it) => it.name)
-  const all = [...found.map(({ name: known, what }) => `\`${known}\`, the ${what}`), ...unseen.map((reason) => `not looked at: ${reason}`)].join('; ')
+  const all = [
+    ...found.map(({ name: known, what }) => `\`${known}\`, the ${what}`),
+    ...unseen.map((reason) => `not looked at: ${reason}`),
+  ].join('; ')
   if (name === undefined) {
-    throw new AdminError('CONFIGURATION', `no configuration found, and several deployments are here: ${all}`, names.map((known) => command`-d ${known}`))
+    throw new AdminError(
+      'CONFIGURATION',
+      `no configuration found, and several deployments are here: ${all}`,
+      names.map((known) => command`-d ${known}`),
+    )
   }
-  throw new AdminError('USAGE', `no deployment \`${name}\`, and no configuration; found: ${all}`, closestOrAll(name, names).map((it) => command`-d ${it}`))
+  throw new AdminError(
+    'USAGE',
+    `no deployment \`${name}\`, and no configuration; found: ${all}`,
+    closestOrAll(name, names).map((it) => command`-d ${it}`),
+  )
 }
 
 function closestOrAll(name: string, names: readonly string[]): readonly string[] {
@@ -95,7 +113,10 @@ function closestOrAll(name: string, names: readonly string[]): readonly string[]
   return near.length > 0 ? near : names
 }
 
-async function labConfiguration({ environment, workingDirectory }: ConfigurationRequest, name: string): Promise<Configuration> {
+async function labConfiguration(
+  { environment, workingDirectory }: ConfigurationRequest,
+  name: string,
+): Promise<Configuration> {
   const file = labConfigurationFile(environment)
   if (await exists(file)) return readConfiguration(file, { environment, workingDirectory })
   throw new AdminError('CONFIGURATION', `no deployment \`${name}\`: the practice deployment is not up (no ${file})`, [

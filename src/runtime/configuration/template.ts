@@ -45,8 +45,11 @@ function writtenLines({ keys }: Section, draft: DraftSection, indent: string): L
     if (typeof value === 'string') return [{ text: `${indent}${key}: ${scalar(value)}`, about }]
     if (isWords(value)) return [{ text: `${indent}${key}: [${value.map(scalar).join(', ')}]`, about }]
     const section = node?.kind === 'list' ? node.of : node
-    if (section?.kind === 'section') return [{ text: `${indent}${key}:`, about }, ...writtenLines(section, value, `${indent}  `)]
-    const inner = Object.entries(value).map(([form, place]) => `${form}: ${scalar(typeof place === 'string' ? place : '')}`)
+    if (section?.kind === 'section')
+      return [{ text: `${indent}${key}:`, about }, ...writtenLines(section, value, `${indent}  `)]
+    const inner = Object.entries(value).map(
+      ([form, place]) => `${form}: ${scalar(typeof place === 'string' ? place : '')}`,
+    )
     return [{ text: `${indent}${key}: {${inner.join(', ')}}`, about }]
   })
 }
@@ -83,7 +86,11 @@ function linesOf(section: Section, around: Around): Line[] {
 
 function linesOfKey(key: string, node: Node, { path, indent, comment }: Around): Line[] {
   const inner = (of: Section, deeper = '  '): Line[] =>
-    linesOf(of, { path, indent: `${indent}${deeper}`, comment: comment ?? (active.has(path.join('.')) ? null : indent) })
+    linesOf(of, {
+      path,
+      indent: `${indent}${deeper}`,
+      comment: comment ?? (active.has(path.join('.')) ? null : indent),
+    })
   const opening = { text: `${indent}${key}:`, about: node.about }
   if (node.kind === 'section') return [opening, ...inner(node)]
   if (node.kind === 'named' && node.of.kind === 'section') {

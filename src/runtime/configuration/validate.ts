@@ -20,7 +20,10 @@ export const secretForms = '{env: NAME}, {file: PATH}, {command: [PROGRAM, …]}
 /** so many mistakes are told */
 const mostMistakes = 20
 
-/** Judges a document by the schema and gives it its type. Throws CONFIGURATION with all that is wrong, in the order of the file. */
+/**
+ * Judges a document by the schema and gives it its type. Throws CONFIGURATION with all that is wrong, in the order of
+ * the file.
+ */
 export function validate<N extends Node>(root: N, document: unknown, place: Place): Value<N> {
   const mistakes: AdminError[] = []
   const value = attempt(() => read(document, root, []))
@@ -48,7 +51,8 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
         throw wrong(path, `must be a whole number, 0 or more, not ${typeof value === 'number' ? value : kindOf(value)}`)
       case 'choice': {
         const word = readText(value, path)
-        if (!node.values.includes(word)) throw wrong(path, `must be ${alternatives(node.values)}`, suggestNearest(word, node.values))
+        if (!node.values.includes(word))
+          throw wrong(path, `must be ${alternatives(node.values)}`, suggestNearest(word, node.values))
         return word
       }
       case 'secret':
@@ -97,7 +101,15 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 
   function readText(value: unknown, path: Path, problemOf?: (text: string) => string | null): string {
     if (typeof value === 'number' || typeof value === 'boolean') {
-      throw wrong(path, `must be text, not ${kindOf(value)}`, typeof value === 'number' ? sentence`put it in quotes: "${value}"` : value ? 'put it in quotes: "true"' : 'put it in quotes: "false"')
+      throw wrong(
+        path,
+        `must be text, not ${kindOf(value)}`,
+        typeof value === 'number'
+          ? sentence`put it in quotes: "${value}"`
+          : value
+            ? 'put it in quotes: "true"'
+            : 'put it in quotes: "false"',
+      )
     }
     if (typeof value !== 'string') throw wrong(path, `must be text, not ${kindOf(value)}`)
     if (value.trim() === '') throw wrong(path, 'is empty', 'leave the key out')
@@ -120,7 +132,11 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     if (form === 'file') return { at, form, path: fileAt(readText(given[form], inner), inner).path }
     if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner, clusterSecretProblem) }
     if (form !== 'command') throw wrong(inner, `is no way to name a secret; use ${secretForms}`)
-    return { at, form, command: commandOf(readList(given[form], commandWords, inner) as readonly string[], place.directory) }
+    return {
+      at,
+      form,
+      command: commandOf(readList(given[form], commandWords, inner) as readonly string[], place.directory),
+    }
   }
 
   function fileAt(path: string, at: Path): FileReference {
@@ -142,7 +158,8 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
   function unknownKey(name: string, node: Section, path: Path): AdminError {
     const known = Object.keys(node.keys)
     const later = node.later && Object.hasOwn(node.later, name) ? node.later[name] : undefined
-    if (later !== undefined) return wrong([...path, name], `is not supported by this version: it has no ${later}`, 'leave the key out')
+    if (later !== undefined)
+      return wrong([...path, name], `is not supported by this version: it has no ${later}`, 'leave the key out')
     const home = homeOf(name, root)
     const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs into ${home}`
     const message = `unknown key \`${name}\` at ${place.at([...path, name])}${hint ? `; ${hint}` : ''}`
@@ -161,7 +178,10 @@ export function together(mistakes: readonly AdminError[]): AdminError {
   if (first && mistakes.length === 1) return first
   const told = mistakes.slice(0, mostMistakes).map(({ message, suggestions }) => [message, ...suggestions].join('; '))
   const more = mistakes.length - told.length
-  return new AdminError('CONFIGURATION', [`there are ${mistakes.length} mistakes`, ...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n- '))
+  return new AdminError(
+    'CONFIGURATION',
+    [`there are ${mistakes.length} mistakes`, ...told, ...(more > 0 ? [`and ${more} more`] : [])].join('\n- '),
+  )
 }
 
 const commandWords = { kind: 'list', about: '', example: '', of: { kind: 'text', about: '', example: '' } } as const
@@ -171,7 +191,9 @@ function variableProblem(name: string): string | null {
 }
 
 function clusterSecretProblem(name: string): string | null {
-  return /^(?:[^/\s]+\/)?[^/\s]+\/[^/\s]+$/.test(name) ? null : 'names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'
+  return /^(?:[^/\s]+\/)?[^/\s]+\/[^/\s]+$/.test(name)
+    ? null
+    : 'names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'
 }
 
 /** The last key of a path, without the deployment that the line shows anyway: `host.commands.start`. */

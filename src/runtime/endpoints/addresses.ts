@@ -2,8 +2,8 @@ import type { HostPort } from '../../core/endpoint.ts'
 import { own } from '../../core/own.ts'
 
 /**
- * Readers of the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that says
- * in a few words what is wrong and never repeats the address, since one that is wrong may hold a password.
+ * Readers of the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that
+ * says in a few words what is wrong and never repeats the address, since one that is wrong may hold a password.
  */
 
 /** `host:port`, `[ipv6]:port` or a host alone. */
@@ -39,10 +39,13 @@ export interface Address {
 /** Takes `scheme://user:password@host:port,host:port/path?query` apart. */
 export function parseAddress(address: string, defaultPorts: Readonly<Record<string, number>>): Address {
   const schemes = Object.keys(defaultPorts)
-  const parts = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/is.exec(address.trim())
+  const parts = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/is.exec(
+    address.trim(),
+  )
   const scheme = parts?.[1]?.toLowerCase() ?? ''
   const defaultPort = own(defaultPorts, scheme)
-  if (!parts || defaultPort === undefined) throw new Error(`must begin with ${schemes.map((name) => `${name}://`).join(' or ')}`)
+  if (!parts || defaultPort === undefined)
+    throw new Error(`must begin with ${schemes.map((name) => `${name}://`).join(' or ')}`)
   const [, , credentials, hosts, path, query] = parts
   const colon = credentials?.indexOf(':') ?? -1
   return {

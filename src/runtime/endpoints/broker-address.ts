@@ -17,7 +17,10 @@ export function parseBrokerAddress(address: string): BrokerAddress {
   return { ...host, encrypted: scheme === 'amqps', vhost: path === '' ? null : decode(path), user, password }
 }
 
-/** Reads the first of Spring's addresses, each `amqp://user:password@host:port/vhost` or `host:port` (FIELD-NOTES.md 1.3). */
+/**
+ * Reads the first of Spring's addresses, each `amqp://user:password@host:port/vhost` or `host:port` (FIELD-NOTES.md
+ * 1.3).
+ */
 export function parseSpringBrokerAddresses(addresses: string, encrypted: boolean): BrokerAddress {
   const first = addresses.split(',')[0]?.trim() ?? ''
   if (/^amqps?:\/\//i.test(first)) {

@@ -18,16 +18,24 @@ import {
 } from './context.ts'
 import { parsePort } from './addresses.ts'
 
-/** The broker of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION. */
+/**
+ * The broker of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING,
+ * CONFIGURATION.
+ */
 export async function brokerEndpoint(context: EndpointContext): Promise<WithLogin<BrokerEndpoint>> {
   const settings = context.settings.broker ?? {}
   const configured = settings.url === undefined ? null : parseBrokerAddress(settings.url)
   const { environment, why } = await environmentOrNone(context, { isLoginTold: hasLogin(settings) })
   const address = configured ?? discoveredAddress(environment)
-  if (!address) throw usesSqs(environment) ? withoutBroker() : addressUnknown('message broker', context, 'broker.url', why)
+  if (!address)
+    throw usesSqs(environment) ? withoutBroker() : addressUnknown('message broker', context, 'broker.url', why)
 
   const service = serviceUser(environment, configured ? null : address)
-  const { user, password, login } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, { ...context, why })
+  const { user, password, login } = await credentialsOf(
+    { ...settings, addressUser: configured?.user ?? null },
+    service,
+    { ...context, why },
+  )
   const vhost = address.vhost ?? settingOf(environment, springSettings.rabbitVirtualHost) ?? '/'
   const guest = user === null || user === defaultBrokerUser.user
   return {
@@ -58,9 +66,12 @@ function discoveredAddress(environment: ServiceEnvironment): BrokerAddress | nul
 /** Spring prefers the user of the address. Null where the settings name neither broker nor user. */
 function serviceUser(environment: ServiceEnvironment, address: BrokerAddress | null): Credentials | null {
   const { rabbitAddresses, rabbitHost, rabbitUsername } = springSettings
-  const isNamed = [rabbitAddresses, rabbitHost, rabbitUsername].some((name) => settingOf(environment, name) !== undefined)
+  const isNamed = [rabbitAddresses, rabbitHost, rabbitUsername].some(
+    (name) => settingOf(environment, name) !== undefined,
+  )
   if (!isNamed) return null
-  if (address?.user) return { user: address.user, password: address.password === null ? null : new Secret(address.password) }
+  if (address?.user)
+    return { user: address.user, password: address.password === null ? null : new Secret(address.password) }
   return {
     user: settingOf(environment, rabbitUsername) ?? null,
     password: secretOf(environment, springSettings.rabbitPassword),

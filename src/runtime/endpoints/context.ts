@@ -23,8 +23,8 @@ export interface EndpointContext {
 }
 
 /**
- * How the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that means this machine, or a name
- * that the cluster does not have, is used as it is: whoever wrote it knows it from here.
+ * How the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that means this
+ * machine, or a name that the cluster does not have, is used as it is: whoever wrote it knows it from here.
  */
 export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfigured: boolean }): { reach?: Reach } {
   if (!reach) return {}
@@ -40,7 +40,10 @@ export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfig
   }
 }
 
-/** The value in clear, for what is made of it at once; undefined where the variable is absent or blank. Throws why it may not be read. */
+/**
+ * The value in clear, for what is made of it at once; undefined where the variable is absent or blank. Throws why it
+ * may not be read.
+ */
 export function settingOf(environment: ServiceEnvironment, name: string): string | undefined {
   const value = environment.get(name)
   const clear = typeof value === 'string' ? value : value?.reveal()
@@ -52,7 +55,9 @@ export function secretOf(environment: ServiceEnvironment, name: string): Secret 
   return value === undefined ? null : new Secret(value)
 }
 
-/** Reads one of the service's own settings. Throws CONFIGURATION with its name, not its value, where it makes no sense. */
+/**
+ * Reads one of the service's own settings. Throws CONFIGURATION with its name, not its value, where it makes no sense.
+ */
 export function parseSetting<T>(environment: ServiceEnvironment, name: string, parse: (value: string) => T): T | null {
   const value = settingOf(environment, name)
   if (value === undefined) return null
@@ -69,8 +74,8 @@ export function readable(environment: ServiceEnvironment): ServiceEnvironment {
 }
 
 /**
- * The service's environment; an empty one, and why, where the platform cannot tell. Who has a login of the configuration needs none of
- * the service's: what may not be read of that is left out.
+ * The service's environment; an empty one, and why, where the platform cannot tell. Who has a login of the
+ * configuration needs none of the service's: what may not be read of that is left out.
  */
 export async function environmentOrNone(
   context: EndpointContext,
@@ -78,7 +83,10 @@ export async function environmentOrNone(
 ): Promise<{ environment: ServiceEnvironment; why: AdminError | null }> {
   try {
     const environment = await context.environment()
-    return { environment: isLoginTold ? readable(environment) : environment, why: environment instanceof PartialSettings ? environment.missing : null }
+    return {
+      environment: isLoginTold ? readable(environment) : environment,
+      why: environment instanceof PartialSettings ? environment.missing : null,
+    }
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
     return { environment: new Map(), why: error }
@@ -86,24 +94,47 @@ export async function environmentOrNone(
 }
 
 /** Whether the configuration says in full who signs in. */
-export function hasLogin({ url = '', user, password }: { url?: string | undefined; user?: string | undefined; password?: SecretReference | undefined }): boolean {
+export function hasLogin({
+  url = '',
+  user,
+  password,
+}: {
+  url?: string | undefined
+  user?: string | undefined
+  password?: SecretReference | undefined
+}): boolean {
   return password !== undefined && (user !== undefined || /\/\/[^/@]+@/.test(url))
 }
 
-/** For a part whose address neither the configuration names nor the service's settings, of which `why` says why they cannot be had. */
-export function addressUnknown(what: string, context: EndpointContext, key: string, why: AdminError | null): AdminError {
+/**
+ * For a part whose address neither the configuration names nor the service's settings, of which `why` says why they
+ * cannot be had.
+ */
+export function addressUnknown(
+  what: string,
+  context: EndpointContext,
+  key: string,
+  why: AdminError | null,
+): AdminError {
   if (why === null) return notConfigured(what, context, key, "the service's settings name none")
   if (why.code === 'NOT_CONFIGURED') return notConfigured(what, context, key, why.message)
-  // settings that are there and cannot be read are one finding, not one about each part whose address they would have told
+  // settings that are there and cannot be read are one finding, not one about each part whose address they would have
+  // told
   const { code, message, suggestions, cause } = why
   return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'settings' } })
 }
 
 export function notConfigured(what: string, context: EndpointContext, key: string, reason: string): AdminError {
-  return new AdminError('NOT_CONFIGURED', `no ${what} is configured for \`${context.name}\`: set \`${key}\` (${reason})`)
+  return new AdminError(
+    'NOT_CONFIGURED',
+    `no ${what} is configured for \`${context.name}\`: set \`${key}\` (${reason})`,
+  )
 }
 
-export async function optionalSecret(reference: SecretReference | undefined, read: SecretReader): Promise<Secret | null> {
+export async function optionalSecret(
+  reference: SecretReference | undefined,
+  read: SecretReader,
+): Promise<Secret | null> {
   return reference === undefined ? null : read(reference)
 }
 
@@ -118,7 +149,10 @@ export interface Credentials {
 
 /** Whose user and password an endpoint has, for when they are refused. */
 export interface Login {
-  /** the service's settings are known to have the same, wherever they were found: what refuses this refuses the service too */
+  /**
+   * the service's settings are known to have the same, wherever they were found: what refuses this refuses the service
+   * too
+   */
   isService: boolean
   /** no password is configured, and this is why the service's own is not known; null: neither */
   unread: string | null
@@ -128,8 +162,9 @@ export interface Login {
 export type WithLogin<Endpoint> = Endpoint & { login: Login }
 
 /**
- * Whom to sign in as: what the configuration says, else the service's own user. The service's password goes to no user but its own.
- * `service` is null where the service's settings do not tell how it signs in; `why` says why they cannot be had.
+ * Whom to sign in as: what the configuration says, else the service's own user. The service's password goes to no user
+ * but its own. `service` is null where the service's settings do not tell how it signs in; `why` says why they cannot
+ * be had.
  */
 export async function credentialsOf(
   configured: { user?: string | undefined; password?: SecretReference | undefined; addressUser?: string | null },

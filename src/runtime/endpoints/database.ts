@@ -56,17 +56,31 @@ interface Datasource {
 
 /** The main one first, that of its Liquibase alone last (`spring.liquibase.url`). */
 function datasources(environment: ServiceEnvironment): Datasource[] {
-  const all = datasourcePrefixes.flatMap((prefix) => datasourceAt(environment, prefix, 'USERNAME', parseDatabaseAddress) ?? [])
+  const all = datasourcePrefixes.flatMap(
+    (prefix) => datasourceAt(environment, prefix, 'USERNAME', parseDatabaseAddress) ?? [],
+  )
   // one that makes no sense keeps nobody from the others
-  const own = datasourceAt(environment, 'SPRING_LIQUIBASE', 'USER', (text) => (parseJdbcAddress(text) === null ? null : parseDatabaseAddress(text)))
+  const own = datasourceAt(environment, 'SPRING_LIQUIBASE', 'USER', (text) =>
+    parseJdbcAddress(text) === null ? null : parseDatabaseAddress(text),
+  )
   return [...all, ...(own ? [{ ...own, isOfLiquibase: true }] : [])]
 }
 
-function datasourceAt(environment: ServiceEnvironment, prefix: string, user: string, parse: (text: string) => DatabaseAddress | null): Datasource | null {
+function datasourceAt(
+  environment: ServiceEnvironment,
+  prefix: string,
+  user: string,
+  parse: (text: string) => DatabaseAddress | null,
+): Datasource | null {
   const address = parseSetting(environment, `${prefix}_URL`, parse)
   if (!address) return null
-  const password = secretOf(environment, `${prefix}_PASSWORD`) ?? (address.password === null ? null : new Secret(address.password))
-  return { address, credentials: { user: settingOf(environment, `${prefix}_${user}`) ?? address.user, password }, isOfLiquibase: false }
+  const password =
+    secretOf(environment, `${prefix}_PASSWORD`) ?? (address.password === null ? null : new Secret(address.password))
+  return {
+    address,
+    credentials: { user: settingOf(environment, `${prefix}_${user}`) ?? address.user, password },
+    isOfLiquibase: false,
+  }
 }
 
 async function endpointOf(
@@ -77,13 +91,28 @@ async function endpointOf(
 ): Promise<Endpoint> {
   const configured = settings.url === undefined ? null : parseDatabaseAddress(settings.url)
   const address = configured ?? discovered
-  if (!address) throw notConfigured('address of a further database', context, 'database', 'each item of the list needs its `url`')
-  const { user, password, login } = await credentialsOf({ ...settings, addressUser: configured?.user ?? null }, service, context)
-  const named = address.caFile === null ? undefined : { path: address.caFile, at: "sslrootcert in the database's address" }
+  if (!address)
+    throw notConfigured('address of a further database', context, 'database', 'each item of the list needs its `url`')
+  const { user, password, login } = await credentialsOf(
+    { ...settings, addressUser: configured?.user ?? null },
+    service,
+    context,
+  )
+  const named =
+    address.caFile === null ? undefined : { path: address.caFile, at: "sslrootcert in the database's address" }
   const ca = await optionalCertificates(settings.ca ?? named)
   // a certificate authority is named in order to be used
   const mode = settings.ca !== undefined && address.tlsMode === 'prefer' ? 'verify' : address.tlsMode
-  return { hosts: address.hosts, database: address.database, user, password, tls: { mode, ca }, schema: address.schema, ...reachOf(context, { isConfigured: configured !== null }), login }
+  return {
+    hosts: address.hosts,
+    database: address.database,
+    user,
+    password,
+    tls: { mode, ca },
+    schema: address.schema,
+    ...reachOf(context, { isConfigured: configured !== null }),
+    login,
+  }
 }
 
 /** Helm gives all data sources one address by default: each database is looked at once. */

@@ -2,15 +2,20 @@
 export function parseHttpAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url && /^https?:\/\/[^/]/i.test(address.trim())) throw new Error('names a host or a port that cannot be one')
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw new Error(`must begin with http:// or https://${likely(address)}`)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Error(`must begin with http:// or https://${likely(address)}`)
   if (url.username || url.password) throw new Error('holds credentials; leave them out')
   if (url.search || url.hash) throw new Error('has a query or a fragment; leave it out')
   return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
-/** What may have been meant by an address without a scheme: `testops.example.org`, `//host`, `localhost:8080`, `https:/host`. */
+/**
+ * What may have been meant by an address without a scheme: `testops.example.org`, `//host`, `localhost:8080`,
+ * `https:/host`.
+ */
 function likely(address: string): string {
-  const [, scheme = 'https', rest = ''] = /^(?:(https?):)?\/{0,2}([^\s/@:]+(?::\d+)?(?:\/[^\s@?#]*)?)$/i.exec(address.trim()) ?? []
+  const [, scheme = 'https', rest = ''] =
+    /^(?:(https?):)?\/{0,2}([^\s/@:]+(?::\d+)?(?:\/[^\s@?#]*)?)$/i.exec(address.trim()) ?? []
   const meant = `${scheme.toLowerCase()}://${rest}`
   return rest !== '' && URL.canParse(meant) ? `, most likely ${meant}` : ''
 }

@@ -27,7 +27,10 @@ interface Location extends HostPort {
   cluster: readonly HostPort[] | null
 }
 
-/** The session store of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION. */
+/**
+ * The session store of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING,
+ * CONFIGURATION.
+ */
 export async function sessionsEndpoint(context: EndpointContext): Promise<WithLogin<SessionsEndpoint>> {
   const settings = context.settings.sessions ?? {}
   const configured = await configuredLocation(settings, context)
@@ -58,7 +61,13 @@ export async function sessionsEndpoint(context: EndpointContext): Promise<WithLo
 }
 
 async function configuredLocation(settings: SessionsSettings, { secrets }: EndpointContext): Promise<Location | null> {
-  const plain = { encrypted: false, database: 0, credentials: { user: null, password: null }, sentinel: null, cluster: null }
+  const plain = {
+    encrypted: false,
+    database: 0,
+    credentials: { user: null, password: null },
+    sentinel: null,
+    cluster: null,
+  }
   if (settings.url !== undefined) {
     const address = parseSessionsAddress(settings.url)
     return { ...plain, ...address, credentials: { user: address.user, password: null } }
@@ -77,7 +86,9 @@ async function configuredLocation(settings: SessionsSettings, { secrets }: Endpo
   return null
 }
 
-/** As Spring Boot reads its settings: an address stands above sentinels, these above a cluster, all above host and port. */
+/**
+ * As Spring Boot reads its settings: an address stands above sentinels, these above a cluster, all above host and port.
+ */
 function discover(environment: ServiceEnvironment): Location | null {
   const user = settingOf(environment, springSettings.redisUsername) ?? null
   const password = secretOf(environment, springSettings.redisPassword)
@@ -90,7 +101,9 @@ function discover(environment: ServiceEnvironment): Location | null {
     const own = { user: address.user, password: address.password === null ? null : new Secret(address.password) }
     return { ...plain, ...address, credentials: own.user || own.password ? own : plain.credentials }
   }
-  const sentinels = parseSetting(environment, springSettings.redisSentinelNodes, (value) => parseHostPorts(value, 26_379))
+  const sentinels = parseSetting(environment, springSettings.redisSentinelNodes, (value) =>
+    parseHostPorts(value, 26_379),
+  )
   const master = settingOf(environment, springSettings.redisSentinelMaster)
   if (sentinels && master !== undefined) {
     return {

@@ -12,7 +12,9 @@ export type Draft = DraftSection
 export type { DraftValue } from '../configuration/template.ts'
 
 /** What was found, as a configuration would say it. */
-export function draftOf({ settings: { platform = 'host', host, compose, kubernetes } }: Pick<Discovered, 'settings'>): Draft {
+export function draftOf({
+  settings: { platform = 'host', host, compose, kubernetes },
+}: Pick<Discovered, 'settings'>): Draft {
   const sections = {
     ...(host?.unit !== undefined && { host: { unit: host.unit } }),
     ...(compose && { compose: { ...compose, ...(compose.file && { file: compose.file.path }) } as DraftSection }),
@@ -22,11 +24,19 @@ export function draftOf({ settings: { platform = 'host', host, compose, kubernet
 }
 
 /**
- * The deployment that a configuration with this draft would have; `sourceOf` says where a key's value is from, since a draft has no lines
- * yet that a person could look at. Throws CONFIGURATION where the schema does not allow it.
+ * The deployment that a configuration with this draft would have; `sourceOf` says where a key's value is from, since a
+ * draft has no lines yet that a person could look at. Throws CONFIGURATION where the schema does not allow it.
  */
-export function selectedOf(name: string, draft: Draft, file: string, sourceOf: (path: readonly string[]) => string): SelectedDeployment {
+export function selectedOf(
+  name: string,
+  draft: Draft,
+  file: string,
+  sourceOf: (path: readonly string[]) => string,
+): SelectedDeployment {
   const { value } = parseYaml(configurationOf(name, draft))
-  const settings = validate(schema, value, { at: (path) => sourceOf(path.slice(2).map(String)), directory: dirname(file) })
+  const settings = validate(schema, value, {
+    at: (path) => sourceOf(path.slice(2).map(String)),
+    directory: dirname(file),
+  })
   return { name, settings: settings.deployments.get(name)!, file }
 }

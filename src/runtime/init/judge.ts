@@ -36,13 +36,18 @@ interface Judged {
 const mostCharacters = 1000
 
 /**
- * What an answer stands for at a key of a deployment. Throws CONFIGURATION, for a secret USAGE, with what is wrong and what is expected;
- * an answer that may be a secret is never repeated.
+ * What an answer stands for at a key of a deployment. Throws CONFIGURATION, for a secret USAGE, with what is wrong and
+ * what is expected; an answer that may be a secret is never repeated.
  */
 export async function judge(path: Path, answer: string, options: JudgeOptions): Promise<Judged> {
   const { subject, directory } = options
   const node = nodeAt(path)
-  const wrong = (problem: string): AdminError => new AdminError('CONFIGURATION', `${subject} ${problem}`, 'example' in node && node.example !== '' ? [sentence`for example: ${exampleOf(node)}`] : [])
+  const wrong = (problem: string): AdminError =>
+    new AdminError(
+      'CONFIGURATION',
+      `${subject} ${problem}`,
+      'example' in node && node.example !== '' ? [sentence`for example: ${exampleOf(node)}`] : [],
+    )
   const flaw = flawIn(answer)
   if (flaw !== null) throw wrong(flaw)
   switch (node.kind) {
@@ -62,7 +67,15 @@ export async function judge(path: Path, answer: string, options: JudgeOptions): 
     default: {
       const problem = problemAt(path, answer)
       // how a configuration would say it is for who writes one
-      if (problem !== null) throw wrong(problem.replace(/(?<=^holds a password; leave it out) and write .*/, subject.startsWith('--') ? `, and say with --${path[0]}-password where it is kept` : ', and you are asked next where it is kept'))
+      if (problem !== null)
+        throw wrong(
+          problem.replace(
+            /(?<=^holds a password; leave it out) and write .*/,
+            subject.startsWith('--')
+              ? `, and say with --${path[0]}-password where it is kept`
+              : ', and you are asked next where it is kept',
+          ),
+        )
       return { value: answer, doubt: null }
     }
   }
@@ -84,13 +97,25 @@ function secretAt(text: string, subject: string, directory: string): { env: stri
   const [, form, place = ''] = /^(env|file):(.+)$/.exec(text) ?? []
   if (form === 'env' && /^[A-Za-z_]\w*$/.test(place)) return { env: place }
   if (form === 'file') return { file: resolve(directory, place) }
-  throw new AdminError('USAGE', `${subject} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`, [typed([subject, 'env:NAME']), typed([subject, 'file:PATH'])])
+  throw new AdminError(
+    'USAGE',
+    `${subject} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`,
+    [typed([subject, 'env:NAME']), typed([subject, 'file:PATH'])],
+  )
 }
 
 /** Reads a secret from where an answer says that it is kept, and forgets it. Throws SECRET_MISSING. */
-export async function assertSecret(path: Path, answer: string, { directory, environment }: JudgeOptions, timeoutMs: number): Promise<void> {
+export async function assertSecret(
+  path: Path,
+  answer: string,
+  { directory, environment }: JudgeOptions,
+  timeoutMs: number,
+): Promise<void> {
   const place = secretAt(answer, 'the answer', directory)
-  const reference = 'env' in place ? ({ at: answer, form: 'env', variable: place.env } as const) : ({ at: answer, form: 'file', path: place.file } as const)
+  const reference =
+    'env' in place
+      ? ({ at: answer, form: 'env', variable: place.env } as const)
+      : ({ at: answer, form: 'file', path: place.file } as const)
   const secret = await secretReader({ environment, timeoutMs })(reference)
   if (path[0] === 'apiToken') requireApiToken(secret, reference)
 }
@@ -104,20 +129,38 @@ function flawIn(text: string): string | null {
 async function judgeFile(path: string): Promise<{ problem: string | null; doubt: string | null }> {
   try {
     const handle = await openUnheld(path)
-    const isFile = await handle.stat().then((it) => it.isFile()).finally(async () => handle.close())
+    const isFile = await handle
+      .stat()
+      .then((it) => it.isFile())
+      .finally(async () => handle.close())
     return { problem: isFile ? null : `names no plain file: ${path}`, doubt: null }
   } catch (error) {
     const code = codeOf(error)
     if (code === 'EACCES') return { problem: null, doubt: `this user may not read ${path}` }
-    return { problem: code === 'ENOENT' || code === 'ENOTDIR' ? `names a file that does not exist: ${path}` : `names a file that cannot be read: ${messageOf(error)}`, doubt: null }
+    return {
+      problem:
+        code === 'ENOENT' || code === 'ENOTDIR'
+          ? `names a file that does not exist: ${path}`
+          : `names a file that cannot be read: ${messageOf(error)}`,
+      doubt: null,
+    }
   }
 }
 
 /** A command is run without a shell, and begins with a program that has to be there. */
-async function problemOfCommand(words: readonly string[], { directory, environment }: JudgeOptions): Promise<string | null> {
+async function problemOfCommand(
+  words: readonly string[],
+  { directory, environment }: JudgeOptions,
+): Promise<string | null> {
   const [program = ''] = words
-  if (words.some((word) => /^(?:[|;&<>]+|\d?>.*)$|\$\(|`/.test(word))) return 'needs a shell, and is run without one: put it into a script'
-  const isThere = program.includes('/') ? await access(resolve(directory, program), constants.X_OK).then(() => true, () => false) : program !== '' && (await isOnPath(program, environment['PATH']))
+  if (words.some((word) => /^(?:[|;&<>]+|\d?>.*)$|\$\(|`/.test(word)))
+    return 'needs a shell, and is run without one: put it into a script'
+  const isThere = program.includes('/')
+    ? await access(resolve(directory, program), constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    : program !== '' && (await isOnPath(program, environment['PATH']))
   return isThere ? null : `starts a program that cannot be run here: ${program}`
 }
 

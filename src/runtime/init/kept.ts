@@ -14,7 +14,10 @@ import type { Environment } from '../paths.ts'
 export interface KeptAnswers {
   /** of an earlier run, or this one; undefined: none */
   of(question: string): string | undefined
-  /** On disk when it returns, unless it holds a secret, or the state folder cannot be written, which `failure` tells. Never throws */
+  /**
+   * On disk when it returns, unless it holds a secret, or the state folder cannot be written, which `failure` tells.
+   * Never throws
+   */
   keep(question: string, answer: string): Promise<void>
   /** once the file is written. Never throws */
   forget(): Promise<void>
@@ -26,7 +29,10 @@ export interface KeptAnswers {
 
 const mostBytes = 100_000
 
-/** Kept for one configuration file, `file`, in the state folder, for this user alone. Never throws: what cannot be read is none. */
+/**
+ * Kept for one configuration file, `file`, in the state folder, for this user alone. Never throws: what cannot be read
+ * is none.
+ */
 export async function keptAnswers(file: string, environment: Environment): Promise<KeptAnswers> {
   const folder = join(stateHome(environment), 'init')
   const path = join(folder, `${createHash('sha256').update(file).digest('hex').slice(0, 16)}.json`)
@@ -41,7 +47,10 @@ export async function keptAnswers(file: string, environment: Environment): Promi
         assertOwnFolder(folder, { toWrite: true })
         await makeFolder(folder)
         const from = await plainFile(path, mostBytes).catch(nullIfMissing)
-        await replaceFile(path, { from, to: Buffer.from(`${JSON.stringify({ file, answers: Object.fromEntries(answers) })}\n`) })
+        await replaceFile(path, {
+          from,
+          to: Buffer.from(`${JSON.stringify({ file, answers: Object.fromEntries(answers) })}\n`),
+        })
         failed = null
       } catch (error) {
         failed = messageOf(error)
@@ -56,8 +65,11 @@ export async function keptAnswers(file: string, environment: Environment): Promi
 async function answersIn(folder: string, path: string): Promise<[string, string][]> {
   assertOwnFolder(folder)
   const document: unknown = JSON.parse((await plainFile(path, mostBytes)).toString())
-  const answers: unknown = typeof document === 'object' && document !== null && 'answers' in document ? document.answers : {}
-  return Object.entries(answers ?? {}).flatMap(([question, answer]) => (typeof answer === 'string' ? [[question, answer]] : []))
+  const answers: unknown =
+    typeof document === 'object' && document !== null && 'answers' in document ? document.answers : {}
+  return Object.entries(answers ?? {}).flatMap(([question, answer]) =>
+    typeof answer === 'string' ? [[question, answer]] : [],
+  )
 }
 
 function nullIfMissing(error: unknown): null {

@@ -16,7 +16,11 @@ export type Probe = { part: ProbedPart } & (
 )
 
 /** Opens parts of a deployment at once, and lets go of them. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */
-export async function probe(selected: SelectedDeployment, options: OpenOptions, parts: readonly ProbedPart[] = probedParts): Promise<Probe[]> {
+export async function probe(
+  selected: SelectedDeployment,
+  options: OpenOptions,
+  parts: readonly ProbedPart[] = probedParts,
+): Promise<Probe[]> {
   let opened: OpenedDeployment
   try {
     opened = await openDeployment(selected, options)

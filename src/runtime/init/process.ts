@@ -3,7 +3,14 @@ import { AdminError } from '../../core/error.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 import { Secret } from '../../core/secret.ts'
 import { namedTimeZone } from '../../knowledge/jvm-time-zone.ts'
-import { defaultBrokerUser, isSecretSetting, settingNames, springSettings, vendorIn, vendorSigns } from '../../knowledge/settings.ts'
+import {
+  defaultBrokerUser,
+  isSecretSetting,
+  settingNames,
+  springSettings,
+  vendorIn,
+  vendorSigns,
+} from '../../knowledge/settings.ts'
 import { findJavaProcesses } from '../../platforms/index.ts'
 import type { JavaProcess } from '../../platforms/index.ts'
 import { brokerEndpoint } from '../endpoints/broker.ts'
@@ -30,22 +37,50 @@ interface ProcessFound {
 /** Processes of Java on this machine that are the service; `root`: where the kernel shows them. Never throws. */
 export async function findProcesses(root?: string): Promise<ProcessFound[]> {
   const all = await findJavaProcesses(root)
-  return Promise.all(all.map(async (it) => ({ name: all.length === 1 ? 'testops' : `testops-${it.pid}`, what: told(it), ...(await described(it)) })))
+  return Promise.all(
+    all.map(async (it) => ({
+      name: all.length === 1 ? 'testops' : `testops-${it.pid}`,
+      what: told(it),
+      ...(await described(it)),
+    })),
+  )
 }
 
 function told({ pid, program, user, folder, environment }: JavaProcess): string {
   return `process ${pid} (java ${program}, user ${user}${folder === null ? '' : `, in ${folder}`})${environment === null ? ', whose environment this user may not read' : ''}`
 }
 
-async function described({ environment: variables, logFile, timeZone }: JavaProcess): Promise<Pick<ProcessFound, 'draft' | 'addresses' | 'withPassword'>> {
-  const environment: ServiceEnvironment = new Map([...(variables ?? [])].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
+async function described({
+  environment: variables,
+  logFile,
+  timeZone,
+}: JavaProcess): Promise<Pick<ProcessFound, 'draft' | 'addresses' | 'withPassword'>> {
+  const environment: ServiceEnvironment = new Map(
+    [...(variables ?? [])].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]),
+  )
   const zone = timeZone ?? namedTimeZone((name) => variables?.get(name))?.zone ?? ''
-  const draft: Draft = { platform: 'host', ...(logFile !== null && { host: { logs: { file: logFile } } }), ...(isTimeZone(zone) && { timeZone: zone }) }
-  const context: EndpointContext = { name: '', settings: {}, secrets: async () => Promise.reject(new AdminError('SECRET_MISSING', '')), environment: async () => environment }
-  const [database, broker, sessions] = await Promise.all([known(databaseEndpoints(context)), known(brokerEndpoint(context)), known(sessionsEndpoint(context))])
+  const draft: Draft = {
+    platform: 'host',
+    ...(logFile !== null && { host: { logs: { file: logFile } } }),
+    ...(isTimeZone(zone) && { timeZone: zone }),
+  }
+  const context: EndpointContext = {
+    name: '',
+    settings: {},
+    secrets: async () => Promise.reject(new AdminError('SECRET_MISSING', '')),
+    environment: async () => environment,
+  }
+  const [database, broker, sessions] = await Promise.all([
+    known(databaseEndpoints(context)),
+    known(brokerEndpoint(context)),
+    known(sessionsEndpoint(context)),
+  ])
   const { prefixes, packages } = vendorSigns(environment.keys())
   const url = variables?.get(settingNames(vendorIn(environment.keys())).endpoint)
-  const vendor = { ...(prefixes.length === 1 && { prefix: prefixes[0] }), ...(packages.length === 1 && { package: packages[0] }) }
+  const vendor = {
+    ...(prefixes.length === 1 && { prefix: prefixes[0] }),
+    ...(packages.length === 1 && { package: packages[0] }),
+  }
   // the address as it stands says more than its parts: how it is encrypted, and the schema
   const jdbc = variables?.get(springSettings.datasourceUrl) ?? ''
   // it is written into a file: an address may hold more than one password, as that of a key
@@ -53,13 +88,26 @@ async function described({ environment: variables, logFile, timeZone }: JavaProc
   const addresses: Draft = {
     ...(url !== undefined && problemAt(['url'], url) === null && { url }),
     ...(Object.keys(vendor).length > 0 && { vendor }),
-    ...(database && isPlain && problemAt(['database', 'url'], jdbc) === null && { database: { url: jdbc, ...(database[0].user !== null && { user: database[0].user }) } }),
-    ...(broker && { broker: { url: `${broker.tls.mode === 'disable' ? 'amqp' : 'amqps'}://${inAddress(broker)}/${encodeURIComponent(broker.vhost)}`, user: broker.user } }),
+    ...(database &&
+      isPlain &&
+      problemAt(['database', 'url'], jdbc) === null && {
+        database: { url: jdbc, ...(database[0].user !== null && { user: database[0].user }) },
+      }),
+    ...(broker && {
+      broker: {
+        url: `${broker.tls.mode === 'disable' ? 'amqp' : 'amqps'}://${inAddress(broker)}/${encodeURIComponent(broker.vhost)}`,
+        user: broker.user,
+      },
+    }),
     ...(sessions && {
       sessions: {
-        ...(sessions.sentinel ? { sentinel: { master: sessions.sentinel.master, nodes: sessions.sentinel.nodes.map(inAddress) } }
-        : sessions.cluster ? { cluster: sessions.cluster.map(inAddress) }
-        : { url: `${sessions.tls.mode === 'disable' ? 'redis' : 'rediss'}://${inAddress(sessions)}/${sessions.database}` }),
+        ...(sessions.sentinel
+          ? { sentinel: { master: sessions.sentinel.master, nodes: sessions.sentinel.nodes.map(inAddress) } }
+          : sessions.cluster
+            ? { cluster: sessions.cluster.map(inAddress) }
+            : {
+                url: `${sessions.tls.mode === 'disable' ? 'redis' : 'rediss'}://${inAddress(sessions)}/${sessions.database}`,
+              }),
         ...(sessions.user !== null && { user: sessions.user }),
       },
     }),

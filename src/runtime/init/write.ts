@@ -14,20 +14,24 @@ import type { Draft } from './draft.ts'
 import { asPath } from '../../core/shell-command.ts'
 
 /**
- * Throws REFUSED where there is such a file: what an operator has written is never lost; CONFIGURATION where it would not be trusted
- * afterwards, since others could change it in its folder.
+ * Throws REFUSED where there is such a file: what an operator has written is never lost; CONFIGURATION where it would
+ * not be trusted afterwards, since others could change it in its folder.
  */
 export async function assertNew(file: string, environment: Environment): Promise<void> {
   if (await exists(file)) throw alreadyThere(file)
   if (!(await exists(dirname(file)))) return
   const { flaws } = judgePath(dirname(file))
   if (flaws.length === 0 || (await trustedByName(environment)).includes(file)) return
-  throw new AdminError('CONFIGURATION', `a configuration in ${dirname(file)} would not be trusted: ${whyDistrusted(flaws)}`, ['--output FILE   # in a folder of your own', ...mendsOf(flaws)])
+  throw new AdminError(
+    'CONFIGURATION',
+    `a configuration in ${dirname(file)} would not be trusted: ${whyDistrusted(flaws)}`,
+    ['--output FILE   # in a folder of your own', ...mendsOf(flaws)],
+  )
 }
 
 /**
- * Writes a configuration that nobody else may read, and reads it back. Throws REFUSED where there is such a file, FORBIDDEN,
- * UNAVAILABLE, CONFIGURATION where it is not what it should be, and is not left then.
+ * Writes a configuration that nobody else may read, and reads it back. Throws REFUSED where there is such a file,
+ * FORBIDDEN, UNAVAILABLE, CONFIGURATION where it is not what it should be, and is not left then.
  */
 export async function writeNew(file: string, name: string, draft: Draft, environment: Environment): Promise<void> {
   try {
@@ -37,10 +41,19 @@ export async function writeNew(file: string, name: string, draft: Draft, environ
     const code = codeOf(error)
     if (code === 'EEXIST') throw alreadyThere(file)
     const isForbidden = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-    const why = isForbidden ? 'this user may not write there' : code === 'ENOENT' ? 'there is no such folder' : messageOf(error)
-    throw new AdminError(isForbidden ? 'FORBIDDEN' : 'UNAVAILABLE', `${file} cannot be written: ${why}`, [typed(['ls', '-ld', asPath(dirname(file))]), '--output FILE   # elsewhere'], {
-      cause: error,
-    })
+    const why = isForbidden
+      ? 'this user may not write there'
+      : code === 'ENOENT'
+        ? 'there is no such folder'
+        : messageOf(error)
+    throw new AdminError(
+      isForbidden ? 'FORBIDDEN' : 'UNAVAILABLE',
+      `${file} cannot be written: ${why}`,
+      [typed(['ls', '-ld', asPath(dirname(file))]), '--output FILE   # elsewhere'],
+      {
+        cause: error,
+      },
+    )
   }
   try {
     await readConfiguration(file, { environment, workingDirectory: dirname(file) })

@@ -7,8 +7,8 @@ import type { LogPart } from '../../core/sources.ts'
 import { command } from '../../core/shell-command.ts'
 
 /**
- * Logs of agents by their names, packed or not. Throws USAGE for a folder and for what is not there, FORBIDDEN, and UNAVAILABLE where
- * one is packed in a way that is not unpacked here.
+ * Logs of agents by their names, packed or not. Throws USAGE for a folder and for what is not there, FORBIDDEN, and
+ * UNAVAILABLE where one is packed in a way that is not unpacked here.
  */
 export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
   const parts: LogPart[] = []
@@ -16,7 +16,11 @@ export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
     const { kind, format } = await look(name)
     if (kind === 'folder') throw new AdminError('USAGE', `${name} is a folder, and no log of an agent`, [flag])
     const unpacker = unpackers[format]
-    if (unpacker) throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [command`${unpacker} ${name} > agent.log`, 'testops-admin lint-results DIR --agent-log agent.log'])
+    if (unpacker)
+      throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [
+        command`${unpacker} ${name} > agent.log`,
+        'testops-admin lint-results DIR --agent-log agent.log',
+      ])
     parts.push(partOfFile(name))
   }
   return parts
@@ -29,7 +33,8 @@ async function look(name: string): Promise<Inspected> {
     return await inspect(name)
   } catch (error) {
     const code = error instanceof AdminError ? systemCode(error.cause) : null
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new AdminError('USAGE', `there is no file ${name}`, [flag], { cause: error })
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new AdminError('USAGE', `there is no file ${name}`, [flag], { cause: error })
     throw error
   }
 }

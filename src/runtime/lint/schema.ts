@@ -12,7 +12,11 @@ export const lintSchema = section('settings of lint-results', {
   'max-warnings': whole('more warnings than that end with 1, and no fewer', '0'),
   previous: file('results directory of an earlier run, to compare with', 'build/previous-results'),
   'agent-log': oneOrMany('logs of the agent that uploads', 'agent.log', file('a log of the agent', 'agent.log')),
-  changing: list('names of parameters and environment entries that may change from run to run', 'started', text('a name', 'started')),
+  changing: list(
+    'names of parameters and environment entries that may change from run to run',
+    'started',
+    text('a name', 'started'),
+  ),
 })
 
 function ruleProblem(name: string): string | null {

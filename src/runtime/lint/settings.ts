@@ -41,17 +41,27 @@ export interface LintSettingsRequest {
 }
 
 /**
- * The settings that are named, else those of the project that the directories lie in: `.testops-lint.yaml` in the directory or a
- * parent, up to the root of the repository, the home folder, or the file system's root; null where there is none. Throws
- * CONFIGURATION with the file and the line, USAGE where directories have different ones.
+ * The settings that are named, else those of the project that the directories lie in: `.testops-lint.yaml` in the
+ * directory or a parent, up to the root of the repository, the home folder, or the file system's root; null where there
+ * is none. Throws CONFIGURATION with the file and the line, USAGE where directories have different ones.
  */
-export async function lintSettings({ file, directories, workingDirectory, home, environment = {} }: LintSettingsRequest): Promise<LintSettings | null> {
+export async function lintSettings({
+  file,
+  directories,
+  workingDirectory,
+  home,
+  environment = {},
+}: LintSettingsRequest): Promise<LintSettings | null> {
   if (file !== null) return read(resolve(workingDirectory, file), { workingDirectory, environment })
   const found = await Promise.all(directories.map(async (it) => settingsOf(resolve(workingDirectory, it), home)))
   const [first = null, ...others] = [...new Set(found)]
   if (others.length > 0) {
     const names = [first, ...others].map((it) => (it === null ? 'none' : shownAs(it, workingDirectory)))
-    throw new AdminError('USAGE', `the directories have different settings: ${names.join(', ')}`, names.map((name) => typed(['--settings', name])))
+    throw new AdminError(
+      'USAGE',
+      `the directories have different settings: ${names.join(', ')}`,
+      names.map((name) => typed(['--settings', name])),
+    )
   }
   if (first === null) return null
   await assertStaysInFolder(first, shownAs(first, workingDirectory))
@@ -68,20 +78,36 @@ async function settingsOf(folder: string, home: string | undefined): Promise<str
 
 /** What cannot be read is there, but nothing is in a folder that is not for this user: what lists it says so. */
 async function isThere(file: string): Promise<boolean> {
-  return (await exists(file)) && stat(file).then(() => true, (error: unknown) => codeOf(error) !== 'EACCES')
+  return (
+    (await exists(file)) &&
+    stat(file).then(
+      () => true,
+      (error: unknown) => codeOf(error) !== 'EACCES',
+    )
+  )
 }
 
-/** Settings that are found, and not named, may be a link that came with the results: what it leads to elsewhere is never read, or quoted. Throws CONFIGURATION. */
+/**
+ * Settings that are found, and not named, may be a link that came with the results: what it leads to elsewhere is never
+ * read, or quoted. Throws CONFIGURATION.
+ */
 async function assertStaysInFolder(file: string, shown: string): Promise<void> {
   const [real, folder] = await Promise.all([file, dirname(file)].map(async (it) => realpath(it).catch(() => null)))
   // what leads nowhere is told of where it is read
   if (real == null || folder == null) return
   const way = relative(folder, real)
   if (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`)) return
-  throw new AdminError('CONFIGURATION', `the settings ${shown} are a symbolic link that leads out of its folder, and was not followed`, [command`--settings ${real}   # if it is meant`, '--settings none   # judge without any'])
+  throw new AdminError(
+    'CONFIGURATION',
+    `the settings ${shown} are a symbolic link that leads out of its folder, and was not followed`,
+    [command`--settings ${real}   # if it is meant`, '--settings none   # judge without any'],
+  )
 }
 
-async function read(file: string, { workingDirectory, environment }: { workingDirectory: string; environment: Environment }): Promise<LintSettings> {
+async function read(
+  file: string,
+  { workingDirectory, environment }: { workingDirectory: string; environment: Environment },
+): Promise<LintSettings> {
   const shown = shownAs(file, workingDirectory)
   const { text, judgement } = await textOf(file, shown)
   if (isEmptyYaml(text)) return { file: shown, rules: new Map(), agentLogs: [], changing: [] }
@@ -93,7 +119,8 @@ async function read(file: string, { workingDirectory, environment }: { workingDi
   }
   const said = validate(lintSchema, document.value, { at, directory: dirname(file) })
   if (judgement && !isTrusted(judgement, await trustedByName(environment))) {
-    for (const named of [...(said.previous ? [said.previous] : []), ...(said['agent-log'] ?? [])]) await assertWithin(dirname(file), named, judgement)
+    for (const named of [...(said.previous ? [said.previous] : []), ...(said['agent-log'] ?? [])])
+      await assertWithin(dirname(file), named, judgement)
   }
   return {
     file: shown,
@@ -112,7 +139,9 @@ function parsed(text: string, shown: string): ReturnType<typeof parseYaml> {
   } catch (error) {
     const line = error instanceof Error && 'line' in error && typeof error.line === 'number' ? error.line : 1
     const look = command`sed -n ${Math.max(1, line - 2)},${line + 1}p ${shown}   # the lines around it`
-    throw new AdminError('CONFIGURATION', `${shown}:${line} is not valid YAML: ${messageOf(error)}`, [look], { cause: error })
+    throw new AdminError('CONFIGURATION', `${shown}:${line} is not valid YAML: ${messageOf(error)}`, [look], {
+      cause: error,
+    })
   }
 }
 
@@ -123,23 +152,31 @@ async function textOf(file: string, shown: string): Promise<{ text: string; judg
     const content = await readJudged(file, maxBytes, (judged) => void (judgement = judged))
     if (content) return { text: new TextDecoder('utf-8', { fatal: true }).decode(content), judgement }
   } catch (error) {
-    throw new AdminError('CONFIGURATION', `cannot read the settings ${shown}: ${whyUnreadable(error)}`, [typed(['ls', '-l', asPath(shown)]), '--settings none   # judge without any'], { cause: error })
+    throw new AdminError(
+      'CONFIGURATION',
+      `cannot read the settings ${shown}: ${whyUnreadable(error)}`,
+      [typed(['ls', '-l', asPath(shown)]), '--settings none   # judge without any'],
+      { cause: error },
+    )
   }
-  throw new AdminError('CONFIGURATION', `${shown} is too large: settings have at most ${maxBytes} bytes`, ['--settings FILE   # another one'])
+  throw new AdminError('CONFIGURATION', `${shown} is too large: settings have at most ${maxBytes} bytes`, [
+    '--settings FILE   # another one',
+  ])
 }
 
 /**
- * Settings name no commands, and a checkout of a build server may be open to all: whoever wrote them may have results judged otherwise. What
- * a report quotes, though, must not be this user's other files. Throws CONFIGURATION.
+ * Settings name no commands, and a checkout of a build server may be open to all: whoever wrote them may have results
+ * judged otherwise. What a report quotes, though, must not be this user's other files. Throws CONFIGURATION.
  */
 async function assertWithin(folder: string, { path, at }: FileReference, { flaws }: Judgement): Promise<void> {
   const [place, around] = await Promise.all([realpath(path).catch(() => path), realpath(folder)])
   const way = relative(around, place)
   if (!way.startsWith('..') && !isAbsolute(way)) return
-  throw new AdminError('CONFIGURATION', `the settings at ${at} name a file outside their folder, and are not trusted: ${whyDistrusted(flaws)}`, [
-    ...mendsOf(flaws),
-    '--settings none   # judge without any',
-  ])
+  throw new AdminError(
+    'CONFIGURATION',
+    `the settings at ${at} name a file outside their folder, and are not trusted: ${whyDistrusted(flaws)}`,
+    [...mendsOf(flaws), '--settings none   # judge without any'],
+  )
 }
 
 function shownAs(file: string, workingDirectory: string): string {

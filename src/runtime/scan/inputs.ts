@@ -26,5 +26,8 @@ export async function inputsOf(logs: LogsSource, { since, signal, follow }: LogW
   const files = parts.filter(({ file }) => file !== undefined)
   // a file does not tell where a time begins, and is read whole
   const start = files.length > 0 ? new Date(0) : (from ?? new Date(0))
-  return { parts: files.filter(({ file }) => file !== logs.target), following: (ended) => logs.follow({ signal: ended, since: start, tell: follow }) }
+  return {
+    parts: files.filter(({ file }) => file !== logs.target),
+    following: (ended) => logs.follow({ signal: ended, since: start, tell: follow }),
+  }
 }

@@ -23,7 +23,9 @@ interface FilesWish {
 /** so many names of a folder are told */
 const mostNames = 3
 
-/** Files that were named, the oldest first; `-` is standard input. Throws USAGE for a folder, and for what is not there. */
+/**
+ * Files that were named, the oldest first; `-` is standard input. Throws USAGE for a folder, and for what is not there.
+ */
 export async function inputsIn(names: readonly string[], { timeZone, follow, input }: FilesWish): Promise<Inputs> {
   const unique = await withoutTwins(names)
   const found = new Map<string, Inspected | null>()
@@ -32,13 +34,23 @@ export async function inputsIn(names: readonly string[], { timeZone, follow, inp
   // what is in a pipe is there once
   const isFile = ({ file }: LogPart): boolean => file !== undefined && found.get(file)?.kind === 'file'
   const files = parts.filter(isFile)
-  const ordered = [...(files.length > 1 ? await inTimeOrder(files, timeZone) : files), ...parts.filter((it) => !isFile(it))]
+  const ordered = [
+    ...(files.length > 1 ? await inTimeOrder(files, timeZone) : files),
+    ...parts.filter((it) => !isFile(it)),
+  ]
   if (!follow) return { parts: ordered, following: null }
   const isLive = ({ file }: LogPart): boolean =>
-    file !== undefined && found.get(file)?.kind === 'file' && found.get(file)?.format === 'plain' && !unique.some((other) => isOlderPart(file, other))
+    file !== undefined &&
+    found.get(file)?.kind === 'file' &&
+    found.get(file)?.format === 'plain' &&
+    !unique.some((other) => isOlderPart(file, other))
   const live = ordered.flatMap((it) => (isLive(it) ? [it.name] : []))
-  if (live.length === 0 && files.length === unique.length) follow('none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are')
-  return { parts: ordered.filter((it) => !isLive(it)), following: live.length === 0 ? null : (signal) => followAll(live, signal, follow) }
+  if (live.length === 0 && files.length === unique.length)
+    follow('none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are')
+  return {
+    parts: ordered.filter((it) => !isLive(it)),
+    following: live.length === 0 ? null : (signal) => followAll(live, signal, follow),
+  }
 }
 
 function standardInput(input: AsyncIterable<Uint8Array>): LogPart {
@@ -65,9 +77,20 @@ async function look(name: string): Promise<Inspected | null> {
     const why = systemCode(error.cause)
     if (why !== 'ENOENT' && why !== 'ENOTDIR') return null
     const target = await readlink(name).catch(() => null)
-    if (target !== null) throw new AdminError('USAGE', `${name} is a link to ${target}, which is not there`, [command`ls -l ${asPath(name)}`], { cause: error })
+    if (target !== null)
+      throw new AdminError(
+        'USAGE',
+        `${name} is a link to ${target}, which is not there`,
+        [command`ls -l ${asPath(name)}`],
+        { cause: error },
+      )
     const near = nearestNames(basename(name), await namesIn(dirname(name))).map((other) => join(dirname(name), other))
-    throw new AdminError('USAGE', `there is no file ${name}`, near.map((other) => command`testops-admin scan-logs ${asPath(other)}`), { cause: error })
+    throw new AdminError(
+      'USAGE',
+      `there is no file ${name}`,
+      near.map((other) => command`testops-admin scan-logs ${asPath(other)}`),
+      { cause: error },
+    )
   }
   throw await folderNamed(name)
 }
@@ -75,8 +98,12 @@ async function look(name: string): Promise<Inspected | null> {
 async function folderNamed(name: string): Promise<AdminError> {
   const logs = (await namesIn(name)).filter((it) => /\.(?:log|txt|out|json)\b|\.(?:gz|zst)$/.test(it)).sort()
   const shown = logs.slice(0, mostNames).map((it) => join(name, it))
-  const pattern = logs.length > mostNames ? [command`testops-admin scan-logs ${asPath(name.replace(/(?<!\/)\/*$/, ''))}/*.log*`] : []
-  const next = shown.length === 0 ? [command`ls ${asPath(name)}`] : [...pattern, command`testops-admin scan-logs ${shown.map(asPath)}`]
+  const pattern =
+    logs.length > mostNames ? [command`testops-admin scan-logs ${asPath(name.replace(/(?<!\/)\/*$/, ''))}/*.log*`] : []
+  const next =
+    shown.length === 0
+      ? [command`ls ${asPath(name)}`]
+      : [...pattern, command`testops-admin scan-logs ${shown.map(asPath)}`]
   return new AdminError('USAGE', `${name} is a folder: name the log files in it`, next)
 }
 
@@ -89,14 +116,19 @@ function isOlderPart(file: string, other: string): boolean {
 }
 
 /** The lines of several files as they are written, each from its first on; when it is ended, what is left of each. */
-async function* followAll(files: readonly string[], ended: AbortSignal, tell: (message: string) => void): AsyncGenerator<FollowedLine> {
+async function* followAll(
+  files: readonly string[],
+  ended: AbortSignal,
+  tell: (message: string) => void,
+): AsyncGenerator<FollowedLine> {
   const stop = new AbortController()
   const signal = AbortSignal.any([ended, stop.signal])
   const lines = handover<FollowedLine>(signal)
   const rest: FollowedLine[] = []
   const work = files.map(async (file) => {
     try {
-      for await (const line of openLog({ file }, { timeoutMs: 0 }).follow({ signal, since: new Date(0), tell })) if (!(await lines.put(line))) rest.push(line)
+      for await (const line of openLog({ file }, { timeoutMs: 0 }).follow({ signal, since: new Date(0), tell }))
+        if (!(await lines.put(line))) rest.push(line)
     } catch (error) {
       lines.fail(error)
       throw error

@@ -33,8 +33,15 @@ export interface ScanResult extends Omit<Tally, 'causes'> {
 }
 
 /** Several parts as one. `hide` takes secrets out of the lines that are shown. */
-export function resultOf(parts: readonly ScannedPart[], unread: readonly Unread[], hide: (text: string) => string): ScanResult {
+export function resultOf(
+  parts: readonly ScannedPart[],
+  unread: readonly Unread[],
+  hide: (text: string) => string,
+): ScanResult {
   const { causes, ...whole } = mergeTallies(parts.map(({ tally }) => tally))
-  const shown = judged(causes).map(({ samples, ...cause }) => ({ ...cause, samples: samples.map((it) => sampleText(it, hide)) }))
+  const shown = judged(causes).map(({ samples, ...cause }) => ({
+    ...cause,
+    samples: samples.map((it) => sampleText(it, hide)),
+  }))
   return { ...whole, parts, unread, causes: shown }
 }

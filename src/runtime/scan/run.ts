@@ -30,7 +30,11 @@ export interface ScanRun {
 }
 
 /** Scans the parts one after the other, each in the quickest way, and then what follows, if any. */
-export function startScan(parts: readonly LogPart[], following: Following | null, { signal, hide, ...window }: RunOptions): ScanRun {
+export function startScan(
+  parts: readonly LogPart[],
+  following: Following | null,
+  { signal, hide, ...window }: RunOptions,
+): ScanRun {
   const options = { ...window, finders: finders() }
   const done: ScannedPart[] = []
   const unread: Unread[] = []
@@ -71,7 +75,8 @@ export function startScan(parts: readonly LogPart[], following: Following | null
         throw fileFailure(error, file)
       })
       over({ name, tally, isBinary: found.isBinary }, file)
-      if (tally.bytes < found.size) goneOver(name, signal.aborted ? interruptedAt(tally.bytes, found.size) : cutDown(file, tally.bytes, found.size))
+      if (tally.bytes < found.size)
+        goneOver(name, signal.aborted ? interruptedAt(tally.bytes, found.size) : cutDown(file, tally.bytes, found.size))
     } catch (error) {
       goneOver(name, error)
     }
@@ -99,18 +104,30 @@ export function startScan(parts: readonly LogPart[], following: Following | null
       await read(part)
     }
     if (!following) return
-    if (signal.aborted) goneOver('what follows', new AdminError('INTERRUPTED', 'interrupted before all was read that is there'))
+    if (signal.aborted)
+      goneOver('what follows', new AdminError('INTERRUPTED', 'interrupted before all was read that is there'))
     else await follow(following)
   }
-  return { result: () => resultOf([...done, ...[...open.values()].map((it) => it.soFar())], unread, hide), ended: all() }
+  return {
+    result: () => resultOf([...done, ...[...open.values()].map((it) => it.soFar())], unread, hide),
+    ended: all(),
+  }
 }
 
 function interruptedAt(read: number, size: number): AdminError {
-  return new AdminError('INTERRUPTED', `interrupted: the first ${grouped(read)} of its ${grouped(size)} bytes are counted`)
+  return new AdminError(
+    'INTERRUPTED',
+    `interrupted: the first ${grouped(read)} of its ${grouped(size)} bytes are counted`,
+  )
 }
 
 function wideFrom(at: number, file: string | undefined): AdminError {
-  const next = file === undefined ? [] : [command`tail -c +${String(at + 1)} ${asPath(file)} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`]
+  const next =
+    file === undefined
+      ? []
+      : [
+          command`tail -c +${String(at + 1)} ${asPath(file)} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
+        ]
   return new AdminError('UNEXPECTED_ANSWER', `text in UTF-16 begins at byte ${grouped(at)}: it is not searched`, next)
 }
 

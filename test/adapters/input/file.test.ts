@@ -30,7 +30,10 @@ describe('a file', () => {
     ['PowerShell redirects it', Buffer.from('\ufeffодин\r\nдва\r\n', 'utf16le')],
     ['big-endian', Buffer.from('\ufeffодин\r\nдва\r\n', 'utf16le').swap16()],
   ])('in UTF-16 is read as UTF-8, as %s', async (_, content) => {
-    for (const blocks of [partOfFile(await file(content)).blocks(), unpackedIfPacked(inBlocks(content, 1), 'standard input')]) {
+    for (const blocks of [
+      partOfFile(await file(content)).blocks(),
+      unpackedIfPacked(inBlocks(content, 1), 'standard input'),
+    ]) {
       const { text, error } = await readAll(blocks)
       expect([Buffer.from(text, 'latin1').toString(), error]).toEqual(['один\r\nдва\r\n', null])
     }
@@ -42,9 +45,15 @@ describe('a file', () => {
     ['big-endian', 1, (bytes: Buffer) => bytes.swap16()],
   ])('in UTF-16 (%s) that goes on in 8 bits is read to its end', async (_, size, written) => {
     const log = '2026-11-22 10:00:00.000 ERROR 1 --- [main] a.B : HTTP FAILED: x\n'
-    const content = Buffer.concat([written(Buffer.from(`\ufeffодин\r\n一丁七万丈三上下不与丐丑专且世丘\r\n`.repeat(9), 'utf16le')), Buffer.from(`${log}два\n`.repeat(9))])
+    const content = Buffer.concat([
+      written(Buffer.from(`\ufeffодин\r\n一丁七万丈三上下不与丐丑专且世丘\r\n`.repeat(9), 'utf16le')),
+      Buffer.from(`${log}два\n`.repeat(9)),
+    ])
     const { text, error } = await readAll(unpackedIfPacked(inBlocks(content, size), 'standard input'))
-    expect([Buffer.from(text, 'latin1').toString(), error]).toEqual([`${'один\r\n一丁七万丈三上下不与丐丑专且世丘\r\n\ufeff'.repeat(9).replace(/\ufeff$/, '')}${`${log}два\n`.repeat(9)}`, null])
+    expect([Buffer.from(text, 'latin1').toString(), error]).toEqual([
+      `${'один\r\n一丁七万丈三上下不与丐丑专且世丘\r\n\ufeff'.repeat(9).replace(/\ufeff$/, '')}${`${log}два\n`.repeat(9)}`,
+      null,
+    ])
   })
 
   test.each([
@@ -56,7 +65,11 @@ describe('a file', () => {
     const path = await file(Buffer.from(head, 'latin1'))
     await expect(async () => {
       for await (const _ of partOfFile(path).blocks());
-    }).rejects.toMatchObject({ code: 'UNAVAILABLE', message: `${path} is compressed by ${format}, which this program does not unpack`, suggestions: [`${program} ${path} | testops-admin scan-logs -`] })
+    }).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `${path} is compressed by ${format}, which this program does not unpack`,
+      suggestions: [`${program} ${path} | testops-admin scan-logs -`],
+    })
   })
 
   test('that is not there, or a folder, or may not be read', async () => {
@@ -64,7 +77,9 @@ describe('a file', () => {
     expect(await failureOf(inspect(`${path}.1`))).toBe(`UNAVAILABLE the log file ${path}.1 does not exist`)
     expect(await inspect(join(path, '..'))).toMatchObject({ kind: 'folder' })
     expect(await inspect(await file('a\nb\u0000'))).toEqual({ kind: 'file', size: 4, format: 'plain', isBinary: true })
-    expect((await readAll(partOfFile('/proc/1/mem').blocks())).error).toMatch(/^the log file \/proc\/1\/mem (?:cannot|may not) be read/)
+    expect((await readAll(partOfFile('/proc/1/mem').blocks())).error).toMatch(
+      /^the log file \/proc\/1\/mem (?:cannot|may not) be read/,
+    )
   })
 
   test('that is deleted while it is read is read to its end, and what is added meanwhile, too', async () => {
@@ -88,7 +103,9 @@ describe('a file', () => {
     const blocks: AsyncIterator<Uint8Array> = partOfFile(path).blocks()[Symbol.asyncIterator]()
     expect(await blocks.next()).toMatchObject({ done: false })
     await truncate(path, 10)
-    await expect(blocks.next()).rejects.toMatchObject({ message: `${path} was cut down while it was read: 1,048,576 of its 3,000,000 bytes were seen` })
+    await expect(blocks.next()).rejects.toMatchObject({
+      message: `${path} was cut down while it was read: 1,048,576 of its 3,000,000 bytes were seen`,
+    })
   })
 })
 

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 
-const lines = Array.from({ length: 6000 }, (_, index) => `2026-11-22 12:00:00.000  INFO 1 --- [main] a.b.C : line ${index} ${(index * 7919) % 10_007}\n`)
+const lines = Array.from(
+  { length: 6000 },
+  (_, index) => `2026-11-22 12:00:00.000  INFO 1 --- [main] a.b.C : line ${index} ${(index * 7919) % 10_007}\n`,
+)
 
 /** A log, and what it is when it is cut in two in the middle of a line. */
 export const whole = lines.join('')

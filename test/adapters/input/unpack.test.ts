@@ -20,17 +20,27 @@ describe.each(['gzip', 'zstd'] as const)('%s', (format) => {
 
   test('of one that is cut short the beginning is there, and it is said', async () => {
     const whole = pack('whole')
-    const { text: held, error } = await readAll(unpacked(inBlocks(whole.subarray(0, Math.floor(whole.length / 2)), 4096), format))
+    const { text: held, error } = await readAll(
+      unpacked(inBlocks(whole.subarray(0, Math.floor(whole.length / 2)), 4096), format),
+    )
     expect(held.length).toBeGreaterThan(text.length / 4)
     expect(text.startsWith(held)).toBe(true)
-    expect(error?.replaceAll(',', '')).toBe(`the ${format} archive is cut short: only the first ${held.length} bytes of what it holds could be read`)
+    expect(error?.replaceAll(',', '')).toBe(
+      `the ${format} archive is cut short: only the first ${held.length} bytes of what it holds could be read`,
+    )
   })
 
   test('of one that is followed by something else the archive is there, and that is said', async () => {
-    const { text: held, error } = await readAll(unpacked(inBlocks(Buffer.concat([pack('whole'), Buffer.from('no archive, this')]), 4096), format))
+    const { text: held, error } = await readAll(
+      unpacked(inBlocks(Buffer.concat([pack('whole'), Buffer.from('no archive, this')]), 4096), format),
+    )
     expect(held.length).toBeGreaterThan(text.length / 2)
     expect(text.startsWith(held)).toBe(true)
-    expect(error).toMatch(new RegExp(`^the ${format} archive is damaged \\(.+\\): only the first [\\d,]+ bytes of what it holds could be read$`))
+    expect(error).toMatch(
+      new RegExp(
+        `^the ${format} archive is damaged \\(.+\\): only the first [\\d,]+ bytes of what it holds could be read$`,
+      ),
+    )
   })
 
   test('what is damaged is not read beyond the damage', async () => {
@@ -67,13 +77,19 @@ describe.each(['gzip', 'zstd'] as const)('%s', (format) => {
   })
 })
 
-test.each([1, 7, 4096, 1_000_000])('of members of gzip with all that a header may hold, and zeros behind them, all is there (blocks of %i bytes)', async (size) => {
-  const member = packed.gzip('first')
-  const header = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 2 + 4 + 8 + 16, 0, 0, 0, 0, 0, 3, 3, 0, 1, 2, 3]), Buffer.from('app.log\0of a box\0ab')])
-  const all = Buffer.concat([header, member.subarray(10), packed.gzip('second'), Buffer.alloc(3000)])
-  const { text: held, error } = await readAll(unpacked(inBlocks(all, size), 'gzip'))
-  expect([held === text, error]).toEqual([true, null])
-})
+test.each([1, 7, 4096, 1_000_000])(
+  'of members of gzip with all that a header may hold, and zeros behind them, all is there (blocks of %i bytes)',
+  async (size) => {
+    const member = packed.gzip('first')
+    const header = Buffer.concat([
+      Buffer.from([0x1f, 0x8b, 8, 2 + 4 + 8 + 16, 0, 0, 0, 0, 0, 3, 3, 0, 1, 2, 3]),
+      Buffer.from('app.log\0of a box\0ab'),
+    ])
+    const all = Buffer.concat([header, member.subarray(10), packed.gzip('second'), Buffer.alloc(3000)])
+    const { text: held, error } = await readAll(unpacked(inBlocks(all, size), 'gzip'))
+    expect([held === text, error]).toEqual([true, null])
+  },
+)
 
 test('what stands behind an archive of gzip takes nothing of it away, and a wrong sum is told', async () => {
   const small = gzipSync('HTTP FAILED\n')

@@ -73,7 +73,12 @@ test('a broker that is out of disk for a moment only delays it', async () => {
     isFull = true
     relief = outOfDisk().then(enoughDisk)
   }
-  expect(await mover.aside({ from: 'q', to: 'held', onProgress })).toMatchObject({ moved: 5000, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+  expect(await mover.aside({ from: 'q', to: 'held', onProgress })).toMatchObject({
+    moved: 5000,
+    perhapsTwice: 0,
+    othersIds: 0,
+    leftOut: 0,
+  })
   await relief
   await mover.back({ from: 'held', to: 'q' })
   expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
@@ -85,7 +90,8 @@ test('a message that it does not take any more stops the move, and stays', async
   const large = Buffer.alloc(3_000_000, 'l')
   await publishRaw(vhost.endpoint, [{ exchange: '', routingKey: 'q', properties: propertiesOf({}), body: large }])
   await mover.aside({ from: 'q', to: 'held' })
-  const setLargest = async (bytes: number): Promise<string> => brokerControl(server, ['eval', `persistent_term:put(max_message_size, ${bytes}).`])
+  const setLargest = async (bytes: number): Promise<string> =>
+    brokerControl(server, ['eval', `persistent_term:put(max_message_size, ${bytes}).`])
   await setLargest(2_000_000)
   onTestFinished(async () => void (await setLargest(16_777_216)))
   expect(await failureOf(mover.back({ from: 'held', to: 'q' }))).toBe(

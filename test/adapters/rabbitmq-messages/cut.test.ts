@@ -33,7 +33,9 @@ async function aside(endpoint: BrokerEndpoint, timeoutMs: number, of: Partial<Mo
 /** Goes on with what was cut off, and takes it all back: everything is there, in order. */
 async function finishes(vhost: FreshVhost): Promise<void> {
   await expect
-    .poll(async () => (await readyIn(vhost.endpoint, 'q')) + (await readyIn(vhost.endpoint, 'held').catch(() => 0)), { timeout: 10_000 })
+    .poll(async () => (await readyIn(vhost.endpoint, 'q')) + (await readyIn(vhost.endpoint, 'held').catch(() => 0)), {
+      timeout: 10_000,
+    })
     .toBeGreaterThanOrEqual(total)
   const { source, close } = await openMessageMover(vhost.endpoint, { timeoutMs: 20_000 })
   onTestFinished(close)
@@ -55,52 +57,62 @@ describe('a connection', () => {
     await finishes(vhost)
   })
 
-  test.each(moverFailpoints.filter((name) => name !== 'emptied'))('that the broker closes by itself when messages are %s', async (when) => {
-    const vhost = await queueOf400()
-    const at = `/api/vhosts/${encodeURIComponent(vhost.vhost)}/connections?columns=name`
-    const own = async (): Promise<string[]> => ((await vhost.manage('GET', at)) as { name: string }[]).map(({ name }) => name)
-    let closed = 0
-    const failpoint = async (name: string): Promise<void> => {
-      if (name !== when || closed > 0) return
-      await expect.poll(own, { timeout: 15_000 }).not.toEqual([])
-      for (const one of await own()) await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(one)}`).then(() => closed++)
-    }
-    // its words are read unless its end is seen before them
-    expect(await failureOf(aside(vhost.endpoint, 20_000, { failpoint }))).toMatch(
-      /^UNREACHABLE moving the messages of queue q into held: RabbitMQ at \S+, vhost \S+ closed the connection(: Closed via management plugin)?$/,
-    )
-    expect(closed).toBeGreaterThan(0)
-    await finishes(vhost)
-  })
-
-  test.each(moverFailpoints.filter((name) => name !== 'emptied'))('over which nothing comes any more when messages are %s', async (when) => {
-    const vhost = await queueOf400()
-    const proxy = await cuttableProxy(() => connect({ host: vhost.endpoint.host, port: vhost.endpoint.port }))
-    const failpoint = async (name: string): Promise<void> => void (name === when && proxy.stall())
-    const endpoint = { ...vhost.endpoint, host: '127.0.0.1', port: proxy.port }
-    expect(await failureOf(aside(endpoint, 1500, { failpoint }))).toBe(
-      `TIMED_OUT moving the messages of queue q into held: RabbitMQ at 127.0.0.1:${proxy.port}, vhost ${vhost.vhost} did nothing within 1.5 s`,
-    )
-    proxy.cut()
-    await finishes(vhost)
-  })
-
-  // from the sign-in on, over the declarations and into the messages
-  const places = [1, 30, 300, 500, 700, 900, 1100, 1400, 1800, 2400, 4000, 9000, 20_000]
-  test.each(places.flatMap((bytes) => [{ bytes, side: 'broker' as const }, { bytes, side: 'program' as const }]))(
-    'that is cut after $bytes bytes of the $side',
-    async ({ bytes, side }) => {
+  test.each(moverFailpoints.filter((name) => name !== 'emptied'))(
+    'that the broker closes by itself when messages are %s',
+    async (when) => {
       const vhost = await queueOf400()
-      const port = await listen((client) => {
-        const server = connect({ host: vhost.endpoint.host, port: vhost.endpoint.port })
-        cutAfter(side === 'broker' ? server : client, bytes, [client, server])
-        client.pipe(server).pipe(client)
-      })
-      const failure = await failureOf(aside({ ...vhost.endpoint, host: '127.0.0.1', port }, 20_000))
-      expect(failure?.split(' ')[0] ?? 'none').toMatch(/^(UNREACHABLE|UNEXPECTED_ANSWER|none)$/)
+      const at = `/api/vhosts/${encodeURIComponent(vhost.vhost)}/connections?columns=name`
+      const own = async (): Promise<string[]> =>
+        ((await vhost.manage('GET', at)) as { name: string }[]).map(({ name }) => name)
+      let closed = 0
+      const failpoint = async (name: string): Promise<void> => {
+        if (name !== when || closed > 0) return
+        await expect.poll(own, { timeout: 15_000 }).not.toEqual([])
+        for (const one of await own())
+          await vhost.manage('DELETE', `/api/connections/${encodeURIComponent(one)}`).then(() => closed++)
+      }
+      // its words are read unless its end is seen before them
+      expect(await failureOf(aside(vhost.endpoint, 20_000, { failpoint }))).toMatch(
+        /^UNREACHABLE moving the messages of queue q into held: RabbitMQ at \S+, vhost \S+ closed the connection(: Closed via management plugin)?$/,
+      )
+      expect(closed).toBeGreaterThan(0)
       await finishes(vhost)
     },
   )
+
+  test.each(moverFailpoints.filter((name) => name !== 'emptied'))(
+    'over which nothing comes any more when messages are %s',
+    async (when) => {
+      const vhost = await queueOf400()
+      const proxy = await cuttableProxy(() => connect({ host: vhost.endpoint.host, port: vhost.endpoint.port }))
+      const failpoint = async (name: string): Promise<void> => void (name === when && proxy.stall())
+      const endpoint = { ...vhost.endpoint, host: '127.0.0.1', port: proxy.port }
+      expect(await failureOf(aside(endpoint, 1500, { failpoint }))).toBe(
+        `TIMED_OUT moving the messages of queue q into held: RabbitMQ at 127.0.0.1:${proxy.port}, vhost ${vhost.vhost} did nothing within 1.5 s`,
+      )
+      proxy.cut()
+      await finishes(vhost)
+    },
+  )
+
+  // from the sign-in on, over the declarations and into the messages
+  const places = [1, 30, 300, 500, 700, 900, 1100, 1400, 1800, 2400, 4000, 9000, 20_000]
+  test.each(
+    places.flatMap((bytes) => [
+      { bytes, side: 'broker' as const },
+      { bytes, side: 'program' as const },
+    ]),
+  )('that is cut after $bytes bytes of the $side', async ({ bytes, side }) => {
+    const vhost = await queueOf400()
+    const port = await listen((client) => {
+      const server = connect({ host: vhost.endpoint.host, port: vhost.endpoint.port })
+      cutAfter(side === 'broker' ? server : client, bytes, [client, server])
+      client.pipe(server).pipe(client)
+    })
+    const failure = await failureOf(aside({ ...vhost.endpoint, host: '127.0.0.1', port }, 20_000))
+    expect(failure?.split(' ')[0] ?? 'none').toMatch(/^(UNREACHABLE|UNEXPECTED_ANSWER|none)$/)
+    await finishes(vhost)
+  })
 })
 
 function cutAfter(from: Socket, bytes: number, both: readonly Socket[]): void {

@@ -19,7 +19,14 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'testops-admin-mover-'))
   program = join(folder, 'mover.cjs')
   const entry = fileURLToPath(new URL('mover-process.ts', import.meta.url))
-  await build({ entryPoints: [entry], outfile: program, bundle: true, platform: 'node', format: 'cjs', logLevel: 'error' })
+  await build({
+    entryPoints: [entry],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'error',
+  })
 })
 afterAll(async () => rm(folder, { recursive: true, force: true }))
 
@@ -29,7 +36,11 @@ interface Ended {
   said: string
 }
 
-async function move(endpoint: BrokerEndpoint, of: { how: 'aside' | 'back'; from: string; to: string }, failpoint = ''): Promise<Ended> {
+async function move(
+  endpoint: BrokerEndpoint,
+  of: { how: 'aside' | 'back'; from: string; to: string },
+  failpoint = '',
+): Promise<Ended> {
   const { password, ...rest } = endpoint
   const child = spawn(process.execPath, [program], {
     env: {
@@ -70,7 +81,11 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s, killed at', (line) => {
       const killed = await move(vhost.endpoint, of, failpoint)
       expect(killed).toEqual({ signal: 'SIGKILL', moved: null, said: '' })
       // the broker notices a moment later that its client is gone
-      await expect.poll(async () => (await readyIn(vhost.endpoint, of.from)) + (await readyIn(vhost.endpoint, of.to).catch(() => 0))).toBeGreaterThanOrEqual(expected)
+      await expect
+        .poll(
+          async () => (await readyIn(vhost.endpoint, of.from)) + (await readyIn(vhost.endpoint, of.to).catch(() => 0)),
+        )
+        .toBeGreaterThanOrEqual(expected)
       const again = await move(vhost.endpoint, of)
       expect({ ...again, moved: null }).toEqual({ signal: null, moved: null, said: '' })
       expect(await readyIn(vhost.endpoint, of.from)).toBe(0)

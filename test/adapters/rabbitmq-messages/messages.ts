@@ -116,11 +116,22 @@ export function awkward(queue: string, user: string): readonly RawMessage[] {
     message({ deliveryMode: 2, priority: 255 }),
     ...every.map((one) => message({ headers: one })),
     message({ headers: Buffer.concat(every), deliveryMode: 2 }),
-    message({ headers: header('CC', 'A', text(Buffer.concat([Buffer.from('S'), text('nowhere'), Buffer.from('S'), text(`${queue}.copy`)]))) }),
+    message({
+      headers: header(
+        'CC',
+        'A',
+        text(Buffer.concat([Buffer.from('S'), text('nowhere'), Buffer.from('S'), text(`${queue}.copy`)])),
+      ),
+    }),
     message({ headers: header('BCC', 'A', text(Buffer.concat([Buffer.from('S'), text('nowhere')]))) }),
-    message({ headers: header('x-death', 'A', text(Buffer.concat([Buffer.from('F'), text(header('count', 'l', u64(3n)))]))) }),
+    message({
+      headers: header('x-death', 'A', text(Buffer.concat([Buffer.from('F'), text(header('count', 'l', u64(3n)))]))),
+    }),
     message({ headers: header('long', 'S', text(Buffer.alloc(60_000, 'h'))) }),
-    message({ headers: header('as long as fits', 'S', text(Buffer.alloc(130_950, 'h'))), deliveryMode: 1 }, Buffer.alloc(200_000, 'b')),
+    message(
+      { headers: header('as long as fits', 'S', text(Buffer.alloc(130_950, 'h'))), deliveryMode: 1 },
+      Buffer.alloc(200_000, 'b'),
+    ),
     message({ headers: header('as long as fits', 'S', text(Buffer.alloc(130_950, 'h'))) }, Buffer.alloc(0)),
     message({ expiration: '86400000', userId: user }),
     message({

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { Confirms } from '../../../src/adapters/rabbitmq/messages/confirms.ts'
-import { findEnvelope, readEnvelope, writeHeld, writeRestored } from '../../../src/adapters/rabbitmq/messages/envelope.ts'
+import {
+  findEnvelope,
+  readEnvelope,
+  writeHeld,
+  writeRestored,
+} from '../../../src/adapters/rabbitmq/messages/envelope.ts'
 import { FrameReader, FrameWriter } from '../../../src/adapters/rabbitmq/messages/frames.ts'
 import { Window } from '../../../src/adapters/rabbitmq/messages/window.ts'
 import { awkward, propertiesOf } from './messages.ts'
@@ -16,7 +21,10 @@ function framesIn(chunks: readonly Buffer[]): readonly Frame[] {
   const frames: Frame[] = []
   const reader = new FrameReader()
   for (const chunk of chunks) {
-    reader.read(chunk, (type, _, bytes, start, end) => void frames.push({ type, payload: Buffer.from(bytes.subarray(start, end)) }))
+    reader.read(
+      chunk,
+      (type, _, bytes, start, end) => void frames.push({ type, payload: Buffer.from(bytes.subarray(start, end)) }),
+    )
   }
   return frames
 }
@@ -29,7 +37,12 @@ function texts(frames: readonly Frame[]): readonly string[] {
 describe('frames', () => {
   const out = new FrameWriter(64)
   const large = Buffer.alloc(20_000, 'l')
-  out.method(1, 0x3c003c).u64(2 ** 53 - 1).short('key').long('text').end()
+  out
+    .method(1, 0x3c003c)
+    .u64(2 ** 53 - 1)
+    .short('key')
+    .long('text')
+    .end()
   out.body(1, Buffer.from('abc'), 1, 2).body(1, large, 0, large.length).body(1, Buffer.from('abc'), 0, 0)
   const all = Buffer.concat(out.take())
   const expected = [
@@ -42,7 +55,8 @@ describe('frames', () => {
   test('are the same however they arrive', () => {
     expect(out.isEmpty).toBe(true)
     expect(texts(framesIn([all]))).toEqual(texts(expected))
-    for (let at = 1; at < 60; at += 1) expect(texts(framesIn([all.subarray(0, at), all.subarray(at)]))).toEqual(texts(expected))
+    for (let at = 1; at < 60; at += 1)
+      expect(texts(framesIn([all.subarray(0, at), all.subarray(at)]))).toEqual(texts(expected))
     const pieces = Array.from({ length: all.length / 10 + 1 }, (_, index) => all.subarray(index * 10, index * 10 + 10))
     expect(texts(framesIn(pieces))).toEqual(texts(expected))
   })
@@ -55,38 +69,50 @@ describe('frames', () => {
 })
 
 describe('an envelope', () => {
-  const held = awkward('queue', 'user').map(({ properties, routingKey }) => ({ properties, routingKey: Buffer.from(routingKey) }))
+  const held = awkward('queue', 'user').map(({ properties, routingKey }) => ({
+    properties,
+    routingKey: Buffer.from(routingKey),
+  }))
 
-  test.each(held.map((message, index) => ({ ...message, index })))('message $index comes out as it went in', ({ properties, routingKey }) => {
-    const short = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes])
-    const out = new FrameWriter()
-    const head = {
-      exchange: short(Buffer.from('from')),
-      routingKey: short(routingKey),
-      properties: { bytes: properties, start: 0, end: properties.length },
-      bodyBytes: 5,
-    }
-    const mark = { attempt: '00112233aabbccdd', place: 70_000, redelivered: true }
-    writeHeld(out, { channel: 1, exchange: '', routingKey: 'held' }, head, mark, frameMax)
-    const [, header, ...before] = framesIn(out.take())
-    expect([header, ...before].every((frame) => (frame?.payload.length ?? 0) + 8 <= frameMax)).toBe(true)
-    const payload = header?.payload ?? Buffer.alloc(0)
-    const found = findEnvelope({ bytes: payload, start: 12, end: payload.length })
-    const body = Buffer.concat(before.map((frame) => frame.payload))
-    const envelope = found && 'bytesBeforeBody' in found ? readEnvelope(body, 0, found.bytesBeforeBody) : found
-    expect(Number(payload.readBigUInt64BE(4))).toBe(5 + body.length)
-    expect(envelope?.routingKey).toEqual(routingKey)
-    expect(envelope?.mark).toEqual(mark)
-    const { bytes, start, end } = envelope?.properties ?? { bytes: Buffer.alloc(0), start: 0, end: 0 }
-    expect(bytes.subarray(start, end).equals(properties)).toBe(true)
-  })
+  test.each(held.map((message, index) => ({ ...message, index })))(
+    'message $index comes out as it went in',
+    ({ properties, routingKey }) => {
+      const short = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes])
+      const out = new FrameWriter()
+      const head = {
+        exchange: short(Buffer.from('from')),
+        routingKey: short(routingKey),
+        properties: { bytes: properties, start: 0, end: properties.length },
+        bodyBytes: 5,
+      }
+      const mark = { attempt: '00112233aabbccdd', place: 70_000, redelivered: true }
+      writeHeld(out, { channel: 1, exchange: '', routingKey: 'held' }, head, mark, frameMax)
+      const [, header, ...before] = framesIn(out.take())
+      expect([header, ...before].every((frame) => (frame?.payload.length ?? 0) + 8 <= frameMax)).toBe(true)
+      const payload = header?.payload ?? Buffer.alloc(0)
+      const found = findEnvelope({ bytes: payload, start: 12, end: payload.length })
+      const body = Buffer.concat(before.map((frame) => frame.payload))
+      const envelope = found && 'bytesBeforeBody' in found ? readEnvelope(body, 0, found.bytesBeforeBody) : found
+      expect(Number(payload.readBigUInt64BE(4))).toBe(5 + body.length)
+      expect(envelope?.routingKey).toEqual(routingKey)
+      expect(envelope?.mark).toEqual(mark)
+      const { bytes, start, end } = envelope?.properties ?? { bytes: Buffer.alloc(0), start: 0, end: 0 }
+      expect(bytes.subarray(start, end).equals(properties)).toBe(true)
+    },
+  )
 
   test.each([
     { before: {}, after: { deliveryMode: 2 } },
     { before: { deliveryMode: 1, priority: 4 }, after: { deliveryMode: 2, priority: 4 } },
-    { before: { headers: Buffer.alloc(0), userId: 'user' }, after: { headers: Buffer.alloc(0), deliveryMode: 2, userId: 'user' } },
+    {
+      before: { headers: Buffer.alloc(0), userId: 'user' },
+      after: { headers: Buffer.alloc(0), deliveryMode: 2, userId: 'user' },
+    },
     { before: { userId: 'other', type: 't', clusterId: 'c' }, after: { type: 't', deliveryMode: 2, clusterId: 'c' } },
-    { before: { correlationId: 'c', replyTo: 'r', timestamp: 5n, userId: 'user2' }, after: { correlationId: 'c', replyTo: 'r', timestamp: 5n, deliveryMode: 2 } },
+    {
+      before: { correlationId: 'c', replyTo: 'r', timestamp: 5n, userId: 'user2' },
+      after: { correlationId: 'c', replyTo: 'r', timestamp: 5n, deliveryMode: 2 },
+    },
   ])('$before becomes $after', ({ before, after }) => {
     const bytes = propertiesOf(before)
     const out = new FrameWriter()
@@ -104,7 +130,10 @@ describe('an envelope', () => {
   test.each([
     { what: 'no headers', properties: propertiesOf({ contentType: 'x' }) },
     { what: 'other headers', properties: propertiesOf({ headers: Buffer.from('\u0001aV\u0001bt\u0001', 'latin1') }) },
-    { what: 'a header of a type that is not known', properties: propertiesOf({ headers: Buffer.from('\u0001a?', 'latin1') }) },
+    {
+      what: 'a header of a type that is not known',
+      properties: propertiesOf({ headers: Buffer.from('\u0001a?', 'latin1') }),
+    },
   ])('is not in a message with $what', ({ properties }) => {
     expect(findEnvelope({ bytes: properties, start: 0, end: properties.length })).toBe(null)
   })
@@ -112,7 +141,11 @@ describe('an envelope', () => {
   test('of the former version is read', () => {
     const bytes = Buffer.from([1, 0, 1, 107, 0x10, 0, 2])
     const envelope = readEnvelope(bytes, 0, bytes.length)
-    expect({ ...envelope, routingKey: envelope?.routingKey.toString() }).toEqual({ mark: null, routingKey: 'k', properties: { bytes, start: 4, end: 7 } })
+    expect({ ...envelope, routingKey: envelope?.routingKey.toString() }).toEqual({
+      mark: null,
+      routingKey: 'k',
+      properties: { bytes, start: 4, end: 7 },
+    })
   })
 
   test('of another version, or cut off, is not read', () => {
@@ -125,14 +158,67 @@ describe('an envelope', () => {
 describe('confirmations', () => {
   type Said = readonly ['ack' | 'nack', number, boolean]
   const table: { said: readonly Said[]; upTo: number; answered: number }[] = [
-    { said: [['ack', 1, false], ['ack', 2, false]], upTo: 2, answered: 2 },
-    { said: [['ack', 3, false], ['ack', 2, false]], upTo: 0, answered: 0 },
-    { said: [['ack', 3, false], ['ack', 2, false], ['ack', 1, false]], upTo: 3, answered: 3 },
+    {
+      said: [
+        ['ack', 1, false],
+        ['ack', 2, false],
+      ],
+      upTo: 2,
+      answered: 2,
+    },
+    {
+      said: [
+        ['ack', 3, false],
+        ['ack', 2, false],
+      ],
+      upTo: 0,
+      answered: 0,
+    },
+    {
+      said: [
+        ['ack', 3, false],
+        ['ack', 2, false],
+        ['ack', 1, false],
+      ],
+      upTo: 3,
+      answered: 3,
+    },
     { said: [['ack', 5, true]], upTo: 5, answered: 5 },
-    { said: [['ack', 7, false], ['ack', 3, false], ['ack', 6, true]], upTo: 7, answered: 7 },
-    { said: [['ack', 5, true], ['ack', 2, false], ['ack', 3, true]], upTo: 5, answered: 5 },
-    { said: [['nack', 3, false], ['ack', 5, true]], upTo: 2, answered: 5 },
-    { said: [['ack', 2, true], ['nack', 4, true], ['ack', 6, true]], upTo: 2, answered: 6 },
+    {
+      said: [
+        ['ack', 7, false],
+        ['ack', 3, false],
+        ['ack', 6, true],
+      ],
+      upTo: 7,
+      answered: 7,
+    },
+    {
+      said: [
+        ['ack', 5, true],
+        ['ack', 2, false],
+        ['ack', 3, true],
+      ],
+      upTo: 5,
+      answered: 5,
+    },
+    {
+      said: [
+        ['nack', 3, false],
+        ['ack', 5, true],
+      ],
+      upTo: 2,
+      answered: 5,
+    },
+    {
+      said: [
+        ['ack', 2, true],
+        ['nack', 4, true],
+        ['ack', 6, true],
+      ],
+      upTo: 2,
+      answered: 6,
+    },
     { said: [['nack', 1, false]], upTo: 0, answered: 1 },
   ] // prettier-ignore
   test.each(table)('$said: all up to $upTo, of $answered', ({ said, upTo, answered }) => {
@@ -143,19 +229,28 @@ describe('confirmations', () => {
 })
 
 describe('the window', () => {
-  const sizesOf = (window: Window, messages: readonly number[]): number[] => messages.flatMap((bytes) => (window.saw(bytes) ? [window.size] : []))
+  const sizesOf = (window: Window, messages: readonly number[]): number[] =>
+    messages.flatMap((bytes) => (window.saw(bytes) ? [window.size] : []))
 
   test('grows with small messages, once', () => {
     const window = new Window()
     expect(window.size).toBe(16)
-    expect(sizesOf(window, Array.from({ length: 10_000 }, () => 1000))).toEqual([4000])
+    expect(
+      sizesOf(
+        window,
+        Array.from({ length: 10_000 }, () => 1000),
+      ),
+    ).toEqual([4000])
   })
 
   test('holds few large messages, and shrinks when they come after small ones', () => {
     const large = Array.from({ length: 100 }, () => 10_000_000)
     expect(sizesOf(new Window(), large).at(-1)).toBe(6)
     const window = new Window()
-    sizesOf(window, Array.from({ length: 100 }, () => 100))
+    sizesOf(
+      window,
+      Array.from({ length: 100 }, () => 100),
+    )
     const shrinking = sizesOf(window, large)
     expect(shrinking[0]).toBeLessThan(200)
     expect(shrinking.at(-1)).toBeLessThanOrEqual(12)

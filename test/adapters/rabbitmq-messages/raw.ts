@@ -28,7 +28,8 @@ export async function publishRaw(endpoint: BrokerEndpoint, messages: readonly Ra
     done = resolve
     link.use({
       onFrame(_, __, bytes, start) {
-        if (bytes.readUInt32BE(start) !== method.ack) return reject(new Error(`not confirmed: ${bytes.toString('latin1', start, start + 60)}`))
+        if (bytes.readUInt32BE(start) !== method.ack)
+          return reject(new Error(`not confirmed: ${bytes.toString('latin1', start, start + 60)}`))
         confirms.confirm(Number(bytes.readBigUInt64BE(start + 4)), bytes[start + 12] === 1)
         if (confirms.upTo >= messages.length) done()
       },
@@ -47,7 +48,11 @@ export async function publishRaw(endpoint: BrokerEndpoint, messages: readonly Ra
 }
 
 /** Takes everything out of a queue; `keep`: and puts it back in its place. */
-export async function drainRaw(endpoint: BrokerEndpoint, queue: string, { keep = false } = {}): Promise<readonly RawMessage[]> {
+export async function drainRaw(
+  endpoint: BrokerEndpoint,
+  queue: string,
+  { keep = false } = {},
+): Promise<readonly RawMessage[]> {
   const link = await Link.open(endpoint, 20_000)
   await link.openChannel()
   const { ready } = await look(link, queue)
@@ -72,7 +77,11 @@ export async function drainRaw(endpoint: BrokerEndpoint, queue: string, { keep =
         },
         onCancel: () => reject(new Error('cancelled')),
       })
-      link.use({ onFrame: (type, _, bytes, start, end) => deliveries.frame(type, bytes, start, end), onPause: () => undefined, onFailure: reject })
+      link.use({
+        onFrame: (type, _, bytes, start, end) => deliveries.frame(type, bytes, start, end),
+        onPause: () => undefined,
+        onFailure: reject,
+      })
       const out = new FrameWriter()
       consume(out, { queue, consumer: 1, prefetch: 0, exclusive: false })
       link.send(out)
@@ -98,8 +107,15 @@ export async function readyIn(endpoint: BrokerEndpoint, queue: string): Promise<
 }
 
 /** A durable classic queue. */
-export async function makeQueue(on: FreshVhost, queue: string, table: Readonly<Record<string, unknown>> = {}): Promise<void> {
-  await on.manage('PUT', `/api/queues/${on.vhost}/${encodeURIComponent(queue)}`, { durable: true, arguments: { 'x-queue-type': 'classic', ...table } })
+export async function makeQueue(
+  on: FreshVhost,
+  queue: string,
+  table: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await on.manage('PUT', `/api/queues/${on.vhost}/${encodeURIComponent(queue)}`, {
+    durable: true,
+    arguments: { 'x-queue-type': 'classic', ...table },
+  })
 }
 
 /** Messages that tell themselves apart by their body: '1', '2', … */

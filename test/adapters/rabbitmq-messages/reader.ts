@@ -3,7 +3,9 @@ import { onTestFinished } from 'vitest'
 import type { FreshVhost } from '../../servers/index.ts'
 
 /** Somebody else who is connected until the test ends. */
-export async function connectTo({ url }: FreshVhost): Promise<{ consume(queue: string): Promise<void>; declareExclusive(queue: string): Promise<void> }> {
+export async function connectTo({
+  url,
+}: FreshVhost): Promise<{ consume(queue: string): Promise<void>; declareExclusive(queue: string): Promise<void> }> {
   const connection = await connect(url)
   connection.on('error', () => undefined)
   onTestFinished(async () => connection.close().catch(() => undefined))

@@ -127,20 +127,36 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
   })
 
   const rights = [
-    { what: 'may not read', rights: { configure: '.*', write: '.*', read: 'held' }, said: /ACCESS_REFUSED - (read )?access to queue 'q'/ },
-    { what: 'may not write', rights: { configure: '.*', write: 'held', read: '.*' }, said: /ACCESS_REFUSED - (write )?access to exchange 'amq.default'/ },
-    { what: 'may not declare', rights: { configure: 'q', write: '.*', read: '.*' }, said: /ACCESS_REFUSED - (configure )?access to queue 'held'/ },
+    {
+      what: 'may not read',
+      rights: { configure: '.*', write: '.*', read: 'held' },
+      said: /ACCESS_REFUSED - (read )?access to queue 'q'/,
+    },
+    {
+      what: 'may not write',
+      rights: { configure: '.*', write: 'held', read: '.*' },
+      said: /ACCESS_REFUSED - (write )?access to exchange 'amq.default'/,
+    },
+    {
+      what: 'may not declare',
+      rights: { configure: 'q', write: '.*', read: '.*' },
+      said: /ACCESS_REFUSED - (configure )?access to queue 'held'/,
+    },
   ]
   test.each(rights)('who $what, and loses nothing', async ({ rights: given, said }) => {
     const { vhost, mover } = await opened(line)
     await makeQueue(vhost, 'q')
     const all = numbered('q', 5)
     await publishRaw(vhost.endpoint, all)
-    const setRights = async (body: unknown): Promise<unknown> => vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.vhost}`, body)
+    const setRights = async (body: unknown): Promise<unknown> =>
+      vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.vhost}`, body)
     await setRights(given)
     const refused = await refusal(mover.aside({ from: 'q', to: 'held' }))
     expect(refused.said).toMatch(said)
-    expect({ ...refused, said: refused.said.split(' ')[0] }).toEqual({ said: 'FORBIDDEN', suggestions: [`rabbitmqctl list_permissions -p ${vhost.vhost}`] })
+    expect({ ...refused, said: refused.said.split(' ')[0] }).toEqual({
+      said: 'FORBIDDEN',
+      suggestions: [`rabbitmqctl list_permissions -p ${vhost.vhost}`],
+    })
     await setRights({ configure: '.*', write: '.*', read: '.*' })
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
   })
@@ -163,10 +179,17 @@ test('an interrupted move ends between two messages, with nothing twice', async 
   await publishRaw(vhost.endpoint, all)
   const interruption = new AbortController()
   const error = await errorOf(
-    mover.aside({ from: 'q', to: 'held', signal: interruption.signal, onProgress: ({ moved }) => moved > 100 && interruption.abort() }),
+    mover.aside({
+      from: 'q',
+      to: 'held',
+      signal: interruption.signal,
+      onProgress: ({ moved }) => moved > 100 && interruption.abort(),
+    }),
   )
   const held = await readyIn(vhost.endpoint, 'held')
-  expect(`${error?.code} ${error?.message}`).toBe(`INTERRUPTED interrupted after ${held} messages of queue q were in held; the others are where they were`)
+  expect(`${error?.code} ${error?.message}`).toBe(
+    `INTERRUPTED interrupted after ${held} messages of queue q were in held; the others are where they were`,
+  )
   expect(held).toBeLessThan(5000)
   expect(await readyIn(vhost.endpoint, 'q')).toBe(5000 - held)
   expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 5000 - held })

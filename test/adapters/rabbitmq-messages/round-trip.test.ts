@@ -30,15 +30,27 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     await publishRaw(vhost.endpoint, all)
     await drainRaw(vhost.endpoint, 'q.copy')
 
-    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: all.length, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({
+      moved: all.length,
+      perhapsTwice: 0,
+      othersIds: 0,
+      leftOut: 0,
+    })
     expect(await readyIn(vhost.endpoint, 'q')).toBe(0)
-    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: all.length, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({
+      moved: all.length,
+      perhapsTwice: 0,
+      othersIds: 0,
+      leftOut: 0,
+    })
     expect(await readyIn(vhost.endpoint, 'held')).toBe(0)
 
     expect(await readyIn(vhost.endpoint, 'q.copy')).toBe(0)
     const after = await drainRaw(vhost.endpoint, 'q')
     expect(kept(after)).toEqual(kept(before))
-    expect(new Set(after.map(({ exchange }) => exchange))).toEqual(new Set([expect.stringMatching(/^testops-admin\.back\.\w{16}$/)]))
+    expect(new Set(after.map(({ exchange }) => exchange))).toEqual(
+      new Set([expect.stringMatching(/^testops-admin\.back\.\w{16}$/)]),
+    )
     const exchanges = (await vhost.manage('GET', `/api/exchanges/${vhost.vhost}`)) as { name: string }[]
     expect(exchanges.filter(({ name }) => name.startsWith('testops-admin'))).toEqual([])
   })
@@ -51,7 +63,12 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     const keys = ['', 'a.b', '\u00ff\u0000.x', 'k'.repeat(255)]
     await publishRaw(
       vhost.endpoint,
-      keys.map((routingKey) => ({ exchange: 'topics', routingKey, properties: propertiesOf({}), body: Buffer.alloc(0) })),
+      keys.map((routingKey) => ({
+        exchange: 'topics',
+        routingKey,
+        properties: propertiesOf({}),
+        body: Buffer.alloc(0),
+      })),
     )
     await mover.aside({ from: 'q', to: 'held' })
     await mover.back({ from: 'held', to: 'q' })
@@ -68,8 +85,18 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     await mover.aside({ from: 'q', to: 'held', attempt: '0123456789abcdef' })
     await publishRaw(vhost.endpoint, all.slice(4))
     await mover.aside({ from: 'q', to: 'held', attempt: 'fedcba9876543210' })
-    const { moved, again, contents } = await mover.back({ from: 'held', to: 'q', came: { '0123456789abcdef': 3, constructor: 9 } })
-    expect({ moved, again, counts: Object.fromEntries(Object.entries(contents).map(([attempt, { count, last }]) => [attempt, [count, last]])) }).toEqual({
+    const { moved, again, contents } = await mover.back({
+      from: 'held',
+      to: 'q',
+      came: { '0123456789abcdef': 3, constructor: 9 },
+    })
+    expect({
+      moved,
+      again,
+      counts: Object.fromEntries(
+        Object.entries(contents).map(([attempt, { count, last }]) => [attempt, [count, last]]),
+      ),
+    }).toEqual({
       moved: 6,
       again: 3,
       counts: { '0123456789abcdef': [1, 4], fedcba9876543210: [2, 2] },
@@ -119,25 +146,38 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(['5-1', '5-4', '3-2', '1-0', '1-3'])
   })
 
-  test.each([{ tags: 'monitoring', lost: 1 }, { tags: 'monitoring,impersonator', lost: 0 }])('the user_id of another user, moved by one who is $tags', async ({ tags, lost }) => {
+  test.each([
+    { tags: 'monitoring', lost: 1 },
+    { tags: 'monitoring,impersonator', lost: 0 },
+  ])('the user_id of another user, moved by one who is $tags', async ({ tags, lost }) => {
     const { vhost, mover } = await opened(line)
     await makeQueue(vhost, 'q')
     const other = `${vhost.vhost}-other`
     await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
     onTestFinished(async () => void (await vhost.manage('DELETE', `/api/users/${other}`)))
     await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '', write: '.*', read: '' })
-    await vhost.manage('PUT', `/api/users/${vhost.endpoint.user}`, { password: vhost.endpoint.password?.reveal(), tags })
+    await vhost.manage('PUT', `/api/users/${vhost.endpoint.user}`, {
+      password: vhost.endpoint.password?.reveal(),
+      tags,
+    })
     const message = (userId?: string): RawMessage => ({
       exchange: '',
       routingKey: 'q',
-      properties: propertiesOf({ deliveryMode: 2, timestamp: 1n, ...(userId !== undefined && { userId }), appId: 'app' }),
+      properties: propertiesOf({
+        deliveryMode: 2,
+        timestamp: 1n,
+        ...(userId !== undefined && { userId }),
+        appId: 'app',
+      }),
       body: Buffer.alloc(0),
     })
     await publishRaw({ ...vhost.endpoint, user: other, password: new Secret('other') }, [message(other)])
     await publishRaw(vhost.endpoint, [message(vhost.endpoint.user)])
     expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 2, perhapsTwice: 0, othersIds: 1 })
     expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 2, perhapsTwice: 0, othersIds: lost })
-    expect((await drainRaw(vhost.endpoint, 'q')).map(({ properties }) => properties)).toEqual([message(lost === 0 ? other : undefined), message(vhost.endpoint.user)].map(({ properties }) => properties))
+    expect((await drainRaw(vhost.endpoint, 'q')).map(({ properties }) => properties)).toEqual(
+      [message(lost === 0 ? other : undefined), message(vhost.endpoint.user)].map(({ properties }) => properties),
+    )
   })
 
   test.each([{ 'x-single-active-consumer': true }, { 'x-queue-type': 'quorum' }])('a queue with %o', async (table) => {
@@ -145,15 +185,35 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s', (line) => {
     await makeQueue(vhost, 'q', table)
     const all = numbered('q', 300)
     await publishRaw(vhost.endpoint, all)
-    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 300, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
-    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 300, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({
+      moved: 300,
+      perhapsTwice: 0,
+      othersIds: 0,
+      leftOut: 0,
+    })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({
+      moved: 300,
+      perhapsTwice: 0,
+      othersIds: 0,
+      leftOut: 0,
+    })
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
   })
 
   test('an empty queue', async () => {
     const { vhost, mover } = await opened(line)
     await makeQueue(vhost, 'q')
-    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({ moved: 0, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
-    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({ moved: 0, perhapsTwice: 0, othersIds: 0, leftOut: 0 })
+    expect(await mover.aside({ from: 'q', to: 'held' })).toMatchObject({
+      moved: 0,
+      perhapsTwice: 0,
+      othersIds: 0,
+      leftOut: 0,
+    })
+    expect(await mover.back({ from: 'held', to: 'q' })).toMatchObject({
+      moved: 0,
+      perhapsTwice: 0,
+      othersIds: 0,
+      leftOut: 0,
+    })
   })
 })

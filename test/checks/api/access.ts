@@ -13,7 +13,9 @@ const log = (...requests: readonly (LoggedRequest | readonly LoggedRequest[])[])
   accessLog: fakeAccessLog({ recent: logged(requests.flat()) }),
 })
 /** Of a log of which older parts were not read. */
-const tail = (...requests: readonly LoggedRequest[]): Parts => ({ accessLog: fakeAccessLog({ recent: logged(requests, { complete: false }) }) })
+const tail = (...requests: readonly LoggedRequest[]): Parts => ({
+  accessLog: fakeAccessLog({ recent: logged(requests, { complete: false }) }),
+})
 const shortTail = 'the last 5 h, as far as its newest 4 MB go back'
 /** So many alike, a second apart, the last a minute ago. */
 const times = (count: number, of: Partial<LoggedRequest>, apartMs = 1000): LoggedRequest[] =>
@@ -33,8 +35,18 @@ const ingress = (of: Partial<ProxySettings>): ProxySettings => ({
 })
 
 const without: readonly Case[] = [
-  { situation: 'no access log is configured', sources: { accessLog: notConfigured }, status: 'skipped', says: ['set `accessLog.file`'] },
-  { situation: 'an empty log', sources: log(), status: 'skipped', says: ['/var/log/nginx/access.log holds no request'] },
+  {
+    situation: 'no access log is configured',
+    sources: { accessLog: notConfigured },
+    status: 'skipped',
+    says: ['set `accessLog.file`'],
+  },
+  {
+    situation: 'an empty log',
+    sources: log(),
+    status: 'skipped',
+    says: ['/var/log/nginx/access.log holds no request'],
+  },
   {
     situation: 'a log of another format',
     sources: { accessLog: fakeAccessLog({ recent: logged([], { unread: 12 }) }) },
@@ -62,11 +74,31 @@ export const apiTokenUseTable: CheckTable = {
     {
       situation: 'Bearer tokens',
       status: 'ok',
-      says: ['20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 min, as far as it goes back)'],
+      says: [
+        '20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 min, as far as it goes back)',
+      ],
     },
-    { situation: 'Bearer tokens, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'ok', says: [shortTail], silentOn: ['24 h'] },
-    { situation: 'Bearer tokens, in a log that goes back further', sources: tail(request({ at: ago(25 * hour) }), request()), status: 'ok', says: ['(the last 24 h)'], silentOn: ['4 MB'] },
-    { situation: 'Bearer tokens, at times that cannot be read', sources: tail(request({ at: null })), status: 'ok', says: ['(its newest 4 MB, whose times cannot be read)'], silentOn: ['24 h'] },
+    {
+      situation: 'Bearer tokens, in a log that is busy',
+      sources: tail(request({ at: ago(5 * hour) }), request()),
+      status: 'ok',
+      says: [shortTail],
+      silentOn: ['24 h'],
+    },
+    {
+      situation: 'Bearer tokens, in a log that goes back further',
+      sources: tail(request({ at: ago(25 * hour) }), request()),
+      status: 'ok',
+      says: ['(the last 24 h)'],
+      silentOn: ['4 MB'],
+    },
+    {
+      situation: 'Bearer tokens, at times that cannot be read',
+      sources: tail(request({ at: null })),
+      status: 'ok',
+      says: ['(its newest 4 MB, whose times cannot be read)'],
+      silentOn: ['24 h'],
+    },
     {
       situation: 'a program sends the API token itself',
       sources: log(request(), times(30, itself), request()),
@@ -85,19 +117,39 @@ export const apiTokenUseTable: CheckTable = {
     },
     {
       situation: 'a program sends the API token itself, and the API is not known',
-      sources: { ...log(times(30, itself)), api: new AdminError('NOT_CONFIGURED', 'no address of the API is configured') },
+      sources: {
+        ...log(times(30, itself)),
+        api: new AdminError('NOT_CONFIGURED', 'no address of the API is configured'),
+      },
       status: 'problem',
       severity: 'warning',
       silentOn: ['printf'],
     },
-    { situation: 'somebody tried it a few times', sources: log(times(9, itself), request()), status: 'ok', says: ['1 call with a Bearer token, 9 with the API token itself'] },
-    { situation: 'it was done two days ago', sources: log(times(30, { ...itself, at: ago(48 * hour) }), request()), status: 'ok' },
+    {
+      situation: 'somebody tried it a few times',
+      sources: log(times(9, itself), request()),
+      status: 'ok',
+      says: ['1 call with a Bearer token, 9 with the API token itself'],
+    },
+    {
+      situation: 'it was done two days ago',
+      sources: log(times(30, { ...itself, at: ago(48 * hour) }), request()),
+      status: 'ok',
+    },
     {
       situation: 'a script exchanges the token for each call',
-      sources: log(times(120, {}).flatMap(({ at }) => [request({ ...exchange, at, agent: 'curl/8.5.0' }), request({ at, agent: 'curl/8.5.0' })])),
+      sources: log(
+        times(120, {}).flatMap(({ at }) => [
+          request({ ...exchange, at, agent: 'curl/8.5.0' }),
+          request({ at, agent: 'curl/8.5.0' }),
+        ]),
+      ),
       status: 'problem',
       severity: 'warning',
-      says: [/curl\/8\.5\.0 at 10\.0\.0\.5 exchanges the API token again and again: 120 exchanges, .*, beside 120 other calls from 10\.0\.0\.5/, 'grep -cE /api/uaa/oauth/token'],
+      says: [
+        /curl\/8\.5\.0 at 10\.0\.0\.5 exchanges the API token again and again: 120 exchanges, .*, beside 120 other calls from 10\.0\.0\.5/,
+        'grep -cE /api/uaa/oauth/token',
+      ],
     },
     {
       situation: 'a script does so, and the log does not record how calls sign in',
@@ -106,14 +158,26 @@ export const apiTokenUseTable: CheckTable = {
       severity: 'warning',
       says: ['beside 100 other calls from 10.0.0.5'],
     },
-    { situation: 'jobs that exchange it once each, and make many calls', sources: log(times(120, exchange), times(600, {})), status: 'ok' },
+    {
+      situation: 'jobs that exchange it once each, and make many calls',
+      sources: log(times(120, exchange), times(600, {})),
+      status: 'ok',
+    },
     {
       situation: 'jobs whose exchange and whose calls are made by different programs',
       sources: log(times(120, { ...exchange, agent: 'curl/8.5.0' }), times(600, {})),
       status: 'ok',
     },
-    { situation: 'an exchange for each call, a few times an hour', sources: log(times(120, exchange, 2 * minute), times(120, {}, 2 * minute)), status: 'ok' },
-    { situation: 'exchanges that are refused', sources: log(times(120, { ...exchange, status: 401 }), request()), status: 'ok' },
+    {
+      situation: 'an exchange for each call, a few times an hour',
+      sources: log(times(120, exchange, 2 * minute), times(120, {}, 2 * minute)),
+      status: 'ok',
+    },
+    {
+      situation: 'exchanges that are refused',
+      sources: log(times(120, { ...exchange, status: 401 }), request()),
+      status: 'ok',
+    },
     {
       situation: 'the log does not record how calls sign in',
       sources: log(request(exchange), times(30, plain)),
@@ -123,7 +187,11 @@ export const apiTokenUseTable: CheckTable = {
     },
     {
       situation: 'nor does it, and a program calls for hours without an exchange',
-      sources: log(times(30, { ...plain, client: '10.0.0.9', agent: 'mcp-server/1.2.0' }, 5 * minute), request(exchange), times(30, plain)),
+      sources: log(
+        times(30, { ...plain, client: '10.0.0.9', agent: 'mcp-server/1.2.0' }, 5 * minute),
+        request(exchange),
+        times(30, plain),
+      ),
       status: 'skipped',
       says: ['without an exchange that shows there: mcp-server/1.2.0 at 10.0.0.9 (30 calls in 2 h 25 min)'],
       silentOn: ['allurectl'],
@@ -151,11 +219,18 @@ export const apiSystemLoginTable: CheckTable = {
     {
       situation: 'browsers get the page',
       status: 'ok',
-      says: ['https://testops.example.org/login/system is let through: 1 request at ', 'the built-in administrator signs in there'],
+      says: [
+        'https://testops.example.org/login/system is let through: 1 request at ',
+        'the built-in administrator signs in there',
+      ],
     },
     { situation: 'a browser has it still', sources: log(request({ ...page, status: 304 })), status: 'ok' },
     { situation: 'below a path', sources: log(request({ ...page, path: '/testops/login/system' })), status: 'ok' },
-    { situation: 'some get it, and others are sent to the main page', sources: log(request(page), request({ ...page, status: 302 })), status: 'ok' },
+    {
+      situation: 'some get it, and others are sent to the main page',
+      sources: log(request(page), request({ ...page, status: 302 })),
+      status: 'ok',
+    },
     {
       situation: 'browsers are sent elsewhere',
       sources: log(request({ ...page, path: '/', status: 302 }), times(3, { ...page, status: 302 })),
@@ -168,7 +243,13 @@ export const apiSystemLoginTable: CheckTable = {
         'pass /login/system and /api/login/system to the service',
       ],
     },
-    { situation: 'the page is forbidden', sources: log(request({ ...page, status: 403 })), status: 'problem', severity: 'warning', says: ['1 request at '] },
+    {
+      situation: 'the page is forbidden',
+      sources: log(request({ ...page, status: 403 })),
+      status: 'problem',
+      severity: 'warning',
+      says: ['1 request at '],
+    },
     {
       situation: 'the page is forbidden, and the API is down',
       sources: { ...log(request({ ...page, status: 403 })), api: unreachable('api') },
@@ -187,9 +268,18 @@ export const apiSystemLoginTable: CheckTable = {
       situation: 'nobody has asked for it',
       sources: log(request(), request({ ...page, method: 'POST', path: '/api/login/system', status: 401 })),
       status: 'skipped',
-      says: ['the built-in administrator signs in at https://testops.example.org/login/system', 'nobody has asked for it in /var/log/nginx/access.log (the last 1 min, as far as it goes back)'],
+      says: [
+        'the built-in administrator signs in at https://testops.example.org/login/system',
+        'nobody has asked for it in /var/log/nginx/access.log (the last 1 min, as far as it goes back)',
+      ],
     },
-    { situation: 'nobody has asked for it, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'skipped', says: [shortTail], silentOn: ['24 h'] },
+    {
+      situation: 'nobody has asked for it, in a log that is busy',
+      sources: tail(request({ at: ago(5 * hour) }), request()),
+      status: 'skipped',
+      says: [shortTail],
+      silentOn: ['24 h'],
+    },
     ...without,
     {
       situation: 'the log is not there',
@@ -209,28 +299,51 @@ export const apiProxyTable: CheckTable = {
   cases: [
     {
       situation: 'an Ingress lets only small and fast requests through',
-      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: 1_048_576, readTimeoutMs: 30_000 })] }), accessLog: notConfigured },
+      sources: {
+        service: fakeService({ proxies: [ingress({ maxBodyBytes: 1_048_576, readTimeoutMs: 30_000 })] }),
+        accessLog: notConfigured,
+      },
       status: 'problem',
       severity: 'warning',
-      says: ['Ingress `testops` lets requests of 1 MB through: a result file may have 2 MB', 'Ingress `testops` waits 30 s for an answer, less than the 1 min', 'proxy-body-size: 1m', 'kubectl annotate ingress testops x=100m'],
+      says: [
+        'Ingress `testops` lets requests of 1 MB through: a result file may have 2 MB',
+        'Ingress `testops` waits 30 s for an answer, less than the 1 min',
+        'proxy-body-size: 1m',
+        'kubectl annotate ingress testops x=100m',
+      ],
     },
     {
       situation: 'an Ingress lets only small requests through, and the log shows it',
-      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: 1_048_576 })] }), ...log(request(), request({ status: 413 })) },
+      sources: {
+        service: fakeService({ proxies: [ingress({ maxBodyBytes: 1_048_576 })] }),
+        ...log(request(), request({ status: 413 })),
+      },
       status: 'problem',
       severity: 'warning',
-      says: ['Ingress `testops` lets requests of 1 MB through', 'refused as too large (413)', 'kubectl annotate ingress testops x=100m'],
+      says: [
+        'Ingress `testops` lets requests of 1 MB through',
+        'refused as too large (413)',
+        'kubectl annotate ingress testops x=100m',
+      ],
       silentOn: ['annotate ingress testops y'],
     },
     {
       situation: 'an Ingress lets large requests through, and no log is configured',
-      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: Number.POSITIVE_INFINITY, readTimeoutMs: 300_000 })] }), accessLog: notConfigured },
+      sources: {
+        service: fakeService({
+          proxies: [ingress({ maxBodyBytes: Number.POSITIVE_INFINITY, readTimeoutMs: 300_000 })],
+        }),
+        accessLog: notConfigured,
+      },
       status: 'ok',
       says: ['lets requests of any size through, and waits 5 min for an answer'],
     },
     {
       situation: 'an Ingress leaves the size to its controller, and no log is configured',
-      sources: { service: fakeService({ proxies: [ingress({ maxBodyBytes: 8_000_000 }), ingress({ readTimeoutMs: 300_000 })] }), accessLog: notConfigured },
+      sources: {
+        service: fakeService({ proxies: [ingress({ maxBodyBytes: 8_000_000 }), ingress({ readTimeoutMs: 300_000 })] }),
+        accessLog: notConfigured,
+      },
       status: 'skipped',
       says: ["does not say how large requests may be, so that its controller's own settings count"],
     },
@@ -242,21 +355,49 @@ export const apiProxyTable: CheckTable = {
     },
     {
       situation: 'Ingresses may not be looked at, and the log shows nothing',
-      sources: { service: fakeService({ proxies: new AdminError('FORBIDDEN', 'user tester may not list ingresses in namespace `testops`', []) }) },
+      sources: {
+        service: fakeService({
+          proxies: new AdminError('FORBIDDEN', 'user tester may not list ingresses in namespace `testops`', []),
+        }),
+      },
       status: 'unknown',
       says: ['may not list ingresses'],
     },
     {
       situation: 'Ingresses may not be looked at, and the log shows enough',
-      sources: { service: fakeService({ proxies: new AdminError('FORBIDDEN', 'user tester may not list ingresses in namespace `testops`', []) }), ...log(request(), request(large)) },
+      sources: {
+        service: fakeService({
+          proxies: new AdminError('FORBIDDEN', 'user tester may not list ingresses in namespace `testops`', []),
+        }),
+        ...log(request(), request(large)),
+      },
       status: 'problem',
       severity: 'warning',
       says: ['refused as too large (413)'],
     },
-    { situation: 'nothing is cut, where the platform cannot be asked', sources: { service: unreachable('service') }, status: 'ok' },
-    { situation: 'nothing is cut', status: 'ok', says: ['none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back) was cut by it'] },
-    { situation: 'nothing is cut, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request()), status: 'ok', says: [`none of 2 requests in /var/log/nginx/access.log (${shortTail}) was cut by it`] },
-    { situation: 'a request is too large, in a log that is busy', sources: tail(request({ at: ago(5 * hour) }), request(large)), status: 'problem', severity: 'warning', says: [`in ${shortTail}: POST /upload 413 (1)`] },
+    {
+      situation: 'nothing is cut, where the platform cannot be asked',
+      sources: { service: unreachable('service') },
+      status: 'ok',
+    },
+    {
+      situation: 'nothing is cut',
+      status: 'ok',
+      says: ['none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back) was cut by it'],
+    },
+    {
+      situation: 'nothing is cut, in a log that is busy',
+      sources: tail(request({ at: ago(5 * hour) }), request()),
+      status: 'ok',
+      says: [`none of 2 requests in /var/log/nginx/access.log (${shortTail}) was cut by it`],
+    },
+    {
+      situation: 'a request is too large, in a log that is busy',
+      sources: tail(request({ at: ago(5 * hour) }), request(large)),
+      status: 'problem',
+      severity: 'warning',
+      says: [`in ${shortTail}: POST /upload 413 (1)`],
+    },
     {
       situation: 'a request is too large',
       sources: log(request(), request(large), request()),
@@ -267,7 +408,7 @@ export const apiProxyTable: CheckTable = {
         `grep -cE '(\\"|\\":\\"?) ?413[ ,\\"}]'`,
         'in the last 1 min, as far as it goes back: POST /upload 413 (1)',
         'client_max_body_size, 1 MB unless set',
-        "sudo nginx -T | grep -nE client_max_body_size   # where the proxy runs",
+        'sudo nginx -T | grep -nE client_max_body_size   # where the proxy runs',
         'Results that are uploaded go missing',
       ],
       silentOn: ['proxy_read_timeout'],
@@ -277,35 +418,81 @@ export const apiProxyTable: CheckTable = {
       sources: log(times(3, {}).flatMap(({ at }) => [request({ ...late, at }), request({ at })])),
       status: 'problem',
       severity: 'warning',
-      says: ['3 requests, first', 'cut off while the service still worked on them (504)', 'proxy_read_timeout, 60 s unless set'],
+      says: [
+        '3 requests, first',
+        'cut off while the service still worked on them (504)',
+        'proxy_read_timeout, 60 s unless set',
+      ],
     },
-    { situation: 'the same request is cut again and again, and nothing else is asked for', sources: log(times(5, late)), status: 'problem', severity: 'warning' },
     {
-      situation: 'answers cannot be used, and uploads are too large',
-      sources: log(times(3, {}).flatMap(({ at }) => [request({ ...away, at }), request({ at })]), times(2, large)),
+      situation: 'the same request is cut again and again, and nothing else is asked for',
+      sources: log(times(5, late)),
       status: 'problem',
       severity: 'warning',
-      says: ['could not use what came from the service (502)', 'proxy_buffer_size', 'client_max_body_size|proxy_buffer_size'],
     },
-    { situation: 'two requests in a day took too long', sources: log(request(late), request(), request(late), request()), status: 'ok' },
+    {
+      situation: 'answers cannot be used, and uploads are too large',
+      sources: log(
+        times(3, {}).flatMap(({ at }) => [request({ ...away, at }), request({ at })]),
+        times(2, large),
+      ),
+      status: 'problem',
+      severity: 'warning',
+      says: [
+        'could not use what came from the service (502)',
+        'proxy_buffer_size',
+        'client_max_body_size|proxy_buffer_size',
+      ],
+    },
+    {
+      situation: 'two requests in a day took too long',
+      sources: log(request(late), request(), request(late), request()),
+      status: 'ok',
+    },
     {
       situation: 'the service was started again',
-      sources: log(times(20, {}), times(40, away), request({ status: 503 }), request({ ...away, path: '/login/system' }), times(20, {})),
+      sources: log(
+        times(20, {}),
+        times(40, away),
+        request({ status: 503 }),
+        request({ ...away, path: '/login/system' }),
+        times(20, {}),
+      ),
       status: 'ok',
       says: ['none of 40 requests'],
     },
     {
       situation: 'the service was away, while browsers were sent from http to https and others gave up',
-      sources: log(request(), times(9, {}).flatMap(({ at }) => [request({ ...away, at }), request({ path: '/', status: 301, at }), request({ status: 499, at })]), request()),
+      sources: log(
+        request(),
+        times(9, {}).flatMap(({ at }) => [
+          request({ ...away, at }),
+          request({ path: '/', status: 301, at }),
+          request({ status: 499, at }),
+        ]),
+        request(),
+      ),
       status: 'ok',
     },
     {
       situation: 'the service was away, while the proxy had pictures to show',
-      sources: log(request(), times(9, {}).flatMap(({ at }) => [request({ ...away, at }), request({ path: '/logo.svg', at })]), request()),
+      sources: log(
+        request(),
+        times(9, {}).flatMap(({ at }) => [request({ ...away, at }), request({ path: '/logo.svg', at })]),
+        request(),
+      ),
       status: 'ok',
     },
-    { situation: 'the service hung', sources: log(request(), times(3, late), times(3, { ...late, path: '/api/project' }), request()), status: 'ok' },
-    { situation: 'a request was too large two days ago', sources: log(request({ ...large, at: ago(48 * hour) }), request()), status: 'ok' },
+    {
+      situation: 'the service hung',
+      sources: log(request(), times(3, late), times(3, { ...late, path: '/api/project' }), request()),
+      status: 'ok',
+    },
+    {
+      situation: 'a request was too large two days ago',
+      sources: log(request({ ...large, at: ago(48 * hour) }), request()),
+      status: 'ok',
+    },
     ...without,
     missing,
   ],

@@ -8,7 +8,10 @@ import type { Case, CheckTable, Parts } from '../table.ts'
 
 const noToken = new AdminError('NOT_CONFIGURED', 'no apiToken is configured')
 const refused = new AdminError('UNAUTHENTICATED', 'https://testops.example.org refused the API token (401)')
-const unknown = { isService: false, shown: 'POST https://testops.example.org/api/uaa/oauth/token does not answer as the exchange does' }
+const unknown = {
+  isService: false,
+  shown: 'POST https://testops.example.org/api/uaa/oauth/token does not answer as the exchange does',
+}
 const down: Case = {
   situation: 'the API is down',
   sources: { api: unreachable('api') },
@@ -32,11 +35,21 @@ export const apiReachableTable: CheckTable = {
       sources: { api: fakeApi({ health: { httpStatus: 200, status: null, durationMs: 5 }, recognized: unknown }) },
       status: 'problem',
       severity: 'error',
-      says: ['answers, but not as the service does: HTTP 200, without a health status', 'does not answer as the exchange does', 'Correct its address (`url` in'],
+      says: [
+        'answers, but not as the service does: HTTP 200, without a health status',
+        'does not answer as the exchange does',
+        'Correct its address (`url` in',
+      ],
     },
     {
       situation: 'the address of a page is taken for its own',
-      sources: { api: fakeApi({ target: 'https://testops.example.org/project/1', health: { httpStatus: 404, status: null, durationMs: 5 }, recognized: unknown }) },
+      sources: {
+        api: fakeApi({
+          target: 'https://testops.example.org/project/1',
+          health: { httpStatus: 404, status: null, durationMs: 5 },
+          recognized: unknown,
+        }),
+      },
       status: 'problem',
       severity: 'error',
       says: ['Unless the service has a path of its own there, the address is https://testops.example.org.'],
@@ -45,11 +58,18 @@ export const apiReachableTable: CheckTable = {
       situation: `a proxy guards its health with ${httpStatus}, and nothing else`,
       sources: { api: fakeApi({ health: { httpStatus, status: null, durationMs: 5 } }) },
       status: 'ok' as const,
-      says: [`https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; its health is not shown to this machine (HTTP ${httpStatus}, without`],
+      says: [
+        `https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; its health is not shown to this machine (HTTP ${httpStatus}, without`,
+      ],
     })),
     {
       situation: 'its health is not shown, and it takes no more calls',
-      sources: { api: fakeApi({ health: { httpStatus: 403, status: null, durationMs: 5 }, recognized: new AdminError('EXHAUSTED', 'takes no more calls') }) },
+      sources: {
+        api: fakeApi({
+          health: { httpStatus: 403, status: null, durationMs: 5 },
+          recognized: new AdminError('EXHAUSTED', 'takes no more calls'),
+        }),
+      },
       status: 'unknown',
       code: 'EXHAUSTED',
     },
@@ -121,13 +141,17 @@ export const apiTokenTable: CheckTable = {
 }
 
 const lifetime = (seconds: number, set: string | undefined): Parts => ({
-  api: fakeApi({ accessToken: { issuedAt: 1_000_000, expiresAt: 1_000_000 + seconds, expiresInSeconds: 1, answeredAt: 1_000_000 } }),
+  api: fakeApi({
+    accessToken: { issuedAt: 1_000_000, expiresAt: 1_000_000 + seconds, expiresInSeconds: 1, answeredAt: 1_000_000 },
+  }),
   service: fakeService({ environment: settings({ VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: set }) }),
 })
 
 /** A token that shows its end alone, so many seconds after the answer that brought it. */
 const dated = (seconds: number): Parts => ({
-  api: fakeApi({ accessToken: { issuedAt: null, expiresAt: 1_000_000 + seconds, expiresInSeconds: null, answeredAt: 1_000_000 } }),
+  api: fakeApi({
+    accessToken: { issuedAt: null, expiresAt: 1_000_000 + seconds, expiresInSeconds: null, answeredAt: 1_000_000 },
+  }),
 })
 
 export const apiTokenLifetimeTable: CheckTable = {
@@ -164,7 +188,11 @@ export const apiTokenLifetimeTable: CheckTable = {
     },
     {
       situation: 'the token says nothing',
-      sources: { api: fakeApi({ accessToken: { issuedAt: null, expiresAt: null, expiresInSeconds: null, answeredAt: 1_000_000 } }) },
+      sources: {
+        api: fakeApi({
+          accessToken: { issuedAt: null, expiresAt: null, expiresInSeconds: null, answeredAt: 1_000_000 },
+        }),
+      },
       status: 'skipped',
     },
     { situation: 'its end alone, as set', sources: dated(3620), status: 'ok', says: ['as set'] },
@@ -173,7 +201,10 @@ export const apiTokenLifetimeTable: CheckTable = {
       sources: dated(7200),
       status: 'problem',
       severity: 'warning',
-      says: ['Bearer tokens live for 7200 s, the settings say 3600 s', 'lives for 7200 s (exp in its second part - Date of the answer)'],
+      says: [
+        'Bearer tokens live for 7200 s, the settings say 3600 s',
+        'lives for 7200 s (exp in its second part - Date of the answer)',
+      ],
     },
     { situation: 'no token is configured', sources: { api: fakeApi({ accessToken: noToken }) }, status: 'skipped' },
     down,
@@ -183,19 +214,39 @@ export const apiTokenLifetimeTable: CheckTable = {
 export const apiLatencyTable: CheckTable = {
   check: apiLatency,
   cases: [
-    { situation: 'it answers at once', status: 'ok', says: ['a small call takes 10 ms in the middle of 3 (9 ms to 11 ms)'] },
-    { situation: 'one slow answer among quick ones', sources: { api: fakeApi({ latencies: [20, 4000, 30] }) }, status: 'ok' },
-    { situation: 'a page is all that answers', sources: { api: fakeApi({ latencies: [] }) }, status: 'skipped', says: ['what answers GET https://testops.example.org/api/management/health does not answer as the service does'] },
+    {
+      situation: 'it answers at once',
+      status: 'ok',
+      says: ['a small call takes 10 ms in the middle of 3 (9 ms to 11 ms)'],
+    },
+    {
+      situation: 'one slow answer among quick ones',
+      sources: { api: fakeApi({ latencies: [20, 4000, 30] }) },
+      status: 'ok',
+    },
+    {
+      situation: 'a page is all that answers',
+      sources: { api: fakeApi({ latencies: [] }) },
+      status: 'skipped',
+      says: ['what answers GET https://testops.example.org/api/management/health does not answer as the service does'],
+    },
     {
       situation: 'it answers late',
       sources: { api: fakeApi({ latencies: [1500, 1600, 1700] }) },
       status: 'problem',
       severity: 'warning',
-      says: ['https://testops.example.org is slow: a small call takes 1.6 s', '1.500 1.600 1.700', 'psql -h db.example.org -p 5432 -U testops -d testops -c'],
+      says: [
+        'https://testops.example.org is slow: a small call takes 1.6 s',
+        '1.500 1.600 1.700',
+        'psql -h db.example.org -p 5432 -U testops -d testops -c',
+      ],
     },
     {
       situation: 'it answers late, and nothing is known of its database',
-      sources: { api: fakeApi({ latencies: [1500] }), database: new AdminError('NOT_CONFIGURED', 'no database is configured') },
+      sources: {
+        api: fakeApi({ latencies: [1500] }),
+        database: new AdminError('NOT_CONFIGURED', 'no database is configured'),
+      },
       status: 'problem',
       severity: 'warning',
       silentOn: ['psql'],

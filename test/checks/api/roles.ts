@@ -9,7 +9,8 @@ const at = (build: string | null, user: Readonly<Record<string, unknown>>): Part
   api: fakeApi({ currentUser: { id: 2, username: 'olga', ...user } }),
 })
 const tester = { authorities: [{ authority: 'ROLE_USER' }] }
-const unclear = 'shows no global role in a form that is known; the migration of trees takes the global role `Администратор`, or in each project the role `Владелец проекта`'
+const unclear =
+  'shows no global role in a form that is known; the migration of trees takes the global role `Администратор`, or in each project the role `Владелец проекта`'
 
 export const apiRolesTable: CheckTable = {
   check: apiRoles,
@@ -20,8 +21,16 @@ export const apiRolesTable: CheckTable = {
       status: 'ok',
       says: ['olga has ROLE_USER, ROLE_ADMIN: every tree of every project'],
     },
-    { situation: 'an administrator, whatever the build', sources: at(null, { authorities: ['ROLE_ADMIN'] }), status: 'ok' },
-    { situation: 'an administrator as the web interface writes it', sources: at('524u02', { role: 'Администратор' }), status: 'ok' },
+    {
+      situation: 'an administrator, whatever the build',
+      sources: at(null, { authorities: ['ROLE_ADMIN'] }),
+      status: 'ok',
+    },
+    {
+      situation: 'an administrator as the web interface writes it',
+      sources: at('524u02', { role: 'Администратор' }),
+      status: 'ok',
+    },
     {
       situation: 'another user, and the build moves trees',
       sources: at('524u02', tester),
@@ -45,19 +54,47 @@ export const apiRolesTable: CheckTable = {
       situation: 'another user, and the build moves no trees',
       sources: at('527u01', tester),
       status: 'skipped',
-      says: ['olga has ROLE_USER, which is not the global role', 'build 527u01 moves no trees: versions 5.11 to 5.24 do'],
+      says: [
+        'olga has ROLE_USER, which is not the global role',
+        'build 527u01 moves no trees: versions 5.11 to 5.24 do',
+      ],
     },
-    { situation: 'another user, and the build is not known', sources: at(null, tester), status: 'skipped', says: ['whether trees are to be migrated is not known'] },
+    {
+      situation: 'another user, and the build is not known',
+      sources: at(null, tester),
+      status: 'skipped',
+      says: ['whether trees are to be migrated is not known'],
+    },
     {
       situation: 'another user, and nothing is known of the service',
       sources: { ...at(null, tester), service: unreachable('service') },
       status: 'skipped',
     },
-    { situation: 'no role is shown', sources: at('524u02', {}), status: 'skipped', says: ['https://testops.example.org/api/uaa/me', unclear] },
-    { situation: 'roles of an unknown shape', sources: at('524u02', { roles: [{ id: 1, name: 'admins' }] }), status: 'skipped', says: [unclear] },
+    {
+      situation: 'no role is shown',
+      sources: at('524u02', {}),
+      status: 'skipped',
+      says: ['https://testops.example.org/api/uaa/me', unclear],
+    },
+    {
+      situation: 'roles of an unknown shape',
+      sources: at('524u02', { roles: [{ id: 1, name: 'admins' }] }),
+      status: 'skipped',
+      says: [unclear],
+    },
     { situation: 'a number for a role', sources: at('524u02', { authorities: 3 }), status: 'skipped', says: [unclear] },
-    { situation: 'roles of which some are not understood', sources: at('524u02', { authorities: ['ROLE_USER', { group: 5 }] }), status: 'skipped', says: [unclear] },
-    { situation: 'an empty list of roles', sources: at('524u02', { authorities: [] }), status: 'skipped', says: [unclear] },
+    {
+      situation: 'roles of which some are not understood',
+      sources: at('524u02', { authorities: ['ROLE_USER', { group: 5 }] }),
+      status: 'skipped',
+      says: [unclear],
+    },
+    {
+      situation: 'an empty list of roles',
+      sources: at('524u02', { authorities: [] }),
+      status: 'skipped',
+      says: [unclear],
+    },
     {
       situation: 'no token is configured',
       sources: { api: fakeApi({ currentUser: new AdminError('NOT_CONFIGURED', 'no apiToken is configured') }) },

@@ -6,7 +6,11 @@ import type { CheckTable } from '../table.ts'
 export const brokerReachableTable: CheckTable = {
   check: brokerReachable,
   cases: [
-    { situation: 'RabbitMQ answers', status: 'ok', says: ['RabbitMQ 3.13.7 at mq.example.org:5672, vhost / answers testops'] },
+    {
+      situation: 'RabbitMQ answers',
+      status: 'ok',
+      says: ['RabbitMQ 3.13.7 at mq.example.org:5672, vhost / answers testops'],
+    },
     {
       situation: 'RabbitMQ is down',
       sources: { broker: unreachable('broker') },
@@ -23,7 +27,11 @@ export const brokerAlarmsTable: CheckTable = {
     { situation: 'no alarm', status: 'ok', says: ['rabbit@mq: memory 150 MB of 3 GB, disk 20 GB free (limit 50 MB)'] },
     {
       situation: 'a memory alarm',
-      sources: { broker: fakeBroker({ nodes: [node({ memoryAlarm: true, figures: nodeFigures({ memoryUsedBytes: 3_100_000_000 }) })] }) },
+      sources: {
+        broker: fakeBroker({
+          nodes: [node({ memoryAlarm: true, figures: nodeFigures({ memoryUsedBytes: 3_100_000_000 }) })],
+        }),
+      },
       status: 'problem',
       severity: 'error',
       says: [
@@ -38,11 +46,20 @@ export const brokerAlarmsTable: CheckTable = {
     {
       situation: 'a disk alarm on one of two nodes',
       sources: {
-        broker: fakeBroker({ nodes: [node(), node({ name: 'rabbit@mq2', diskAlarm: true, figures: nodeFigures({ diskFreeBytes: 10_000_000 }) })] }),
+        broker: fakeBroker({
+          nodes: [
+            node(),
+            node({ name: 'rabbit@mq2', diskAlarm: true, figures: nodeFigures({ diskFreeBytes: 10_000_000 }) }),
+          ],
+        }),
       },
       status: 'problem',
       severity: 'error',
-      says: ['disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB', 'Give more disk space to rabbit@mq2', 'df -H /var/lib/rabbitmq   # on mq2'],
+      says: [
+        'disk alarm on rabbit@mq2: 10 MB free, the limit is 50 MB',
+        'Give more disk space to rabbit@mq2',
+        'df -H /var/lib/rabbitmq   # on mq2',
+      ],
       silentOn: ['memory_breakdown'],
     },
     {
@@ -68,6 +85,11 @@ export const brokerAlarmsTable: CheckTable = {
       says: ['broker node rabbit@mq2 is down', 'Start these nodes', 'sudo systemctl start rabbitmq-server   # on mq2'],
       silentOn: ['Give'],
     },
-    { situation: 'RabbitMQ is down', sources: { broker: unreachable('broker') }, status: 'unknown', because: 'broker/reachable' },
+    {
+      situation: 'RabbitMQ is down',
+      sources: { broker: unreachable('broker') },
+      status: 'unknown',
+      because: 'broker/reachable',
+    },
   ],
 }

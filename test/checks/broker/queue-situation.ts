@@ -1,8 +1,20 @@
 import type { BrokerSource, LogRecord, LogsSource, ServiceSource } from '../../../src/core/sources.ts'
-import { ago, consumer, fakeBroker, fakeLogs, fakeService, queue, record, running, settings } from '../../fakes/index.ts'
+import {
+  ago,
+  consumer,
+  fakeBroker,
+  fakeLogs,
+  fakeService,
+  queue,
+  record,
+  running,
+  settings,
+} from '../../fakes/index.ts'
 
 const started = ago(600_000)
-export const running10 = running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: started }] })
+export const running10 = running({
+  instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: started }],
+})
 
 export function service(durable: string | undefined): ServiceSource {
   return fakeService({ status: running10, environment: settings({ VENDOR_RABBIT_DURABLE: durable }) })

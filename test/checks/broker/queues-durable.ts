@@ -2,7 +2,20 @@ import { brokerQueuesDurable } from '../../../src/checks/broker/queues-durable.t
 import { AdminError } from '../../../src/core/error.ts'
 import { ago, consumer, fakeService, queue, record, settings, unreachable } from '../../fakes/index.ts'
 import type { CheckTable } from '../table.ts'
-import { before, broker, conflict, declared, denying, foreign, foreignReader, logs, now, refused, running10, service } from './queue-situation.ts'
+import {
+  before,
+  broker,
+  conflict,
+  declared,
+  denying,
+  foreign,
+  foreignReader,
+  logs,
+  now,
+  refused,
+  running10,
+  service,
+} from './queue-situation.ts'
 import { problems } from './queues-durable/problems.ts'
 
 export const queuesDurableTable: CheckTable = {
@@ -17,7 +30,9 @@ export const queuesDurableTable: CheckTable = {
       situation: 'foreign transient queues lie in the vhost',
       sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [consumer(), foreignReader] }) },
       status: 'ok',
-      says: ['1 queue of the service as it asks for; transient, and not known to be its own: billing, billing.tmp; VENDOR'],
+      says: [
+        '1 queue of the service as it asks for; transient, and not known to be its own: billing, billing.tmp; VENDOR',
+      ],
     },
     {
       situation: 'the service has just started, and the broker lists no reader yet, of queues that are all durable',
@@ -27,7 +42,11 @@ export const queuesDurableTable: CheckTable = {
     },
     {
       situation: 'the broker lists no reader yet, and some queues are transient',
-      sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [] }), service: service('true'), logs: logs() },
+      sources: {
+        broker: broker({ queues: [queue(), ...foreign], consumers: [] }),
+        service: service('true'),
+        logs: logs(),
+      },
       status: 'skipped',
       says: [
         "which of the 3 queues in vhost / are the service's is not known: its log names none, and the broker lists nobody who reads from them as testops",
@@ -66,9 +85,15 @@ export const queuesDurableTable: CheckTable = {
       status: 'ok',
     },
     {
-      situation: 'the clock of the log is ten minutes ahead, and what was refused before the start looks as if it came after it',
+      situation:
+        'the clock of the log is ten minutes ahead, and what was refused before the start looks as if it came after it',
       sources: {
-        logs: logs(declared('testops.upload', ago(-60_000)), conflict('queue', 'testops.upload', false, ago(-60_000)), refused(ago(-60_000)), record('up', { at: ago(-590_000) })),
+        logs: logs(
+          declared('testops.upload', ago(-60_000)),
+          conflict('queue', 'testops.upload', false, ago(-60_000)),
+          refused(ago(-60_000)),
+          record('up', { at: ago(-590_000) }),
+        ),
         service: service('true'),
       },
       status: 'ok',

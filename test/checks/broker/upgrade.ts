@@ -6,7 +6,11 @@ import { broker, declared, denying, foreign, foreignReader, logs, service } from
 export const upgradeTable: CheckTable = {
   check: brokerUpgrade,
   cases: [
-    { situation: 'queues are durable', status: 'ok', says: ['RabbitMQ 3.13.7: 1 queue of the service, none of them transient'] },
+    {
+      situation: 'queues are durable',
+      status: 'ok',
+      says: ['RabbitMQ 3.13.7: 1 queue of the service, none of them transient'],
+    },
     {
       situation: 'foreign transient queues lie in the vhost',
       sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [consumer(), foreignReader] }) },
@@ -89,7 +93,11 @@ export const upgradeTable: CheckTable = {
     },
     {
       situation: "which queues are the service's cannot be told yet",
-      sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [] }), service: service('true'), logs: logs() },
+      sources: {
+        broker: broker({ queues: [queue(), ...foreign], consumers: [] }),
+        service: service('true'),
+        logs: logs(),
+      },
       status: 'skipped',
       says: ["are the service's is not known"],
     },

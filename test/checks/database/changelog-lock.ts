@@ -17,10 +17,16 @@ import { wrongZone } from './changelog-lock/wrong-zone.ts'
 import { zones } from './changelog-lock/zones.ts'
 
 const fine: Case[] = [
-  { situation: 'the lock is free', status: 'ok', says: ['public.databasechangeloglock at db.example.org:5432/testops is free'] },
+  {
+    situation: 'the lock is free',
+    status: 'ok',
+    says: ['public.databasechangeloglock at db.example.org:5432/testops is free'],
+  },
   {
     situation: 'another program has a table of its own elsewhere',
-    sources: { database: database([lockTable([lockRow()]), lockTable([lockRow()], { schema: 'other', inSearchPath: false })]) },
+    sources: {
+      database: database([lockTable([lockRow()]), lockTable([lockRow()], { schema: 'other', inSearchPath: false })]),
+    },
     status: 'ok',
   },
   {
@@ -62,5 +68,19 @@ const unreadable: Case[] = [
 
 export const changelogLockTable: CheckTable = {
   check: changelogLockCheck,
-  cases: [...fine, ...stuck, ...zones, ...ownPlace, ...liquibasePlace, ...byHand, ...otherZone, ...wrongZone, ...live, ...beside, ...hiddenOnes, ...halfCleared, ...unreadable],
+  cases: [
+    ...fine,
+    ...stuck,
+    ...zones,
+    ...ownPlace,
+    ...liquibasePlace,
+    ...byHand,
+    ...otherZone,
+    ...wrongZone,
+    ...live,
+    ...beside,
+    ...hiddenOnes,
+    ...halfCleared,
+    ...unreadable,
+  ],
 }

@@ -11,7 +11,11 @@ const gigabyte = 1_000_000_000
 export const databaseReachableTable: CheckTable = {
   check: databaseReachable,
   cases: [
-    { situation: 'PostgreSQL answers', status: 'ok', says: ['PostgreSQL 15.8 at db.example.org:5432/testops answers testops'] },
+    {
+      situation: 'PostgreSQL answers',
+      status: 'ok',
+      says: ['PostgreSQL 15.8 at db.example.org:5432/testops answers testops'],
+    },
     {
       situation: 'PostgreSQL is down',
       sources: { database: unreachable('database') },
@@ -38,13 +42,26 @@ export const databaseReachableTable: CheckTable = {
       sources: {
         database: [
           fakeDatabase({
-            identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(1), inRecovery: true, port: 5432, pooled: false },
+            identity: {
+              version: '15.8',
+              user: 'testops',
+              database: 'testops',
+              startedAt: ago(1),
+              inRecovery: true,
+              port: 5432,
+              pooled: false,
+            },
           }),
         ],
       },
       status: 'problem',
       severity: 'error',
-      says: ['is a standby in recovery', "'SELECT pg_is_in_recovery()'", 'Use the address of the primary', 'pg_stat_wal_receiver'],
+      says: [
+        'is a standby in recovery',
+        "'SELECT pg_is_in_recovery()'",
+        'Use the address of the primary',
+        'pg_stat_wal_receiver',
+      ],
       silentOn: ['Start PostgreSQL'],
     },
     {
@@ -56,7 +73,10 @@ export const databaseReachableTable: CheckTable = {
     {
       situation: 'the second data source is down',
       sources: {
-        database: [fakeDatabase(), fakeDatabase({ identity: new AdminError('UNREACHABLE', 'analytics refused the connection') })],
+        database: [
+          fakeDatabase(),
+          fakeDatabase({ identity: new AdminError('UNREACHABLE', 'analytics refused the connection') }),
+        ],
       },
       status: 'unknown',
       code: 'UNREACHABLE',
@@ -91,7 +111,10 @@ export const databaseConnectionsTable: CheckTable = {
       sources: {
         database: [
           fakeDatabase({ connections: { used: 85, max: 100, reserved: 3, byUser } }),
-          fakeDatabase({ target: 'an.example.org:5432/analytics', connections: { used: 97, max: 100, reserved: 3, byUser } }),
+          fakeDatabase({
+            target: 'an.example.org:5432/analytics',
+            connections: { used: 97, max: 100, reserved: 3, byUser },
+          }),
         ],
       },
       status: 'problem',
@@ -160,7 +183,11 @@ export const databaseDiskTable: CheckTable = {
     },
     {
       situation: 'nothing can be written, although the disk has room',
-      sources: disk(20 * gigabyte, 100 * gigabyte, 'could not write to file "base/pgsql_tmp/pgsql_tmp42.0": No space left on device'),
+      sources: disk(
+        20 * gigabyte,
+        100 * gigabyte,
+        'could not write to file "base/pgsql_tmp/pgsql_tmp42.0": No space left on device',
+      ),
       status: 'problem',
       severity: 'error',
       says: ['No space left on device, although 20 GB of 100 GB are free (20 %): look at quotas, inodes (`df -i`)'],

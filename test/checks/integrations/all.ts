@@ -19,7 +19,10 @@ function seen(records: readonly LogRecord[], here: boolean, there: boolean | nul
     network: fakeNetwork({ resolve: here }),
     service: fakeService({
       resolve: there,
-      environment: settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://postgres.db:5432/testops', SPRING_RABBITMQ_HOST: 'mq' }),
+      environment: settings({
+        SPRING_DATASOURCE_URL: 'jdbc:postgresql://postgres.db:5432/testops',
+        SPRING_RABBITMQ_HOST: 'mq',
+      }),
     }),
   }
 }
@@ -64,7 +67,15 @@ export const integrationsReachableTable: CheckTable = {
     },
     {
       situation: 'a line that holds the address of the call, with keys in it',
-      sources: seen([record('a.B : GET "https://jira.example.org/rest/x?key=s3cret": java.net.UnknownHostException: jira.example.org', { at: fresh })], false),
+      sources: seen(
+        [
+          record(
+            'a.B : GET "https://jira.example.org/rest/x?key=s3cret": java.net.UnknownHostException: jira.example.org',
+            { at: fresh },
+          ),
+        ],
+        false,
+      ),
       status: 'problem',
       severity: 'error',
       says: ['https://jira.example.org/rest/x'],
@@ -83,7 +94,11 @@ export const integrationsReachableTable: CheckTable = {
       severity: 'error',
       says: ['it resolves here and does not resolve where'],
     },
-    { situation: 'resolves there, not here', sources: seen([unknown('jira.cluster.local', old)], false, true), status: 'ok' },
+    {
+      situation: 'resolves there, not here',
+      sources: seen([unknown('jira.cluster.local', old)], false, true),
+      status: 'ok',
+    },
     {
       situation: 'seen just now, resolves again',
       sources: seen([unknown('jira.example.org', fresh)], true),
@@ -99,7 +114,11 @@ export const integrationsReachableTable: CheckTable = {
     },
     {
       situation: 'old, does not resolve here, and there it may not be asked',
-      sources: seen([unknown('jira.example.org', old)], false, new AdminError('FORBIDDEN', 'user ci may not create pods/exec')),
+      sources: seen(
+        [unknown('jira.example.org', old)],
+        false,
+        new AdminError('FORBIDDEN', 'user ci may not create pods/exec'),
+      ),
       status: 'problem',
       severity: 'warning',
       says: ['whether it resolves where the service runs cannot be asked: user ci may not create pods/exec'],
@@ -134,18 +153,30 @@ export const integrationsDebugLoggingTable: CheckTable = {
       sources: level('debug'),
       status: 'problem',
       severity: 'warning',
-      says: ['is left at debug', 'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env', 'set-env -d prod --integration-debug off'],
+      says: [
+        'is left at debug',
+        'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env',
+        'set-env -d prod --integration-debug off',
+      ],
     },
     {
       situation: 'it is left at debug by a whole Secret of settings',
-      sources: { service: fakeService({ environment: settings({ LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION: new Secret('debug') }) }) },
+      sources: {
+        service: fakeService({
+          environment: settings({ LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION: new Secret('debug') }),
+        }),
+      },
       status: 'problem',
       severity: 'warning',
       says: ['is left at debug'],
     },
     {
       situation: 'a whole Secret of settings may not be read',
-      sources: { service: fakeService({ environment: new PartialSettings([], new AdminError('FORBIDDEN', 'user tester may not get secrets', [])) }) },
+      sources: {
+        service: fakeService({
+          environment: new PartialSettings([], new AdminError('FORBIDDEN', 'user tester may not get secrets', [])),
+        }),
+      },
       status: 'unknown',
       code: 'FORBIDDEN',
       says: ['user tester may not get secrets'],
@@ -153,7 +184,9 @@ export const integrationsDebugLoggingTable: CheckTable = {
     { situation: 'it is left at TRACE', sources: level('TRACE'), status: 'problem', severity: 'warning' },
     {
       situation: 'the vendor has another package',
-      sources: { service: fakeService({ environment: settings({ LOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION: 'DEBUG' }) }) },
+      sources: {
+        service: fakeService({ environment: settings({ LOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION: 'DEBUG' }) }),
+      },
       status: 'problem',
       severity: 'warning',
       says: ['grep LOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION'],

@@ -12,7 +12,10 @@ const debug = 'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION'
 
 /** A line of OkHttp's logging interceptor, as the service writes it. The fake service was started two hours ago. */
 function line(text: string, at: Date | null = fresh, thread = 'scheduling-1'): LogRecord {
-  return record(`2026-11-21 02:00:00.000 DEBUG 812 --- [   ${thread}] i.q.a.i.HttpLoggingInterceptor : ${text}`, { at, level: 'DEBUG' })
+  return record(`2026-11-21 02:00:00.000 DEBUG 812 --- [   ${thread}] i.q.a.i.HttpLoggingInterceptor : ${text}`, {
+    at,
+    level: 'DEBUG',
+  })
 }
 
 function logged(...records: LogRecord[]): Parts {
@@ -22,8 +25,10 @@ function logged(...records: LogRecord[]): Parts {
   }
 }
 
-const refused = (at = fresh, url = 'https://tracker.example.org/rest/myself'): LogRecord => line(`<-- 401 Unauthorized ${url} (12ms, 0-byte body)`, at)
-const accepted = (at = fresh, url = 'https://tracker.example.org/rest/myself'): LogRecord => line(`<-- 200 OK ${url} (12ms, 120-byte body)`, at)
+const refused = (at = fresh, url = 'https://tracker.example.org/rest/myself'): LogRecord =>
+  line(`<-- 401 Unauthorized ${url} (12ms, 0-byte body)`, at)
+const accepted = (at = fresh, url = 'https://tracker.example.org/rest/myself'): LogRecord =>
+  line(`<-- 200 OK ${url} (12ms, 120-byte body)`, at)
 
 export const integrationsCredentialsTable: CheckTable = {
   check: integrationsCredentials,
@@ -46,31 +51,64 @@ export const integrationsCredentialsTable: CheckTable = {
       sources: logged(line('<-- 403 https://bob:pw@tracker.example.org:8443/rest?token=abc (9ms) s3cret-value')),
       status: 'problem',
       severity: 'error',
-      says: ['tracker.example.org:8443: HTTP 403: the user may not do this there', '--url https://tracker.example.org:8443/rest '],
+      says: [
+        'tracker.example.org:8443: HTTP 403: the user may not do this there',
+        '--url https://tracker.example.org:8443/rest ',
+      ],
       silentOn: ['abc', 's3cret', 'bob:pw'],
     },
-    { situation: 'the same address answers well since', sources: logged(refused(), accepted()), status: 'ok', says: ['is accepted again'] },
+    {
+      situation: 'the same address answers well since',
+      sources: logged(refused(), accepted()),
+      status: 'ok',
+      says: ['is accepted again'],
+    },
     {
       situation: 'another integration with the same system is fine',
       sources: logged(refused(), accepted(fresh, 'https://tracker.example.org/rest/issue')),
       status: 'problem',
       severity: 'error',
     },
-    { situation: 'an hour ago, and nothing since', sources: logged(refused(old)), status: 'problem', severity: 'warning' },
+    {
+      situation: 'an hour ago, and nothing since',
+      sources: logged(refused(old)),
+      status: 'problem',
+      severity: 'warning',
+    },
     {
       situation: 'an hour ago, and other calls to the system are fine since',
       sources: logged(refused(old), accepted(fresh, 'https://tracker.example.org/rest/issue')),
       status: 'ok',
     },
-    { situation: 'before the last start, long ago', sources: logged(refused(before)), status: 'ok', says: ['before the last start'] },
+    {
+      situation: 'before the last start, long ago',
+      sources: logged(refused(before)),
+      status: 'ok',
+      says: ['before the last start'],
+    },
     {
       situation: 'just now, and the service was started anew since',
-      sources: { ...logged(refused()), service: fakeService({ status: running({ instances: [{ name: 'a', host: 'a', pid: 1, startedAt: ago(30_000) }] }) }) },
+      sources: {
+        ...logged(refused()),
+        service: fakeService({
+          status: running({ instances: [{ name: 'a', host: 'a', pid: 1, startedAt: ago(30_000) }] }),
+        }),
+      },
       status: 'problem',
       severity: 'warning',
     },
-    { situation: 'records without times', sources: logged(line('<-- 401 https://a.example.org/ (1ms)', null)), status: 'problem', severity: 'warning', says: ['; once'] },
-    { situation: 'what the service itself answers is nothing of that kind', sources: logged(line('Completed 401 UNAUTHORIZED'), line('--> GET https://a.example.org/')), status: 'ok' },
+    {
+      situation: 'records without times',
+      sources: logged(line('<-- 401 https://a.example.org/ (1ms)', null)),
+      status: 'problem',
+      severity: 'warning',
+      says: ['; once'],
+    },
+    {
+      situation: 'what the service itself answers is nothing of that kind',
+      sources: logged(line('Completed 401 UNAUTHORIZED'), line('--> GET https://a.example.org/')),
+      status: 'ok',
+    },
     {
       situation: 'the platform cannot be asked',
       sources: { ...logged(refused()), service: unreachable('service') },
@@ -86,20 +124,30 @@ const failed = '<-- HTTP FAILED: java.net.SocketTimeoutException: timeout'
 export const integrationsAnswersTable: CheckTable = {
   check: integrationsAnswers,
   cases: [
-    { situation: 'the log tells of none', status: 'ok', says: ['neither HTTP FAILED nor 400 bad request in 1 records'] },
+    {
+      situation: 'the log tells of none',
+      status: 'ok',
+      says: ['neither HTTP FAILED nor 400 bad request in 1 records'],
+    },
     {
       situation: 'an external system does not understand the call',
       sources: logged(line('<-- 400 Bad Request https://tracker.example.org/rest/myself?x=1 (7ms, 31-byte body)')),
       status: 'problem',
       severity: 'error',
-      says: ['tracker.example.org: HTTP 400 (bad request); once, at 20', "grep -F '<-- 400' ", 'check-integration -d prod --url https://tracker.example.org/rest/myself'],
+      says: [
+        'tracker.example.org: HTTP 400 (bad request); once, at 20',
+        "grep -F '<-- 400' ",
+        'check-integration -d prod --url https://tracker.example.org/rest/myself',
+      ],
       silentOn: ['set-env', 'x=1'],
     },
     {
       situation: 'the same is told twice, by the interceptor and by who called',
       sources: logged(
         line('<-- 400 Bad Request https://tracker.example.org/rest (7ms)'),
-        record('ERROR 812 --- [a] b : tracker: 400 Bad Request from GET https://tracker.example.org/rest', { at: fresh }),
+        record('ERROR 812 --- [a] b : tracker: 400 Bad Request from GET https://tracker.example.org/rest', {
+          at: fresh,
+        }),
       ),
       status: 'problem',
       severity: 'error',
@@ -108,12 +156,18 @@ export const integrationsAnswersTable: CheckTable = {
     {
       situation: 'debug output is off',
       sources: {
-        logs: fakeLogs({ recent: { complete: true, records: [record('org.x.BadRequest: 400 Bad Request: "{}"', { at: fresh })] } }),
+        logs: fakeLogs({
+          recent: { complete: true, records: [record('org.x.BadRequest: 400 Bad Request: "{}"', { at: fresh })] },
+        }),
         service: fakeService(),
       },
       status: 'problem',
       severity: 'warning',
-      says: ['a system that the log does not name: HTTP 400 (bad request)', "grep -F '400 Bad Request'", 'set-env -d prod --integration-debug on'],
+      says: [
+        'a system that the log does not name: HTTP 400 (bad request)',
+        "grep -F '400 Bad Request'",
+        'set-env -d prod --integration-debug on',
+      ],
     },
     {
       situation: 'no answer comes: the call before it on its thread says whose',
@@ -125,12 +179,17 @@ export const integrationsAnswersTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'error',
-      says: ['a.example.org: HTTP FAILED: java.net.SocketTimeoutException: timeout', '--url https://a.example.org/rest"'],
+      says: [
+        'a.example.org: HTTP FAILED: java.net.SocketTimeoutException: timeout',
+        '--url https://a.example.org/rest"',
+      ],
       silentOn: ['b.example.org'],
     },
     {
       situation: 'no answer comes: the exception says whose',
-      sources: logged(line('<-- HTTP FAILED: java.net.ConnectException: Failed to connect to jira.example.org/10.0.0.7:443')),
+      sources: logged(
+        line('<-- HTTP FAILED: java.net.ConnectException: Failed to connect to jira.example.org/10.0.0.7:443'),
+      ),
       status: 'problem',
       severity: 'error',
       says: ['jira.example.org: HTTP FAILED', '--url https://jira.example.org"'],
@@ -142,11 +201,23 @@ export const integrationsAnswersTable: CheckTable = {
       severity: 'error',
       says: ['jira.example.org: HTTP FAILED'],
     },
-    { situation: 'a host has no address, which another check tells', sources: logged(line('<-- HTTP FAILED: java.net.UnknownHostException: jira')), status: 'ok' },
-    { situation: 'the service gave the call up by itself', sources: logged(line('<-- HTTP FAILED: java.io.IOException: Canceled')), status: 'ok' },
+    {
+      situation: 'a host has no address, which another check tells',
+      sources: logged(line('<-- HTTP FAILED: java.net.UnknownHostException: jira')),
+      status: 'ok',
+    },
+    {
+      situation: 'the service gave the call up by itself',
+      sources: logged(line('<-- HTTP FAILED: java.io.IOException: Canceled')),
+      status: 'ok',
+    },
     {
       situation: 'answered again',
-      sources: logged(line('--> GET https://a.example.org/rest'), line(failed), line('<-- 200 OK https://a.example.org/rest (4ms)')),
+      sources: logged(
+        line('--> GET https://a.example.org/rest'),
+        line(failed),
+        line('<-- 200 OK https://a.example.org/rest (4ms)'),
+      ),
       status: 'ok',
       says: ['is answered again'],
     },

@@ -29,7 +29,11 @@ export const serviceRunningTable: CheckTable = {
       sources: { service: fakeService({ status: stopped() }) },
       status: 'problem',
       severity: 'error',
-      says: ['the service is stopped: inactive (dead)', 'systemctl status testops', 'testops-admin service start -d prod'],
+      says: [
+        'the service is stopped: inactive (dead)',
+        'systemctl status testops',
+        'testops-admin service start -d prod',
+      ],
     },
     {
       situation: 'the service has failed',
@@ -40,15 +44,37 @@ export const serviceRunningTable: CheckTable = {
     },
     {
       situation: 'pods that no controller owns have failed',
-      sources: { service: fakeService({ status: stopped({ state: 'failed', detail: 'scaled to 0; 0 of 1 pods of no controller ready', ownedByOthers: [{ name: 'no controller', instances: ['testops-1'], proof: ['kubectl get pod testops-1 -o yaml'] }] }) }) },
+      sources: {
+        service: fakeService({
+          status: stopped({
+            state: 'failed',
+            detail: 'scaled to 0; 0 of 1 pods of no controller ready',
+            ownedByOthers: [
+              { name: 'no controller', instances: ['testops-1'], proof: ['kubectl get pod testops-1 -o yaml'] },
+            ],
+          }),
+        }),
+      },
       status: 'problem',
       severity: 'error',
-      says: ['start it through what owns its pods: no controller', 'systemctl status testops', 'kubectl get pod testops-1 -o yaml'],
+      says: [
+        'start it through what owns its pods: no controller',
+        'systemctl status testops',
+        'kubectl get pod testops-1 -o yaml',
+      ],
       silentOn: ['testops-admin service start', commands.start],
     },
     {
       situation: 'the platform has more to show',
-      sources: { service: fakeService({ status: stopped({ state: 'failed', detail: '0 of 2 replicas ready', evidence: ['kubectl describe pod one', 'BackOff: restarting'] }) }) },
+      sources: {
+        service: fakeService({
+          status: stopped({
+            state: 'failed',
+            detail: '0 of 2 replicas ready',
+            evidence: ['kubectl describe pod one', 'BackOff: restarting'],
+          }),
+        }),
+      },
       status: 'problem',
       severity: 'error',
       says: ['kubectl describe pod one', 'BackOff: restarting'],
@@ -110,7 +136,11 @@ export const serviceCpuLevelTable: CheckTable = {
       status: 'ok',
       says: ['testops-legacy runs without'],
     },
-    { situation: 'the image is unknown', sources: on({ machines: [old], image: image({ name: 'fork' }) }), status: 'skipped' },
+    {
+      situation: 'the image is unknown',
+      sources: on({ machines: [old], image: image({ name: 'fork' }) }),
+      status: 'skipped',
+    },
     {
       situation: 'the build is not known',
       sources: on({ machines: [old], image: image({ build: null, tag: 'latest' }) }),
@@ -149,7 +179,12 @@ export const serviceCpuLevelTable: CheckTable = {
       situation: 'no flags are known, the service has failed, and the log tells',
       sources: {
         ...on({ machines: [machine({ architecture: null, processors: [] })], status: stopped({ state: 'failed' }) }),
-        logs: fakeLogs({ recent: { complete: true, records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })] } }),
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })],
+          },
+        }),
       },
       status: 'problem',
       severity: 'error',
@@ -159,7 +194,12 @@ export const serviceCpuLevelTable: CheckTable = {
       situation: 'an image of another name has said it',
       sources: {
         ...on({ image: image({ name: 'qa-platform' }), status: stopped({ state: 'failed' }) }),
-        logs: fakeLogs({ recent: { complete: true, records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })] } }),
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })],
+          },
+        }),
       },
       status: 'problem',
       severity: 'error',
@@ -169,7 +209,12 @@ export const serviceCpuLevelTable: CheckTable = {
       situation: 'no flags are known, the log tells of an earlier machine, and the service runs',
       sources: {
         ...on({ machines: [machine({ architecture: null, processors: [] })] }),
-        logs: fakeLogs({ recent: { complete: true, records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })] } }),
+        logs: fakeLogs({
+          recent: {
+            complete: true,
+            records: [record('Fatal glibc error: CPU does not support x86-64-v3', { at: null, level: null })],
+          },
+        }),
       },
       status: 'unknown',
       code: 'UNAVAILABLE',
@@ -183,14 +228,20 @@ export const serviceCpuLevelTable: CheckTable = {
     },
     {
       situation: 'labels of a node disprove it',
-      sources: on({ machines: [machine({ name: 'node-1', processors: [], told: { lacks: ['avx2', 'fma'], by: 'labels cpu-cpuid.*' } })] }),
+      sources: on({
+        machines: [
+          machine({ name: 'node-1', processors: [], told: { lacks: ['avx2', 'fma'], by: 'labels cpu-cpuid.*' } }),
+        ],
+      }),
       status: 'problem',
       severity: 'error',
       says: ['node-1 lacks avx2, fma (it has below x86-64-v3)', 'labels cpu-cpuid.* without avx2, fma'],
     },
     {
       situation: 'labels of a node make it likely, which proves nothing',
-      sources: on({ machines: [machine({ name: 'node-1', processors: [], told: { lacks: [], by: 'labels cpu-cpuid.*' } })] }),
+      sources: on({
+        machines: [machine({ name: 'node-1', processors: [], told: { lacks: [], by: 'labels cpu-cpuid.*' } })],
+      }),
       status: 'unknown',
       code: 'UNAVAILABLE',
       says: ['the processor flags of node-1 are not known; by the labels cpu-cpuid.*, x86-64-v3 is likely on node-1'],
@@ -225,7 +276,10 @@ export const serviceImageTable: CheckTable = {
       sources: on({ image: image({ name: 'testops-legacy', tag: '526u03', build: '526u03' }), machines: [old] }),
       status: 'problem',
       severity: 'error',
-      says: ['there is no image testops-legacy of build 526u03: it is there from 527u01 on', "grep -nE '(image|version|build):' testops-admin.yaml"],
+      says: [
+        'there is no image testops-legacy of build 526u03: it is there from 527u01 on',
+        "grep -nE '(image|version|build):' testops-admin.yaml",
+      ],
     },
     {
       situation: 'the legacy image where nobody needs it',
@@ -293,7 +347,10 @@ export const serviceClocksTable: CheckTable = {
       sources: { database: [fakeDatabase({ clock: clockAhead(-20_000) })] },
       status: 'problem',
       severity: 'warning',
-      says: ['the clock of the database at db.example.org:5432/testops is 20 s behind', 'timedatectl   # on db.example.org'],
+      says: [
+        'the clock of the database at db.example.org:5432/testops is 20 s behind',
+        'timedatectl   # on db.example.org',
+      ],
     },
     {
       situation: "the operator's own clock is off, elsewhere than the deployment",
@@ -328,7 +385,12 @@ export const serviceClocksTable: CheckTable = {
       sources: { api: fakeApi({ clock: clockAhead(9000, 6000) }) },
       status: 'ok',
     },
-    { situation: 'one clock cannot be asked', sources: { sessions: unreachable('sessions') }, status: 'ok', says: ['3 clocks'] },
+    {
+      situation: 'one clock cannot be asked',
+      sources: { sessions: unreachable('sessions') },
+      status: 'ok',
+      says: ['3 clocks'],
+    },
     {
       situation: 'no other clock can be asked',
       sources: { database: unreachable('database'), sessions: unreachable('sessions'), api: unreachable('api') },

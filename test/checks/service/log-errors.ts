@@ -10,8 +10,12 @@ const fresh = ago(60_000)
 const [old, before] = [ago(3_600_000), ago(5 * 3_600_000)]
 
 const pool = (at: Date | null): LogRecord =>
-  record('org.hibernate.SqlExceptionHelper : HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10)', { at, level: 'ERROR' })
-const heap = (at: Date): LogRecord => record('Handler dispatch failed\njava.lang.OutOfMemoryError: Java heap space\n\tat a.B.c', { at, level: 'ERROR' })
+  record(
+    'org.hibernate.SqlExceptionHelper : HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10)',
+    { at, level: 'ERROR' },
+  )
+const heap = (at: Date): LogRecord =>
+  record('Handler dispatch failed\njava.lang.OutOfMemoryError: Java heap space\n\tat a.B.c', { at, level: 'ERROR' })
 
 function logged(...records: LogRecord[]): Parts {
   return {
@@ -20,7 +24,9 @@ function logged(...records: LogRecord[]): Parts {
   }
 }
 
-const unread = [{ name: 'testops-1', error: new AdminError('UNREACHABLE', 'no way to pod `testops-1`', ['crictl logs']) }]
+const unread = [
+  { name: 'testops-1', error: new AdminError('UNREACHABLE', 'no way to pod `testops-1`', ['crictl logs']) },
+]
 
 export const serviceLogErrorsTable: CheckTable = {
   check: serviceLogErrors,
@@ -31,7 +37,10 @@ export const serviceLogErrorsTable: CheckTable = {
       sources: { logs: fakeLogs({ recent: { complete: true, records: [record('Started App')], unread } }) },
       status: 'unknown',
       code: 'UNREACHABLE',
-      says: ['the log shows nothing of it as far as it was read; that of `testops-1` was not: no way to pod `testops-1`', 'crictl logs'],
+      says: [
+        'the log shows nothing of it as far as it was read; that of `testops-1` was not: no way to pod `testops-1`',
+        'crictl logs',
+      ],
     },
     {
       situation: 'the log of one pod tells of it, and that of the other cannot be read',
@@ -58,17 +67,32 @@ export const serviceLogErrorsTable: CheckTable = {
       severity: 'warning',
       says: ['once, at 20'],
     },
-    { situation: 'it had none before the last start', sources: logged(pool(before), record('Started App', { at: old })), status: 'ok', says: ['none in 1 records'] },
+    {
+      situation: 'it had none before the last start',
+      sources: logged(pool(before), record('Started App', { at: old })),
+      status: 'ok',
+      says: ['none in 1 records'],
+    },
     {
       situation: 'no memory left in a service that goes on, and more',
       sources: logged(heap(fresh), pool(fresh)),
       status: 'problem',
       severity: 'error',
-      says: ['the JVM has no memory left: once', "grep -F java.lang.OutOfMemoryError", 'explain service/crashes', 'no database connection is free'],
+      says: [
+        'the JVM has no memory left: once',
+        'grep -F java.lang.OutOfMemoryError',
+        'explain service/crashes',
+        'no database connection is free',
+      ],
     },
     {
       situation: 'the broker refuses another property than durable',
-      sources: logged(record("PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received the value 'quorum' of type 'longstr' but current is none", { at: fresh })),
+      sources: logged(
+        record(
+          "PRECONDITION_FAILED - inequivalent arg 'x-queue-type' for queue 'q' in vhost '/': received the value 'quorum' of type 'longstr' but current is none",
+          { at: fresh },
+        ),
+      ),
       status: 'problem',
       severity: 'error',
       says: ['explain broker/queues-durable'],
@@ -76,7 +100,10 @@ export const serviceLogErrorsTable: CheckTable = {
     {
       situation: 'what other checks tell of, and what whoever caused it is told',
       sources: logged(
-        record("PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q' in vhost '/': received 'true' but current is 'false'", { at: fresh }),
+        record(
+          "PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'q' in vhost '/': received 'true' but current is 'false'",
+          { at: fresh },
+        ),
         record('java.net.UnknownHostException: jira', { at: fresh }),
         record('Request failed with status code 409', { at: fresh }),
         record('Bad credentials', { at: fresh }),
@@ -92,8 +119,19 @@ export const serviceLogErrorsTable: CheckTable = {
       severity: 'error',
       silentOn: ['s3cret', 'hunter2'],
     },
-    { situation: 'the service does not run', sources: { ...logged(pool(fresh)), service: fakeService({ status: stopped() }) }, status: 'problem', severity: 'error' },
-    { situation: 'records without times, on an unknown platform', sources: { ...logged(pool(null)), service: unreachable('service') }, status: 'problem', severity: 'warning', says: ['free: once"'] },
+    {
+      situation: 'the service does not run',
+      sources: { ...logged(pool(fresh)), service: fakeService({ status: stopped() }) },
+      status: 'problem',
+      severity: 'error',
+    },
+    {
+      situation: 'records without times, on an unknown platform',
+      sources: { ...logged(pool(null)), service: unreachable('service') },
+      status: 'problem',
+      severity: 'warning',
+      says: ['free: once"'],
+    },
     { situation: 'there is no log', sources: { logs: unreachable('logs') }, status: 'unknown', code: 'UNAVAILABLE' },
   ],
 }

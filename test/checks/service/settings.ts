@@ -38,9 +38,28 @@ export const serviceSettingsTable: CheckTable = {
       severity: 'warning',
       says: ['1 setting of /etc/testops/testops.env is not', 'helm upgrade RELEASE CHART -f VALUES'],
     },
-    { situation: 'nothing says what is meant', sources: { service: fakeService({ drift: new AdminError('NOT_CONFIGURED', 'no values file is named') }) }, status: 'skipped', says: ['no values file is named'] },
-    { situation: 'what runs may not be seen', sources: { service: fakeService({ drift: new AdminError('FORBIDDEN', 'another user') }) }, status: 'skipped' },
-    { situation: 'the platform stops answering', sources: { service: fakeService({ drift: new AdminError('TIMED_OUT', 'late') }) }, status: 'unknown', code: 'TIMED_OUT' },
-    { situation: 'the platform cannot be asked', sources: { service: unreachable('service') }, status: 'unknown', because: 'service/running' },
+    {
+      situation: 'nothing says what is meant',
+      sources: { service: fakeService({ drift: new AdminError('NOT_CONFIGURED', 'no values file is named') }) },
+      status: 'skipped',
+      says: ['no values file is named'],
+    },
+    {
+      situation: 'what runs may not be seen',
+      sources: { service: fakeService({ drift: new AdminError('FORBIDDEN', 'another user') }) },
+      status: 'skipped',
+    },
+    {
+      situation: 'the platform stops answering',
+      sources: { service: fakeService({ drift: new AdminError('TIMED_OUT', 'late') }) },
+      status: 'unknown',
+      code: 'TIMED_OUT',
+    },
+    {
+      situation: 'the platform cannot be asked',
+      sources: { service: unreachable('service') },
+      status: 'unknown',
+      because: 'service/running',
+    },
   ],
 }

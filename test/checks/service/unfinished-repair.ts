@@ -1,5 +1,14 @@
 import { serviceUnfinishedRepair } from '../../../src/checks/service/unfinished-repair.ts'
-import { fakeBroker, fakeDatabase, fakeRuns, fakeService, queue, runState, stopped, unreachable } from '../../fakes/index.ts'
+import {
+  fakeBroker,
+  fakeDatabase,
+  fakeRuns,
+  fakeService,
+  queue,
+  runState,
+  stopped,
+  unreachable,
+} from '../../fakes/index.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import { eventOf, planOf, recordOf } from '../../engine/repairing.ts'
 import type { CheckTable } from '../table.ts'
@@ -9,7 +18,17 @@ const itsQueue = queue({ name: `testops-admin.run.${run}` })
 const elsewhere = { record: recordOf(), events: [] }
 const calledOver = { record: recordOf(), events: [eventOf({ event: 'ended' as const, outcome: 'done' as const })] }
 const planted = {
-  record: recordOf({ plan: planOf({ steps: [{ title: 'release the lock', action: { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: '-javaagent:/tmp/x.jar' }, interrupts: false }] }) }),
+  record: recordOf({
+    plan: planOf({
+      steps: [
+        {
+          title: 'release the lock',
+          action: { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: '-javaagent:/tmp/x.jar' },
+          interrupts: false,
+        },
+      ],
+    }),
+  }),
   events: [],
 }
 const holder = { who: 'op@bastion (process 812)', what: 'unlock-changelog', since: new Date('2026-11-21T02:12:44Z') }
@@ -17,7 +36,11 @@ const itsLock = queue({
   name: 'testops-admin.lock',
   durable: false,
   exclusive: true,
-  arguments: { 'testops-admin.who': 'op@bastion', 'testops-admin.what': 'unlock-changelog', 'testops-admin.since': '2026-11-21T02:12:44Z' },
+  arguments: {
+    'testops-admin.who': 'op@bastion',
+    'testops-admin.what': 'unlock-changelog',
+    'testops-admin.since': '2026-11-21T02:12:44Z',
+  },
 })
 
 export const serviceUnfinishedRepairTable: CheckTable = {
@@ -47,7 +70,10 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ list: [runState({ onlyCloses: true })] }) },
       status: 'problem',
       severity: 'error',
-      says: ['What it did cannot be undone.', `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`],
+      says: [
+        'What it did cannot be undone.',
+        `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
+      ],
       silentOn: ['or undo'],
     },
     {
@@ -60,21 +86,32 @@ export const serviceUnfinishedRepairTable: CheckTable = {
     },
     {
       situation: 'the broker has a queue of a run that this user may not read',
-      sources: { runs: fakeRuns({ inDeployment: new AdminError('FORBIDDEN', 'RabbitMQ refuses read access') }), broker: fakeBroker({ queues: [itsQueue] }) },
+      sources: {
+        runs: fakeRuns({ inDeployment: new AdminError('FORBIDDEN', 'RabbitMQ refuses read access') }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+      },
       status: 'problem',
       severity: 'error',
       says: ['from another machine'],
     },
     {
       situation: 'a record of another machine calls its run over while the service is stopped',
-      sources: { runs: fakeRuns({ inDeployment: [calledOver] }), broker: fakeBroker({ queues: [itsQueue] }), service: fakeService({ status: stopped() }) },
+      sources: {
+        runs: fakeRuns({ inDeployment: [calledOver] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+        service: fakeService({ status: stopped() }),
+      },
       status: 'problem',
       severity: 'error',
       says: ['from another machine is unfinished'],
     },
     {
       situation: 'a record of another machine calls its run over, and nothing is half done',
-      sources: { runs: fakeRuns({ inDeployment: [calledOver] }), broker: fakeBroker({ queues: [itsQueue] }), service: fakeService() },
+      sources: {
+        runs: fakeRuns({ inDeployment: [calledOver] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+        service: fakeService(),
+      },
       status: 'ok',
     },
     {
@@ -82,27 +119,43 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       sources: { runs: fakeRuns({ inDeployment: [planted] }), broker: fakeBroker({ queues: [itsQueue] }) },
       status: 'problem',
       severity: 'warning',
-      says: ['fits no repair of this deployment: unlock-changelog has no such steps: set-setting', `testops-admin discard ${run} -d prod`],
+      says: [
+        'fits no repair of this deployment: unlock-changelog has no such steps: set-setting',
+        `testops-admin discard ${run} -d prod`,
+      ],
       silentOn: ['resume'],
     },
     {
       situation: 'the record is empty: its run was killed before it wrote',
-      sources: { runs: fakeRuns({ inDeployment: [{ run, unreadable: 'the queue is empty', isEmpty: true }] }), broker: fakeBroker({ queues: [itsQueue] }) },
+      sources: {
+        runs: fakeRuns({ inDeployment: [{ run, unreadable: 'the queue is empty', isEmpty: true }] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+      },
       status: 'problem',
       severity: 'warning',
-      says: ['stopped before it changed anything', `list_queues name messages | grep testops-admin.run.${run}`, `testops-admin discard ${run} -d prod`],
+      says: [
+        'stopped before it changed anything',
+        `list_queues name messages | grep testops-admin.run.${run}`,
+        `testops-admin discard ${run} -d prod`,
+      ],
       silentOn: ['did not write'],
     },
     {
       situation: 'the broker has a record that is no record',
-      sources: { runs: fakeRuns({ inDeployment: [{ run: '$(touch /tmp/x)', unreadable: 'it is damaged' }] }), broker: fakeBroker({ queues: [queue({ name: 'testops-admin.run.$(touch /tmp/x)' })] }) },
+      sources: {
+        runs: fakeRuns({ inDeployment: [{ run: '$(touch /tmp/x)', unreadable: 'it is damaged' }] }),
+        broker: fakeBroker({ queues: [queue({ name: 'testops-admin.run.$(touch /tmp/x)' })] }),
+      },
       status: 'problem',
       severity: 'warning',
       says: ["testops-admin discard '$(touch /tmp/x)' -d prod"],
     },
     {
       situation: 'a repair was killed here, and a record was planted beside it',
-      sources: { runs: fakeRuns({ list: [runState({ run: run.replace('1f3a', '0000') })], inDeployment: [planted] }), broker: fakeBroker({ queues: [itsQueue] }) },
+      sources: {
+        runs: fakeRuns({ list: [runState({ run: run.replace('1f3a', '0000') })], inDeployment: [planted] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+      },
       status: 'problem',
       severity: 'error',
       says: ['is unfinished', 'fits no repair'],
@@ -128,41 +181,73 @@ export const serviceUnfinishedRepairTable: CheckTable = {
     },
     {
       situation: 'an operator of another machine is at work',
-      sources: { runs: fakeRuns({ inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue] }), database: [fakeDatabase({ operator: holder })] },
+      sources: {
+        runs: fakeRuns({ inDeployment: [elsewhere] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+        database: [fakeDatabase({ operator: holder })],
+      },
       status: 'ok',
       says: ['a repair is under way'],
     },
     {
       situation: 'an operator of another machine is at work, and shares the broker alone',
-      sources: { runs: fakeRuns({ list: [runState()], inDeployment: [elsewhere] }), broker: fakeBroker({ queues: [itsQueue, itsLock] }), database: unreachable('database') },
+      sources: {
+        runs: fakeRuns({ list: [runState()], inDeployment: [elsewhere] }),
+        broker: fakeBroker({ queues: [itsQueue, itsLock] }),
+        database: unreachable('database'),
+      },
       status: 'ok',
       says: ['a repair is under way: op@bastion runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
     },
     {
       situation: 'an operator of another machine is at work, as the platform alone tells',
-      sources: { runs: fakeRuns({ list: [runState()] }), broker: unreachable('broker'), database: unreachable('database'), service: fakeService({ operator: holder }) },
+      sources: {
+        runs: fakeRuns({ list: [runState()] }),
+        broker: unreachable('broker'),
+        database: unreachable('database'),
+        service: fakeService({ operator: holder }),
+      },
       status: 'ok',
       says: ['a repair is under way: op@bastion (process 812) runs unlock-changelog since 2026-11-21T02:12:44.000Z'],
     },
     {
       situation: 'a killed repair, and a platform that may not be asked who is at work',
-      sources: { runs: fakeRuns({ list: [runState()] }), service: { ...fakeService(), operator: async () => Promise.reject(new AdminError('FORBIDDEN', 'may not get leases')) } },
+      sources: {
+        runs: fakeRuns({ list: [runState()] }),
+        service: {
+          ...fakeService(),
+          operator: async () => Promise.reject(new AdminError('FORBIDDEN', 'may not get leases')),
+        },
+      },
       status: 'problem',
       severity: 'error',
     },
     {
       situation: 'an operator of another machine is at work, and says nothing of itself',
-      sources: { runs: fakeRuns({ list: [runState()] }), broker: fakeBroker({ queues: [{ ...itsLock, arguments: { 'testops-admin.who': 7, 'testops-admin.since': 'soon' } }] }) },
+      sources: {
+        runs: fakeRuns({ list: [runState()] }),
+        broker: fakeBroker({
+          queues: [{ ...itsLock, arguments: { 'testops-admin.who': 7, 'testops-admin.since': 'soon' } }],
+        }),
+      },
       status: 'ok',
       says: ['a repair is under way: an operator runs one'],
       silentOn: ['since'],
     },
     {
       situation: 'a queue has the name of the lock, and locks nobody out',
-      sources: { runs: fakeRuns({ list: [runState()] }), broker: fakeBroker({ queues: [{ ...itsLock, exclusive: false, durable: true }] }) },
+      sources: {
+        runs: fakeRuns({ list: [runState()] }),
+        broker: fakeBroker({ queues: [{ ...itsLock, exclusive: false, durable: true }] }),
+      },
       status: 'problem',
       severity: 'error',
     },
-    { situation: 'a journal that cannot be read', sources: { runs: unreachable('runs') }, status: 'unknown', code: 'UNEXPECTED_ANSWER' },
+    {
+      situation: 'a journal that cannot be read',
+      sources: { runs: unreachable('runs') },
+      status: 'unknown',
+      code: 'UNEXPECTED_ANSWER',
+    },
   ],
 }

@@ -17,7 +17,11 @@ export const sessionsReachableTable: CheckTable = {
       sources: { sessions: fakeSessions({ identity: { version: '7.0.15', role: 'master', loading: true } }) },
       status: 'problem',
       severity: 'error',
-      says: ['still loading', 'redis-cli -h redis.example.org -p 6379 --askpass INFO persistence', 'Wait until Redis has loaded'],
+      says: [
+        'still loading',
+        'redis-cli -h redis.example.org -p 6379 --askpass INFO persistence',
+        'Wait until Redis has loaded',
+      ],
       silentOn: ['Start Redis'],
     },
     {
@@ -25,10 +29,20 @@ export const sessionsReachableTable: CheckTable = {
       sources: { sessions: fakeSessions({ identity: { version: '7.0.15', role: 'slave', loading: false } }) },
       status: 'problem',
       severity: 'error',
-      says: ['is a replica: it takes no writes', 'redis-cli -h redis.example.org -p 6379 --askpass INFO replication', 'role:slave', 'address of its master'],
+      says: [
+        'is a replica: it takes no writes',
+        'redis-cli -h redis.example.org -p 6379 --askpass INFO replication',
+        'role:slave',
+        'address of its master',
+      ],
       silentOn: ['Wait until Redis has loaded'],
     },
-    { situation: 'Redis is down', sources: { sessions: unreachable('sessions') }, status: 'problem', severity: 'error' },
+    {
+      situation: 'Redis is down',
+      sources: { sessions: unreachable('sessions') },
+      status: 'problem',
+      severity: 'error',
+    },
   ],
 }
 
@@ -36,7 +50,11 @@ const store = (sessions: readonly SessionTimes[], of = {}, offsetMs = 0): Parts 
   sessions: fakeSessions({ sampleSessions: sample(sessions, of), clock: clockAhead(offsetMs) }),
 })
 const idle = (minutes: number, maxMinutes: number): SessionTimes =>
-  session({ creationTime: now - 10 * 60 * minute, lastAccessedTime: now - minutes * minute, maxInactiveSeconds: maxMinutes * 60 })
+  session({
+    creationTime: now - 10 * 60 * minute,
+    lastAccessedTime: now - minutes * minute,
+    maxInactiveSeconds: maxMinutes * 60,
+  })
 
 export const sessionsClockTable: CheckTable = {
   check: sessionsClock,
@@ -115,7 +133,11 @@ export const sessionsMemoryTable: CheckTable = {
       sources: memory(90_000_000, 'noeviction'),
       status: 'problem',
       severity: 'warning',
-      says: ['nearly full', 'when it is full, new sessions are refused', 'redis-cli -h redis.example.org -p 6379 --askpass CONFIG SET maxmemory 200000000'],
+      says: [
+        'nearly full',
+        'when it is full, new sessions are refused',
+        'redis-cli -h redis.example.org -p 6379 --askpass CONFIG SET maxmemory 200000000',
+      ],
     },
     {
       situation: 'full, refusing',

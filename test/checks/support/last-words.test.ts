@@ -10,13 +10,20 @@ it.each([
   ['{"Set-Cookie":"JSESSIONID=abc; Path=/; HttpOnly"}', '{"Set-Cookie":"[secret]"}'],
   ['spring:session:sessions:expires:4b2a1c77-aa HTTP FAILED', 'spring:session:sessions:expires:[secret] HTTP FAILED'],
   ['GET /x?api_key=abc&pwd=def X-Api-Key: ghi', 'GET /x?api_key=[secret]&pwd=[secret] X-Api-Key: [secret]'],
-  ['The expected CSRF token could not be found; Bad credentials', 'The expected CSRF token could not be found; Bad credentials'],
+  [
+    'The expected CSRF token could not be found; Bad credentials',
+    'The expected CSRF token could not be found; Bad credentials',
+  ],
 ])('what is secret in %s is hidden', (line, shown) => {
   expect(masked(line, null)).toBe(shown)
 })
 
 it.each([
-  ['pw1', 'login bob/pw1 refused, pw1x and apw1 not, "pw1"', 'login bob/[secret] refused, pw1x and apw1 not, "[secret]"'],
+  [
+    'pw1',
+    'login bob/pw1 refused, pw1x and apw1 not, "pw1"',
+    'login bob/[secret] refused, pw1x and apw1 not, "[secret]"',
+  ],
   ['a.b$', 'sent a.b$, axb$', 'sent [secret], axb$'],
   ['hunter22', 'xhunter22x', 'x[secret]x'],
   ['admin', 'user admin may not', 'user admin may not'],

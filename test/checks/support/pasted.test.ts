@@ -10,7 +10,15 @@ import { fileFailure, notFile } from '../../../src/adapters/file-failure.ts'
 import { moveFailure } from '../../../src/adapters/rabbitmq/messages/failure.ts'
 import { refusal } from '../../../src/adapters/rabbitmq/refusal.ts'
 import { redisCli } from '../../../src/adapters/redis/client.ts'
-import { curl, curlAsUser, grepLog, psql, rabbitmqctl, settingLines, tokenExchange } from '../../../src/checks/support/evidence.ts'
+import {
+  curl,
+  curlAsUser,
+  grepLog,
+  psql,
+  rabbitmqctl,
+  settingLines,
+  tokenExchange,
+} from '../../../src/checks/support/evidence.ts'
 import { grantTo, leaveOne } from '../../../src/checks/support/lock-row.ts'
 import { inOwnWords } from '../../../src/cli/usage-error.ts'
 import { AdminError } from '../../../src/core/error.ts'
@@ -34,12 +42,24 @@ const run = promisify(execFile)
 function linesWith(name: string): string[] {
   const broker = fakeBroker({ target: `${name}:5672`, vhost: name })
   const peer = { what: 'it', host: name, port: 1, where: name, suggestions: [command`probe ${name}`] }
-  const endpoint = { host: name, port: 1, vhost: name, user: name, password: null, tls: { mode: 'disable' as const, ca: null }, managementUrl: `http://${name}` }
+  const endpoint = {
+    host: name,
+    port: 1,
+    vhost: name,
+    user: name,
+    password: null,
+    tls: { mode: 'disable' as const, ca: null },
+    managementUrl: `http://${name}`,
+  }
   const login = { user: name, database: name, hasPassword: true }
   const code = (of: string, message = name): Error => Object.assign(new Error(message), { code: of, severity: 'ERROR' })
   const errors = [
-    ...['28P01', '28000', '3D000', '42501', '53300', '53100', '55P03', '57014', '25006', '57P01'].map((it) => databaseFailure(code(it, `permission denied for table "${name}"`), peer, login)),
-    ...['ENOTFOUND', 'EHOSTUNREACH', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED'].map((it) => networkFailure(code(it), peer)!),
+    ...['28P01', '28000', '3D000', '42501', '53300', '53100', '55P03', '57014', '25006', '57P01'].map((it) =>
+      databaseFailure(code(it, `permission denied for table "${name}"`), peer, login),
+    ),
+    ...['ENOTFOUND', 'EHOSTUNREACH', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED'].map(
+      (it) => networkFailure(code(it), peer)!,
+    ),
     ...['ENOENT', 'EACCES', 'EIO'].map((it) => fileFailure(code(it), name)),
     notFile(name),
     refusal({ code: 403, text: `configure access to queue '${name}' in vhost ` }, endpoint, name),
@@ -48,15 +68,47 @@ function linesWith(name: string): string[] {
     inOwnWords(new AdminError('USAGE', name, [command`--queue ${name}`]), command`testops-admin ${name}`),
   ].filter((it) => it instanceof AdminError)
   const found = { project: name, service: name, files: { name, files: [name], folder: name, environmentFiles: [name] } }
-  const container = { name, image: 'x/autoheal', labels: {}, environment: ['AUTOHEAL_CONTAINER_LABEL=all'], restartPolicy: 'always', state: { status: 'running' } }
-  const workload = { metadata: { name, annotations: { 'meta.helm.sh/release-name': name } }, spec: { replicas: 1, selector: { matchLabels: { [name]: name } } } }
+  const container = {
+    name,
+    image: 'x/autoheal',
+    labels: {},
+    environment: ['AUTOHEAL_CONTAINER_LABEL=all'],
+    restartPolicy: 'always',
+    state: { status: 'running' },
+  }
+  const workload = {
+    metadata: { name, annotations: { 'meta.helm.sh/release-name': name } },
+    spec: { replicas: 1, selector: { matchLabels: { [name]: name } } },
+  }
   const kubectl = (...words: string[]): ReturnType<typeof typed> => typed(['kubectl', '--context', name, ...words])
   const platforms = [
-    commandsOf({ found, engine: { program: 'docker' } } as unknown as Parameters<typeof commandsOf>[0], ['docker', 'compose'], [name]),
-    commandsOf({ found: { ...found, files: null }, engine: { program: 'docker' } } as unknown as Parameters<typeof commandsOf>[0], ['docker', 'compose'], []),
-    commandsFor({ context: null, kubectl }, { resource: 'deployments', namespace: name, name, workload, container: { name } } as unknown as Parameters<typeof commandsFor>[1]),
+    commandsOf(
+      { found, engine: { program: 'docker' } } as unknown as Parameters<typeof commandsOf>[0],
+      ['docker', 'compose'],
+      [name],
+    ),
+    commandsOf(
+      { found: { ...found, files: null }, engine: { program: 'docker' } } as unknown as Parameters<
+        typeof commandsOf
+      >[0],
+      ['docker', 'compose'],
+      [],
+    ),
+    commandsFor({ context: null, kubectl }, {
+      resource: 'deployments',
+      namespace: name,
+      name,
+      workload,
+      container: { name },
+    } as unknown as Parameters<typeof commandsFor>[1]),
   ]
-  const deployment = { name, platform: 'host' as const, vendor: { prefix: 'T', package: 't' }, timeZone: null, config: name }
+  const deployment = {
+    name,
+    platform: 'host' as const,
+    vendor: { prefix: 'T', package: 't' },
+    timeZone: null,
+    config: name,
+  }
   const service = fakeService({ commands: platforms[0]!, settingsFiles: [name] })
   return [
     psql(`${name}:5432/${name}`, name, 'SELECT 1'),
@@ -76,10 +128,18 @@ function linesWith(name: string): string[] {
     undoCommand({ run: name, onlyCloses: true }, onDeployment(name, name)),
     onDeployment(name, name, { flag: '--values', path: name }),
     suggestNearest(`${name}x`, [name, `${name}y`]) ?? '',
-    ...controllersOf([container, container] as unknown as Parameters<typeof controllersOf>[0], [container] as unknown as Parameters<typeof controllersOf>[1], 'docker').flatMap(({ pause }) => pause),
+    ...controllersOf(
+      [container, container] as unknown as Parameters<typeof controllersOf>[0],
+      [container] as unknown as Parameters<typeof controllersOf>[1],
+      'docker',
+    ).flatMap(({ pause }) => pause),
     // where settings are is a sentence, which no shell reads
     ...platforms.flatMap(({ start, stop, restart, status, logs }) => [start, stop, restart, status, logs]),
-    ...platforms.flatMap((commands) => ['probe {deployment} -d {deployment}', '{start}', '{stop}', '{logs}', '{status}', '{restart}'].map((it) => fillCommand(it, deployment, commands))),
+    ...platforms.flatMap((commands) =>
+      ['probe {deployment} -d {deployment}', '{start}', '{stop}', '{logs}', '{status}', '{restart}'].map((it) =>
+        fillCommand(it, deployment, commands),
+      ),
+    ),
     ...errors.flatMap(({ suggestions }) => suggestions),
     ...errors.flatMap(({ suggestions }) => suggestions.map((it) => fillCommand(it, deployment, platforms[2]!))),
   ].filter((line) => line !== '')
@@ -91,7 +151,28 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pasted-'))
   await mkdir(join(folder, 'bin'))
   const recorder = `#!/bin/sh\nprintf '%s\\n' "\${0##*/}" >> ${join(folder, 'calls')}\n`
-  const programs = ['probe', 'psql', 'rabbitmqctl', 'curl', 'redis-cli', 'grep', 'tail', 'docker', 'kubectl', 'openssl', 'getent', 'ip', 'ls', 'ss', 'df', 'helm', 'testops-admin', 'the', 'did', 'pg_isready']
+  const programs = [
+    'probe',
+    'psql',
+    'rabbitmqctl',
+    'curl',
+    'redis-cli',
+    'grep',
+    'tail',
+    'docker',
+    'kubectl',
+    'openssl',
+    'getent',
+    'ip',
+    'ls',
+    'ss',
+    'df',
+    'helm',
+    'testops-admin',
+    'the',
+    'did',
+    'pg_isready',
+  ]
   for (const name of programs) await writeFile(join(folder, 'bin', name), recorder)
   await writeFile(join(folder, 'bin', 'touch'), `#!/bin/sh\n: > ${join(folder, 'canary')}\n`)
   for (const name of [...programs, 'touch']) await chmod(join(folder, 'bin', name), 0o755)
@@ -99,15 +180,23 @@ beforeAll(async () => {
 
 afterAll(async () => rm(folder, { recursive: true, force: true }))
 
-test.each([['/bin/sh'], ['/bin/bash', '--norc'], ['/bin/bash', '--norc', '-o', 'history', '-H']])('no name has an effect in what is printed, pasted into %s %s', async (shell, ...words) => {
-  const lines = [...new Set(hostile.flatMap(linesWith))]
-  expect(lines.length).toBeGreaterThan(hostile.length * 40)
-  for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u)
-  const script = join(folder, 'script')
-  await writeFile(script, lines.map((line) => `(\n${line}\n) </dev/null`).join('\n'))
-  await run(shell, ['-n', script])
-  await run(shell, [...words, script], { cwd: folder, env: { PATH: join(folder, 'bin'), HOME: folder }, maxBuffer: 50_000_000 }).catch(() => undefined)
-  await expect(access(join(folder, 'canary'))).rejects.toThrow()
-  // all of it was reached
-  expect(new Set((await readFile(join(folder, 'calls'), 'utf8')).split('\n'))).toContain('kubectl')
-}, 280_000)
+test.each([['/bin/sh'], ['/bin/bash', '--norc'], ['/bin/bash', '--norc', '-o', 'history', '-H']])(
+  'no name has an effect in what is printed, pasted into %s %s',
+  async (shell, ...words) => {
+    const lines = [...new Set(hostile.flatMap(linesWith))]
+    expect(lines.length).toBeGreaterThan(hostile.length * 40)
+    for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u)
+    const script = join(folder, 'script')
+    await writeFile(script, lines.map((line) => `(\n${line}\n) </dev/null`).join('\n'))
+    await run(shell, ['-n', script])
+    await run(shell, [...words, script], {
+      cwd: folder,
+      env: { PATH: join(folder, 'bin'), HOME: folder },
+      maxBuffer: 50_000_000,
+    }).catch(() => undefined)
+    await expect(access(join(folder, 'canary'))).rejects.toThrow()
+    // all of it was reached
+    expect(new Set((await readFile(join(folder, 'calls'), 'utf8')).split('\n'))).toContain('kubectl')
+  },
+  280_000,
+)

@@ -11,8 +11,13 @@ const at = (build: string | null, jobs: readonly MigrationJob[] | AdminError | n
 
 /** So many trees of project 1, the first that of job 1. */
 const trees = (count: number, of: Partial<MigrationJob> = {}): MigrationJob[] =>
-  Array.from({ length: count }, (_, index) => migrationJob({ id: index + 1, name: `project 1, tree ${index + 1}`, ...of }))
-const forbidden = new AdminError('FORBIDDEN', "GET https://testops.example.org/api/migration/job is not allowed for this API token's user (HTTP 403)")
+  Array.from({ length: count }, (_, index) =>
+    migrationJob({ id: index + 1, name: `project 1, tree ${index + 1}`, ...of }),
+  )
+const forbidden = new AdminError(
+  'FORBIDDEN',
+  "GET https://testops.example.org/api/migration/job is not allowed for this API token's user (HTTP 403)",
+)
 
 export const treesMigratedTable: CheckTable = {
   check: treesMigrated,
@@ -30,19 +35,32 @@ export const treesMigratedTable: CheckTable = {
       status: 'skipped',
       says: ['does not list its migration jobs', 'testops-admin migrate-trees -d prod --all-projects'],
     },
-    { situation: 'there is no job', sources: at('5.11'), status: 'skipped', says: ['lists no migration job', 'migrate-trees -d prod --all-projects'] },
+    {
+      situation: 'there is no job',
+      sources: at('5.11'),
+      status: 'skipped',
+      says: ['lists no migration job', 'migrate-trees -d prod --all-projects'],
+    },
     {
       situation: 'all jobs are done',
       sources: at('511u01', [migrationJob()]),
       status: 'ok',
       says: ['1 migration job: 1 COMPLETED; the newest: job 1 tree migration: COMPLETED'],
     },
-    { situation: 'many jobs are done', sources: at('511u01', trees(300)), status: 'ok', says: ['300 migration jobs: 300 COMPLETED; the newest: job 300 project 1, tree 300'], silentOn: ['tree 299'] },
+    {
+      situation: 'many jobs are done',
+      sources: at('511u01', trees(300)),
+      status: 'ok',
+      says: ['300 migration jobs: 300 COMPLETED; the newest: job 300 project 1, tree 300'],
+      silentOn: ['tree 299'],
+    },
     {
       situation: 'the service does not show its jobs to this user',
       sources: at('524u02', forbidden),
       status: 'skipped',
-      says: ["is not allowed for this API token's user (HTTP 403); where a tree looks wrong: testops-admin migrate-trees -d prod --all-projects"],
+      says: [
+        "is not allowed for this API token's user (HTTP 403); where a tree looks wrong: testops-admin migrate-trees -d prod --all-projects",
+      ],
     },
     {
       situation: 'a job is in a state that is not known here',
@@ -79,14 +97,22 @@ export const treesMigratedTable: CheckTable = {
     },
     {
       situation: 'a job has failed again',
-      sources: at('520u01', [migrationJob({ id: 2, name: 'project 3', status: 'FAILED' }), migrationJob({ name: 'project 3', status: 'FAILED', createdAt: ago(9_000_000) })]),
+      sources: at('520u01', [
+        migrationJob({ id: 2, name: 'project 3', status: 'FAILED' }),
+        migrationJob({ name: 'project 3', status: 'FAILED', createdAt: ago(9_000_000) }),
+      ]),
       status: 'problem',
       severity: 'warning',
-      says: [/This has failed more than once\. Find out why in the service's log.*"commands":\["journalctl -u testops[^"]*","testops-admin migrate-trees -d prod --project 3 --wait"/],
+      says: [
+        /This has failed more than once\. Find out why in the service's log.*"commands":\["journalctl -u testops[^"]*","testops-admin migrate-trees -d prod --project 3 --wait"/,
+      ],
     },
     {
       situation: 'jobs were stopped and cancelled',
-      sources: at('520u01', [migrationJob({ status: 'STOPPED', name: 'project 3' }), migrationJob({ id: 2, status: 'CANCELLED', name: 'project 2, tree 5' })]),
+      sources: at('520u01', [
+        migrationJob({ status: 'STOPPED', name: 'project 3' }),
+        migrationJob({ id: 2, status: 'CANCELLED', name: 'project 2, tree 5' }),
+      ]),
       status: 'problem',
       severity: 'warning',
       says: [
@@ -102,7 +128,12 @@ export const treesMigratedTable: CheckTable = {
       sources: at('520u01', trees(90, { status: 'FAILED' })),
       status: 'problem',
       severity: 'warning',
-      says: ['90 migration jobs have failed: project 1, tree 90; project 1, tree 89; ', 'project 1, tree 86 and 85 more', 'and 85 more"]', 'migrate-trees -d prod --project 1 --wait'],
+      says: [
+        '90 migration jobs have failed: project 1, tree 90; project 1, tree 89; ',
+        'project 1, tree 86 and 85 more',
+        'and 85 more"]',
+        'migrate-trees -d prod --project 1 --wait',
+      ],
       silentOn: ['tree 85:'],
     },
     {
@@ -114,7 +145,11 @@ export const treesMigratedTable: CheckTable = {
     },
     {
       situation: 'one of many older jobs has failed, and was repeated with success',
-      sources: at('520u01', [...trees(700).slice(1), migrationJob({ name: 'project 7, tree 1', status: 'FAILED', createdAt: ago(9_000_000) }), migrationJob({ id: 2, name: 'project 7, tree 1' })]),
+      sources: at('520u01', [
+        ...trees(700).slice(1),
+        migrationJob({ name: 'project 7, tree 1', status: 'FAILED', createdAt: ago(9_000_000) }),
+        migrationJob({ id: 2, name: 'project 7, tree 1' }),
+      ]),
       status: 'ok',
     },
     {
@@ -130,7 +165,10 @@ export const treesMigratedTable: CheckTable = {
       sources: at('520u01', [...trees(6000).slice(1), migrationJob({ name: 'project 7, tree 1', status: 'FAILED' })]),
       status: 'problem',
       severity: 'warning',
-      says: ['only the newest 5,000 COMPLETED jobs were read: whether older ones were repeated is not known', '--all-projects --wait'],
+      says: [
+        'only the newest 5,000 COMPLETED jobs were read: whether older ones were repeated is not known',
+        '--all-projects --wait',
+      ],
     },
     {
       situation: 'more jobs have failed than are looked at',

@@ -34,7 +34,11 @@ function checksEnding(outcomes: Readonly<Record<string, Outcome>>, pauseMs = 5):
 }
 
 const ok = (detail: string): Outcome => ({ status: 'ok', detail })
-const broken: Outcome = { status: 'problem', severity: 'error', findings: [{ message: 'the disk is full', evidence: ['df -h'] }] }
+const broken: Outcome = {
+  status: 'problem',
+  severity: 'error',
+  findings: [{ message: 'the disk is full', evidence: ['df -h'] }],
+}
 
 const flags: DoctorFlags = {
   deployment: 'prod',
@@ -71,7 +75,10 @@ describe('the live list on a terminal', () => {
     const terminal = new Terminal(60, 24)
     expect(await examineAs({ ...flags, config }, three(), terminal)).toBe(1)
     expect(terminal.seen.slice(0, 4)).toEqual([
-      ['✔ ok       database/reachable  PostgreSQL 15 answers testo…', '… 2 checks at work: database/disk, broker/reachable'],
+      [
+        '✔ ok       database/reachable  PostgreSQL 15 answers testo…',
+        '… 2 checks at work: database/disk, broker/reachable',
+      ],
       [
         '✔ ok       database/reachable  PostgreSQL 15 answers testo…',
         '✖ error    database/disk       the disk is full',
@@ -105,7 +112,9 @@ Next: testops-admin explain database/disk`)
   ])('neither wraps nor scrolls while it is shown: %i columns, %i rows', async (columns, rows) => {
     const terminal = new Terminal(columns, rows)
     const ids = Array.from({ length: 12 }, (_, index) => `integrations/number-${index + 10}`)
-    const checks = checksEnding(Object.fromEntries(ids.map((id) => [id, ok('a detail that is much longer than one row of it'.repeat(3))])))
+    const checks = checksEnding(
+      Object.fromEntries(ids.map((id) => [id, ok('a detail that is much longer than one row of it'.repeat(3))])),
+    )
     await examineAs({ ...flags, config, format: 'short' }, checks, terminal)
     const live = terminal.seen.slice(0, -1)
     expect(live).toHaveLength(13)
@@ -117,7 +126,14 @@ Next: testops-admin explain database/disk`)
     for (const id of ids) expect(all.split(id).length - 1).toBe(1)
   })
 
-  test.each<[what: string, change: (terminal: Terminal) => void, environment: Record<string, string>, more: Partial<DoctorFlags>]>([
+  test.each<
+    [
+      what: string,
+      change: (terminal: Terminal) => void,
+      environment: Record<string, string>,
+      more: Partial<DoctorFlags>,
+    ]
+  >([
     ['standard output is a file', ({ stdout }) => delete (stdout as { isTTY?: boolean }).isTTY, {}, {}],
     ['standard error is a file', ({ stderr }) => delete (stderr as { isTTY?: boolean }).isTTY, {}, {}],
     ['colours are not wanted', () => undefined, { NO_COLOR: '1' }, {}],
@@ -180,10 +196,20 @@ test('waiting says on standard error what is waited for, and only the last repor
   const terminal = new Terminal(100, 40)
   const said: string[] = []
   terminal.stderr.write = (text: unknown) => said.push(String(text)) > 0
-  const check = defineCheck({ id: 'database/disk', title: 'room', reads: [], remedy: { text: 'Make room.', commands: [] }, run: async () => broken })
-  expect(await examineAs({ ...flags, config, wait: true, 'wait-seconds': 0.15, interval: 0.1 }, [check], terminal)).toBe(1)
+  const check = defineCheck({
+    id: 'database/disk',
+    title: 'room',
+    reads: [],
+    remedy: { text: 'Make room.', commands: [] },
+    run: async () => broken,
+  })
+  expect(
+    await examineAs({ ...flags, config, wait: true, 'wait-seconds': 0.15, interval: 0.1 }, [check], terminal),
+  ).toBe(1)
   expect(said.length).toBeGreaterThan(0)
-  expect(said.every((text) => /^1 problem: database\/disk\. Trying again in 1 s; giving up in 1 s\.\n$/.test(text))).toBe(true)
+  expect(
+    said.every((text) => /^1 problem: database\/disk\. Trying again in 1 s; giving up in 1 s\.\n$/.test(text)),
+  ).toBe(true)
   expect(terminal.seen).toHaveLength(1)
 })
 

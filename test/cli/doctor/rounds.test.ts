@@ -30,7 +30,12 @@ function deploymentWith(outcomes: readonly (Outcome | AdminError)[]) {
   const open = async (): ReturnType<DiagnosisOptions['open']> => {
     seen.opened += 1
     return {
-      deployment: { name: 'sample', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null },
+      deployment: {
+        name: 'sample',
+        platform: 'host',
+        vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+        timeZone: null,
+      },
       open: {
         database: missing,
         broker: missing,
@@ -107,8 +112,12 @@ describe('waiting until healthy', () => {
   })
 
   test('ends with the last report when the time is up, after one try at least', async () => {
-    expect(await waitUntilHealthy(inTurn([stuckLock]), { ...options, forMs: 20, progress: () => undefined })).toBe(stuckLock)
-    expect(await waitUntilHealthy(inTurn([stuckLock]), { ...options, forMs: 0, progress: () => undefined })).toBe(stuckLock)
+    expect(await waitUntilHealthy(inTurn([stuckLock]), { ...options, forMs: 20, progress: () => undefined })).toBe(
+      stuckLock,
+    )
+    expect(await waitUntilHealthy(inTurn([stuckLock]), { ...options, forMs: 0, progress: () => undefined })).toBe(
+      stuckLock,
+    )
   })
 })
 

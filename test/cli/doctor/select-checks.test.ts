@@ -21,7 +21,12 @@ describe('names that are none', () => {
     [['broker/alarm'], [], 'no check `broker/alarm`; did you mean `broker/alarms`?', '--only broker/alarms'],
     [['brocker'], [], 'no check `brocker`; did you mean `broker`?', '--only broker'],
     [[], ['database/dsk'], 'no check `database/dsk`; did you mean `database/disk`?', '--skip database/disk'],
-    [['zebra'], [], 'no check `zebra`; the nearest are `broker/reachable`, `database/reachable` or `broker/alarms`', '--only broker/reachable'],
+    [
+      ['zebra'],
+      [],
+      'no check `zebra`; the nearest are `broker/reachable`, `database/reachable` or `broker/alarms`',
+      '--only broker/reachable',
+    ],
     [[''], [], 'no check ``; the nearest are `database`, `broker` or `database/reachable`', '--only database'],
     [['broker'], ['broker'], '--only and --skip leave no check to run', 'testops-admin checks'],
   ])('only %j, not %j', (only, skip, message, suggestion) => {

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 
 /**
- * A terminal that can be looked at: understands what the program writes to one (text, line ends, carriage returns, colours, and
- * the four sequences that move or erase), wraps lines that are too long and scrolls, as a terminal does.
+ * A terminal that can be looked at: understands what the program writes to one (text, line ends, carriage returns,
+ * colours, and the four sequences that move or erase), wraps lines that are too long and scrolls, as a terminal does.
  */
 export class Terminal {
   readonly stdout: Writable & { isTTY: true; columns: number; rows: number }

@@ -43,34 +43,69 @@ interface Ran {
   written: string
 }
 
-async function run(world: ComposeWorld, flags: Partial<InitFlags> = {}, asker: Asker | null = null, environment: Record<string, string> = {}): Promise<Ran> {
+async function run(
+  world: ComposeWorld,
+  flags: Partial<InitFlags> = {},
+  asker: Asker | null = null,
+  environment: Record<string, string> = {},
+): Promise<Ran> {
   const workingDirectory = join(world.folder, 'work')
   await mkdir(workingDirectory, { recursive: true })
   const said: string[] = []
-  const around = { environment: { PATH: join(world.folder, 'bin'), HOME: world.folder, ...environment }, workingDirectory, ...(asker && { askerWith: () => asker }), progress: (it: string) => void said.push(it), signal: new AbortController().signal, processRoot: join(world.folder, 'proc') }
-  const result = await initiated({ json: false, output: 'testops-admin.yaml', timeout: 2, ...flags }, around).catch((error: unknown) => error)
+  const around = {
+    environment: { PATH: join(world.folder, 'bin'), HOME: world.folder, ...environment },
+    workingDirectory,
+    ...(asker && { askerWith: () => asker }),
+    progress: (it: string) => void said.push(it),
+    signal: new AbortController().signal,
+    processRoot: join(world.folder, 'proc'),
+  }
+  const result = await initiated({ json: false, output: 'testops-admin.yaml', timeout: 2, ...flags }, around).catch(
+    (error: unknown) => error,
+  )
   if (!(result instanceof AdminError) && result instanceof Error) throw result
   const text = await readFile(join(workingDirectory, 'testops-admin.yaml'), 'utf8').catch(() => '')
-  const written = text.slice(text.indexOf('deployments:')).replaceAll(/ +#.*$/gm, '').replaceAll(world.folder, '')
-  return result instanceof AdminError ? { document: null, error: result, said, written } : { document: result as InitDocument, error: null, said, written }
+  const written = text
+    .slice(text.indexOf('deployments:'))
+    .replaceAll(/ +#.*$/gm, '')
+    .replaceAll(world.folder, '')
+  return result instanceof AdminError
+    ? { document: null, error: result, said, written }
+    : { document: result as InitDocument, error: null, said, written }
 }
 
 const nothing = async (): Promise<ComposeWorld> => composeWorld({}, {})
-const outcome = ({ document }: Ran): object => Object.fromEntries((document?.connections ?? []).map(({ part, status }) => [part, status]))
+const outcome = ({ document }: Ran): object =>
+  Object.fromEntries((document?.connections ?? []).map(({ part, status }) => [part, status]))
 const without = ({ Config }: Shown): void => void (Config.Env = ['TZ=UTC'])
 
 test('what is found needs no question', async () => {
   const world = await composeWorld({ containers: [await recorded('testops', without)] }, {})
   const ran = await run(world)
-  expect(ran.written).toBe('deployments:\n  testops:\n    platform: compose\n    compose:\n      project: testops\n      service: testops\n')
-  expect(outcome(ran)).toEqual({ service: 'ok', database: 'absent', broker: 'absent', sessions: 'absent', api: 'absent' })
-  expect(ran.said).toEqual(['Found compose project `testops` (service testops, image registry.example.org/qameta/testops:26.2.1)'])
+  expect(ran.written).toBe(
+    'deployments:\n  testops:\n    platform: compose\n    compose:\n      project: testops\n      service: testops\n',
+  )
+  expect(outcome(ran)).toEqual({
+    service: 'ok',
+    database: 'absent',
+    broker: 'absent',
+    sessions: 'absent',
+    api: 'absent',
+  })
+  expect(ran.said).toEqual([
+    'Found compose project `testops` (service testops, image registry.example.org/qameta/testops:26.2.1)',
+  ])
   expect(faultsOf('init', ran.document)).toEqual([])
 })
 
 test('what is written is for its owner alone, is commented, and loads', async () => {
   const world = await nothing()
-  const { document } = await run(world, { platform: 'host', unit: 'no-such-unit', name: 'old-box', url: 'http://127.0.0.1:9' })
+  const { document } = await run(world, {
+    platform: 'host',
+    unit: 'no-such-unit',
+    name: 'old-box',
+    url: 'http://127.0.0.1:9',
+  })
   const file = document!.file
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect((await readFile(file, 'utf8')).split('\n').slice(-8)).toEqual([
@@ -84,7 +119,11 @@ test('what is written is for its owner alone, is commented, and loads', async ()
     '',
   ])
   const loaded = await loadConfiguration({ file, environment: {}, workingDirectory: '/' })
-  expect(loaded.settings.deployments.get('old-box')).toEqual({ url: 'http://127.0.0.1:9', platform: 'host', host: { unit: 'no-such-unit' } })
+  expect(loaded.settings.deployments.get('old-box')).toEqual({
+    url: 'http://127.0.0.1:9',
+    platform: 'host',
+    host: { unit: 'no-such-unit' },
+  })
 })
 
 test('flags say all that is not found; secrets by where they are kept, files from where the command is typed', async () => {
@@ -119,15 +158,31 @@ test('flags say all that is not found; secrets by where they are kept, files fro
     sessions:
       url: "redis://127.0.0.1:1/0"
 `)
-  expect(outcome(ran)).toEqual({ service: 'absent', database: 'failed', broker: 'failed', sessions: 'failed', api: 'failed' })
+  expect(outcome(ran)).toEqual({
+    service: 'absent',
+    database: 'failed',
+    broker: 'failed',
+    sessions: 'failed',
+    api: 'failed',
+  })
   expect(JSON.stringify(ran.document)).not.toMatch(/p4ss|t0ken/)
 })
 
 test('a person is asked for the rest, and for nothing that is known', async () => {
-  const world = await composeWorld({ containers: [await recorded('testops', ({ Config }) => (Config.Env = ['SPRING_DATA_REDIS_HOST=127.0.0.1', 'SPRING_DATA_REDIS_PORT=1']))] }, {})
+  const world = await composeWorld(
+    {
+      containers: [
+        await recorded(
+          'testops',
+          ({ Config }) => (Config.Env = ['SPRING_DATA_REDIS_HOST=127.0.0.1', 'SPRING_DATA_REDIS_PORT=1']),
+        ),
+      ],
+    },
+    {},
+  )
   const { asker, asked } = person({
     'Address of the web': 'http://127.0.0.1:1',
-    'Database': 'postgresql://u@127.0.0.1:1/testops',
+    Database: 'postgresql://u@127.0.0.1:1/testops',
     'Where the database': 'env:DB_PASSWORD',
     'Where an API token': 'file:token',
   })
@@ -140,7 +195,7 @@ test('a person is asked for the rest, and for nothing that is known', async () =
     'Keep this answer?',
     'Database',
     'Keep this answer?',
-    'Where the database\'s password is kept',
+    "Where the database's password is kept",
     'Broker',
     'Where an API token is kept',
   ])
@@ -156,24 +211,37 @@ test('a person is asked for the rest, and for nothing that is known', async () =
       url: "postgresql://u@127.0.0.1:1/testops"
       password: {env: DB_PASSWORD}
 `)
-  expect(outcome(ran)).toEqual({ service: 'ok', database: 'failed', broker: 'absent', sessions: 'failed', api: 'failed' })
+  expect(outcome(ran)).toEqual({
+    service: 'ok',
+    database: 'failed',
+    broker: 'absent',
+    sessions: 'failed',
+    api: 'failed',
+  })
 })
 
 test('a password that is typed with an address is refused before it is anywhere', async () => {
   const world = await composeWorld({ containers: [await recorded('testops', without)] }, {})
-  const { asker } = person({ 'Database': 'postgresql://u:p4ss@127.0.0.1/testops' })
+  const { asker } = person({ Database: 'postgresql://u:p4ss@127.0.0.1/testops' })
   await expect(run(world, {}, asker)).rejects.toThrow('The answer holds a password')
 })
 
 test('where nothing is found a person may know', async () => {
   const { asker, asked } = person({ 'Nothing was found': 'on this', 'Its systemd unit': 'tms', 'Name of': 'mine' })
   const ran = await run(await nothing(), {}, asker)
-  expect(asked.slice(0, 3)).toEqual(['Nothing was found by itself. Where does the service run?', 'Its systemd unit (empty: there is none):', 'Keep this answer?'])
+  expect(asked.slice(0, 3)).toEqual([
+    'Nothing was found by itself. Where does the service run?',
+    'Its systemd unit (empty: there is none):',
+    'Keep this answer?',
+  ])
   expect(ran.written).toBe('deployments:\n  mine:\n    platform: host\n    host:\n      unit: tms\n')
 })
 
 /** What the kernel shows of processes, by their numbers: command line, and environment where it may be read. */
-async function processes(world: ComposeWorld, all: Readonly<Record<string, { words: readonly string[]; environment?: readonly string[] }>>): Promise<ComposeWorld> {
+async function processes(
+  world: ComposeWorld,
+  all: Readonly<Record<string, { words: readonly string[]; environment?: readonly string[] }>>,
+): Promise<ComposeWorld> {
   for (const [pid, { words, environment }] of Object.entries(all)) {
     const place = join(world.folder, 'proc', pid)
     await mkdir(place, { recursive: true })
@@ -186,28 +254,53 @@ async function processes(world: ComposeWorld, all: Readonly<Record<string, { wor
 const service = ['/usr/bin/java', '-jar', '/opt/testops/testops.jar', '\u001b[2J']
 
 test('a Java process is found without a terminal, too; its password is nowhere', async () => {
-  const environment = ['SPRING_RABBITMQ_HOST=127.0.0.1', 'SPRING_RABBITMQ_PORT=1', 'SPRING_RABBITMQ_PASSWORD=hunter2', 'LOGGING_FILE_NAME=/var/log/t.log']
+  const environment = [
+    'SPRING_RABBITMQ_HOST=127.0.0.1',
+    'SPRING_RABBITMQ_PORT=1',
+    'SPRING_RABBITMQ_PASSWORD=hunter2',
+    'LOGGING_FILE_NAME=/var/log/t.log',
+  ]
   const ran = await run(await processes(await nothing(), { 812: { words: service, environment } }))
-  expect(ran.written).toBe('deployments:\n  testops:\n    platform: host\n    host:\n      logs:\n        file: /var/log/t.log\n    broker:\n      url: "amqp://127.0.0.1:1/%2F"\n      user: guest\n')
-  expect([ran.document?.found, outcome(ran)]).toEqual(['process 812 (java /opt/testops/testops.jar, user root)', { service: 'absent', database: 'absent', broker: 'failed', sessions: 'absent', api: 'absent' }])
+  expect(ran.written).toBe(
+    'deployments:\n  testops:\n    platform: host\n    host:\n      logs:\n        file: /var/log/t.log\n    broker:\n      url: "amqp://127.0.0.1:1/%2F"\n      user: guest\n',
+  )
+  expect([ran.document?.found, outcome(ran)]).toEqual([
+    'process 812 (java /opt/testops/testops.jar, user root)',
+    { service: 'absent', database: 'absent', broker: 'failed', sessions: 'absent', api: 'absent' },
+  ])
   expect(JSON.stringify([ran.document, ran.said])).not.toContain('hunter2')
 })
 
 test('of several Java processes one is named, or chosen, or none of them', async () => {
-  const two = async (): Promise<ComposeWorld> => processes(await nothing(), { 812: { words: service }, 813: { words: service, environment: ['X_REDIS_NAMESPACE=a'] } })
+  const two = async (): Promise<ComposeWorld> =>
+    processes(await nothing(), {
+      812: { words: service },
+      813: { words: service, environment: ['X_REDIS_NAMESPACE=a'] },
+    })
   const { error } = await run(await two())
-  expect([error?.code, error?.suggestions]).toEqual(['CONFIGURATION', ['testops-admin init -d testops-812', 'testops-admin init -d testops-813']])
-  expect(error?.message).toContain('`testops-812`, the process 812 (java /opt/testops/testops.jar, user root), whose environment this user may not read')
+  expect([error?.code, error?.suggestions]).toEqual([
+    'CONFIGURATION',
+    ['testops-admin init -d testops-812', 'testops-admin init -d testops-813'],
+  ])
+  expect(error?.message).toContain(
+    '`testops-812`, the process 812 (java /opt/testops/testops.jar, user root), whose environment this user may not read',
+  )
   const { asker, asked } = person({ 'Which deployment': 'testops-813', 'Name of': 'mine' })
-  expect((await run(await two(), {}, asker)).written).toBe('deployments:\n  mine:\n    platform: host\n    vendor:\n      prefix: X\n')
+  expect((await run(await two(), {}, asker)).written).toBe(
+    'deployments:\n  mine:\n    platform: host\n    vendor:\n      prefix: X\n',
+  )
   expect(asked).toContain('Command that starts it (empty: none):')
   const none = person({ 'Which deployment': 'none', 'Nothing was found': 'on this', 'Its systemd unit': 'tms' })
-  expect((await run(await two(), { name: 'prod' }, none.asker)).written).toBe('deployments:\n  prod:\n    platform: host\n    host:\n      unit: tms\n')
+  expect((await run(await two(), { name: 'prod' }, none.asker)).written).toBe(
+    'deployments:\n  prod:\n    platform: host\n    host:\n      unit: tms\n',
+  )
 })
 
 test('several wrong flags are told together', async () => {
   const { error } = await run(await nothing(), { unit: 'a b', url: 'x', 'environment-file': 'none.env' })
-  expect(error?.message).toMatch(/^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is no name of a unit; for example: testops\n- --environment-file names a file that does not exist: /)
+  expect(error?.message).toMatch(
+    /^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is no name of a unit; for example: testops\n- --environment-file names a file that does not exist: /,
+  )
 })
 
 test('of several, one is named by a flag, or chosen', async () => {
@@ -216,24 +309,79 @@ test('of several, one is named by a flag, or chosen', async () => {
     shown.Id = 'b'.repeat(64)
     shown.Config.Labels['com.docker.compose.project'] = 'staging'
   })
-  const both = async (): Promise<ComposeWorld> => composeWorld({ containers: [await recorded('testops', without), staging] }, {})
+  const both = async (): Promise<ComposeWorld> =>
+    composeWorld({ containers: [await recorded('testops', without), staging] }, {})
   const { error } = await run(await both())
-  expect([error?.code, error?.suggestions]).toEqual(['CONFIGURATION', ['testops-admin init -d testops', 'testops-admin init -d staging']])
-  expect((await run(await both(), { name: 'staging' })).written).toMatch(/^deployments:\n {2}staging:\n[^]*project: staging\n/)
-  expect((await run(await both(), { deployment: 'staging', name: 'next' })).written).toMatch(/^deployments:\n {2}next:\n[^]*project: staging\n/)
-  expect((await run(await both(), {}, person({ 'Which deployment': 'staging' }).asker)).document?.deployment).toBe('staging')
+  expect([error?.code, error?.suggestions]).toEqual([
+    'CONFIGURATION',
+    ['testops-admin init -d testops', 'testops-admin init -d staging'],
+  ])
+  expect((await run(await both(), { name: 'staging' })).written).toMatch(
+    /^deployments:\n {2}staging:\n[^]*project: staging\n/,
+  )
+  expect((await run(await both(), { deployment: 'staging', name: 'next' })).written).toMatch(
+    /^deployments:\n {2}next:\n[^]*project: staging\n/,
+  )
+  expect((await run(await both(), {}, person({ 'Which deployment': 'staging' }).asker)).document?.deployment).toBe(
+    'staging',
+  )
 })
 
 test.each<[string, Partial<InitFlags>, string, RegExp]>([
-  ['nothing that is found', {}, 'CONFIGURATION', /^no deployment was found: systemd is not installed; no container of docker, and no compose file in .* has the image testops or testops-legacy; no cluster is known here: /],
-  ['a platform and a flag of another', { platform: 'compose', unit: 'x' }, 'USAGE', /^--unit is for platform `host`, and --platform compose for `compose`: a deployment is on one$/],
-  ['flags of two platforms', { unit: 'x', namespace: 'y' }, 'USAGE', /^--namespace is for platform `kubernetes`, and --unit for `host`/],
-  ['a secret in clear', { unit: 'x', 'api-token': 'hunter2' }, 'USAGE', /^--api-token names where the secret is kept, and never the secret itself: env:NAME or file:PATH$/],
-  ['a password in an address', { 'database-url': 'postgresql://u:hunter2@h/d' }, 'CONFIGURATION', /^--database-url holds a password; leave it out/],
-  ['an address that is none', { unit: 'x', url: 'testops.example.org' }, 'CONFIGURATION', /^--url must begin with http:\/\/ or https:\/\//],
-  ['a name that no deployment may have', { unit: 'x', name: 'a b' }, 'CONFIGURATION', /must be letters, digits, dots, dashes or underscores$/],
-  ['a secret that is not there', { unit: 'x', 'api-token': 'env:TESTOPS_TOKEN' }, 'SECRET_MISSING', /the environment variable TESTOPS_TOKEN is not set$/],
-  ['a folder that is not there', { unit: 'x', output: 'none/x.yaml' }, 'UNAVAILABLE', /none\/x\.yaml cannot be written: there is no such folder$/],
+  [
+    'nothing that is found',
+    {},
+    'CONFIGURATION',
+    /^no deployment was found: systemd is not installed; no container of docker, and no compose file in .* has the image testops or testops-legacy; no cluster is known here: /,
+  ],
+  [
+    'a platform and a flag of another',
+    { platform: 'compose', unit: 'x' },
+    'USAGE',
+    /^--unit is for platform `host`, and --platform compose for `compose`: a deployment is on one$/,
+  ],
+  [
+    'flags of two platforms',
+    { unit: 'x', namespace: 'y' },
+    'USAGE',
+    /^--namespace is for platform `kubernetes`, and --unit for `host`/,
+  ],
+  [
+    'a secret in clear',
+    { unit: 'x', 'api-token': 'hunter2' },
+    'USAGE',
+    /^--api-token names where the secret is kept, and never the secret itself: env:NAME or file:PATH$/,
+  ],
+  [
+    'a password in an address',
+    { 'database-url': 'postgresql://u:hunter2@h/d' },
+    'CONFIGURATION',
+    /^--database-url holds a password; leave it out/,
+  ],
+  [
+    'an address that is none',
+    { unit: 'x', url: 'testops.example.org' },
+    'CONFIGURATION',
+    /^--url must begin with http:\/\/ or https:\/\//,
+  ],
+  [
+    'a name that no deployment may have',
+    { unit: 'x', name: 'a b' },
+    'CONFIGURATION',
+    /must be letters, digits, dots, dashes or underscores$/,
+  ],
+  [
+    'a secret that is not there',
+    { unit: 'x', 'api-token': 'env:TESTOPS_TOKEN' },
+    'SECRET_MISSING',
+    /the environment variable TESTOPS_TOKEN is not set$/,
+  ],
+  [
+    'a folder that is not there',
+    { unit: 'x', output: 'none/x.yaml' },
+    'UNAVAILABLE',
+    /none\/x\.yaml cannot be written: there is no such folder$/,
+  ],
 ])('%s leaves nothing behind', async (_, flags, code, message) => {
   const { error, written } = await run(await nothing(), flags)
   expect([error?.code, written]).toEqual([code, ''])
@@ -247,6 +395,10 @@ test('a file that is there is left alone', async () => {
   const file = join(world.folder, 'work/testops-admin.yaml')
   await writeFile(file, 'mine')
   const { error } = await run(world, { unit: 'x' })
-  expect([error?.code, error?.message, error?.suggestions]).toEqual(['REFUSED', `${file} is there already, and is not overwritten`, ['--output FILE   # another one', `mv ${file} ${file}.old`]])
+  expect([error?.code, error?.message, error?.suggestions]).toEqual([
+    'REFUSED',
+    `${file} is there already, and is not overwritten`,
+    ['--output FILE   # another one', `mv ${file} ${file}.old`],
+  ])
   expect(await readFile(file, 'utf8')).toBe('mine')
 })

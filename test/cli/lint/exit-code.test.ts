@@ -17,7 +17,13 @@ test.each<[what: string, given: Partial<Given>, settings: number | undefined, ma
   expect(judgingOf({ ...plain, ...given }, settings).maxWarnings).toBe(maxWarnings)
 })
 
-test.each<[found: [error: number, warning: number, unknown: number], maxWarnings: number | null, codes: [warning: number, error: number, unknown: number]]>([
+test.each<
+  [
+    found: [error: number, warning: number, unknown: number],
+    maxWarnings: number | null,
+    codes: [warning: number, error: number, unknown: number],
+  ]
+>([
   [[0, 0, 0], null, [0, 0, 0]],
   [[1, 1, 1], null, [1, 1, 1]],
   [[0, 1, 0], null, [2, 0, 2]],
@@ -30,7 +36,9 @@ test.each<[found: [error: number, warning: number, unknown: number], maxWarnings
   [[0, 1, 0], 0, [1, 1, 1]],
 ])('%j with %j warnings allowed', ([error, warning, undeterminedCount], maxWarnings, codes) => {
   const document = { summary: { error, warning }, undeterminedCount }
-  expect((['warning', 'error', 'unknown'] as const).map((failOn) => lintExitCode(document, { failOn, maxWarnings }))).toEqual(codes)
+  expect(
+    (['warning', 'error', 'unknown'] as const).map((failOn) => lintExitCode(document, { failOn, maxWarnings })),
+  ).toEqual(codes)
 })
 
 test.each<[omitted: string, code: number]>([
@@ -38,8 +46,21 @@ test.each<[omitted: string, code: number]>([
   ['sub/12-result.json', 0],
   ['pipe', 0],
 ])('a mended copy without %s ends with %d', (file, code) => {
-  const fix = { from: 'r', output: 'm', files: 1, mended: {}, left: [], leftCount: 0, omitted: [{ file, message: 'a pipe, not a file' }] }
-  expect(lintExitCode({ summary: { error: 0, warning: 0 }, undeterminedCount: 0, fix }, { failOn: 'warning', maxWarnings: null })).toBe(code)
+  const fix = {
+    from: 'r',
+    output: 'm',
+    files: 1,
+    mended: {},
+    left: [],
+    leftCount: 0,
+    omitted: [{ file, message: 'a pipe, not a file' }],
+  }
+  expect(
+    lintExitCode(
+      { summary: { error: 0, warning: 0 }, undeterminedCount: 0, fix },
+      { failOn: 'warning', maxWarnings: null },
+    ),
+  ).toBe(code)
 })
 
 test.each<[warning: number, maxWarnings: number | null, failOn: 'warning' | 'error', boolean]>([

@@ -20,8 +20,17 @@ function terminal(typed: string | null): Asking & { shown: () => string } {
   return { input, output, shown: () => shown }
 }
 
-async function asked(typed: string | null, signal = never): Promise<[failure: string | null, exitCode: number | undefined, suggestions: readonly string[] | undefined]> {
-  const error = await errorOf(confirmed({ deployment: { name: 'prod' }, confirm: undefined, words: ['undo', 'RUN'], signal }, () => undefined, terminal(typed)))
+async function asked(
+  typed: string | null,
+  signal = never,
+): Promise<[failure: string | null, exitCode: number | undefined, suggestions: readonly string[] | undefined]> {
+  const error = await errorOf(
+    confirmed(
+      { deployment: { name: 'prod' }, confirm: undefined, words: ['undo', 'RUN'], signal },
+      () => undefined,
+      terminal(typed),
+    ),
+  )
   return [error && `${error.code} ${error.message}`, error?.exitCode, error?.suggestions]
 }
 
@@ -29,10 +38,22 @@ describe('the deployment’s name is typed', () => {
   test.each([
     ['its name', 'prod\r', [null, undefined, undefined]],
     ['with blanks', ' prod \r', [null, undefined, undefined]],
-    ['another name', 'staging\r', ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
+    [
+      'another name',
+      'staging\r',
+      ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']],
+    ],
     ['yes', 'yes\r', ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
-    ['nothing', '\r', ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
-    ['Ctrl-D', '\u0004', ['REFUSED the question was not answered: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
+    [
+      'nothing',
+      '\r',
+      ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']],
+    ],
+    [
+      'Ctrl-D',
+      '\u0004',
+      ['REFUSED the question was not answered: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']],
+    ],
     ['Ctrl-C', '\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
     ['Ctrl-C within the name', 'pro\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
   ])('%s', async (_, typed, outcome) => expect(await asked(typed)).toEqual(outcome))
@@ -54,7 +75,13 @@ test('a signal from outside ends the question', async () => {
 test('a terminal that was read to its end, as a file, is none to ask on', async () => {
   const at = terminal('prod\r')
   Object.defineProperty(at.input, 'readableEnded', { value: true })
-  const error = await errorOf(confirmed({ deployment: { name: 'prod' }, confirm: undefined, words: ['migrate-trees', '--from-file', '-'], signal: never }, () => undefined, at))
+  const error = await errorOf(
+    confirmed(
+      { deployment: { name: 'prod' }, confirm: undefined, words: ['migrate-trees', '--from-file', '-'], signal: never },
+      () => undefined,
+      at,
+    ),
+  )
   expect([error?.message, error?.suggestions]).toEqual([
     'this has to be confirmed, and there is no terminal to ask on: nothing was changed',
     ['testops-admin migrate-trees --from-file - --confirm prod'],
@@ -63,6 +90,10 @@ test('a terminal that was read to its end, as a file, is none to ask on', async 
 
 test('a flag asks nothing, and shows nothing', async () => {
   let shown = 0
-  await confirmed({ deployment: { name: 'prod' }, confirm: 'prod', words: [], signal: never }, () => void (shown += 1), terminal(null))
+  await confirmed(
+    { deployment: { name: 'prod' }, confirm: 'prod', words: [], signal: never },
+    () => void (shown += 1),
+    terminal(null),
+  )
   expect(shown).toBe(0)
 })

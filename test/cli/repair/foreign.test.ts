@@ -20,7 +20,12 @@ interface End {
 }
 
 /** How it ends, and all that it says on standard error. */
-async function ended(work: () => Promise<{ exitCode: number; document: { error?: { message: string; suggestions: readonly string[] } } } | null>): Promise<End> {
+async function ended(
+  work: () => Promise<{
+    exitCode: number
+    document: { error?: { message: string; suggestions: readonly string[] } }
+  } | null>,
+): Promise<End> {
   let end: Omit<End, 'said'> = { code: 0 }
   const said = await saidBy(async () => {
     try {
@@ -35,10 +40,22 @@ async function ended(work: () => Promise<{ exitCode: number; document: { error?:
   return { ...end, said: said.replaceAll(/\s+/g, ' ') }
 }
 
-const resumed = async (of: Operator, name: string | null, more: Partial<RepairFlags> = {}, adopt = false): Promise<End> =>
-  ended(() => resumeIn(of.session, { ...flags, confirm: undefined, ...more }, { run: name, adopt, words: ['resume', ...(adopt ? ['--adopt'] : []), name ?? ''] }))
+const resumed = async (
+  of: Operator,
+  name: string | null,
+  more: Partial<RepairFlags> = {},
+  adopt = false,
+): Promise<End> =>
+  ended(() =>
+    resumeIn(
+      of.session,
+      { ...flags, confirm: undefined, ...more },
+      { run: name, adopt, words: ['resume', ...(adopt ? ['--adopt'] : []), name ?? ''] },
+    ),
+  )
 
-const adopted = async (of: Operator, name: string, more: Partial<RepairFlags> = {}): Promise<End> => resumed(of, name, more, true)
+const adopted = async (of: Operator, name: string, more: Partial<RepairFlags> = {}): Promise<End> =>
+  resumed(of, name, more, true)
 
 /** Killed at that instant; gives the run's name. */
 async function killedAt(name: string, of: Operator): Promise<string> {
@@ -60,7 +77,12 @@ const agent = { kind: 'set-setting', name: 'JAVA_TOOL_OPTIONS', from: null, to: 
 const attack = recordOf({
   run: run.replace('unlock-changelog', 'set-env'),
   by: '\u001b[2J\u202enobody',
-  plan: planOf({ repair: 'set-env', verifiedBy: [], options: {}, steps: [{ title: 'release the lock', action: agent, interrupts: false }] }),
+  plan: planOf({
+    repair: 'set-env',
+    verifiedBy: [],
+    options: {},
+    steps: [{ title: 'release the lock', action: agent, interrupts: false }],
+  }),
 })
 
 /** The same deployment, from another machine. */
@@ -70,9 +92,35 @@ function elsewhere({ deployment, journals }: Operator): Operator {
 
 describe('what the deployment’s copy alone says', () => {
   test.each<[what: string, at: string, events: readonly RunEvent[], differs: RegExp]>([
-    ['is done', 'stop-service:after', [eventOf({ event: 'done', step: 0, durationMs: 1 }), eventOf({ event: 'intent', step: 1 }), eventOf({ event: 'done', step: 1, durationMs: 1 })], /step 2 \(release the lock\): the record says done, the deployment shows it not done/],
-    ['was so already', 'stop-service:after', [eventOf({ event: 'done', step: 0, durationMs: 1 }), eventOf({ event: 'done', step: 1, durationMs: 1, already: true })], /step 2 .* not done/],
-    ['was started', 'release-lock:after', [eventOf({ event: 'done', step: 1, durationMs: 1 }), eventOf({ event: 'intent', step: 2 }), eventOf({ event: 'done', step: 2, durationMs: 1 })], /step 3 \(start the service\): the record says done, the deployment shows it not done/],
+    [
+      'is done',
+      'stop-service:after',
+      [
+        eventOf({ event: 'done', step: 0, durationMs: 1 }),
+        eventOf({ event: 'intent', step: 1 }),
+        eventOf({ event: 'done', step: 1, durationMs: 1 }),
+      ],
+      /step 2 \(release the lock\): the record says done, the deployment shows it not done/,
+    ],
+    [
+      'was so already',
+      'stop-service:after',
+      [
+        eventOf({ event: 'done', step: 0, durationMs: 1 }),
+        eventOf({ event: 'done', step: 1, durationMs: 1, already: true }),
+      ],
+      /step 2 .* not done/,
+    ],
+    [
+      'was started',
+      'release-lock:after',
+      [
+        eventOf({ event: 'done', step: 1, durationMs: 1 }),
+        eventOf({ event: 'intent', step: 2 }),
+        eventOf({ event: 'done', step: 2, durationMs: 1 }),
+      ],
+      /step 3 \(start the service\): the record says done, the deployment shows it not done/,
+    ],
   ])('%s is asked of the deployment', async (_, at, events, differs) => {
     const of = operator()
     const name = await killedAt(at, of)
@@ -90,7 +138,10 @@ describe('what the deployment’s copy alone says', () => {
   test('that a run is over is asked of the deployment', async () => {
     const of = operator()
     const name = await killedAt('stop-service:after', of)
-    const all = [0, 1, 2].flatMap((step): RunEvent[] => [...(step === 0 ? [] : [eventOf({ event: 'intent', step })]), eventOf({ event: 'done', step, durationMs: 1 })])
+    const all = [0, 1, 2].flatMap((step): RunEvent[] => [
+      ...(step === 0 ? [] : [eventOf({ event: 'intent', step })]),
+      eventOf({ event: 'done', step, durationMs: 1 }),
+    ])
     forge(of, name, ...all, eventOf({ event: 'ended', outcome: 'done' }))
     expect((await runsOf(of.session)).runs).toMatchObject([{ state: 'unfinished' }])
     await expect(refuseIfUnfinished(of.session)).rejects.toMatchObject({ code: 'REFUSED' })
@@ -113,16 +164,32 @@ describe('what the deployment’s copy alone says', () => {
     const name = await killedAt('release-lock:after', of)
     forge(of, name, eventOf({ event: 'undo-intent', step: 0 }), eventOf({ event: 'undone', step: 0 }))
     const end = await ended(() => undoIn(of.session, flags, name, ['undo', name]))
-    expect([end.code, end.message]).toEqual([4, expect.stringMatching(/step 1 \(stop the service\): the record says undone, the deployment shows it still as that step left it/)])
+    expect([end.code, end.message]).toEqual([
+      4,
+      expect.stringMatching(
+        /step 1 \(stop the service\): the record says undone, the deployment shows it still as that step left it/,
+      ),
+    ])
   })
 
   test('once accepted to differ, a step is performed again, also after a kill before it was', async () => {
     const of = operator()
     const name = await killedAt('stop-service:after', of)
-    forge(of, name, eventOf({ event: 'done', step: 0, durationMs: 1 }), eventOf({ event: 'intent', step: 1 }), eventOf({ event: 'done', step: 1, durationMs: 1 }))
+    forge(
+      of,
+      name,
+      eventOf({ event: 'done', step: 0, durationMs: 1 }),
+      eventOf({ event: 'intent', step: 1 }),
+      eventOf({ event: 'done', step: 1, durationMs: 1 }),
+    )
     const { failpoint, killed } = passing('release-lock:before')
     const going = { run: name, adopt: false, words: ['resume', name] }
-    await saidBy(() => Promise.race([killed, resumeIn({ ...of.session, failpoint }, { ...flags, 'accept-risk': ['record-differs'] }, going)]))
+    await saidBy(() =>
+      Promise.race([
+        killed,
+        resumeIn({ ...of.session, failpoint }, { ...flags, 'accept-risk': ['record-differs'] }, going),
+      ]),
+    )
     expect(of.deployment.rows).toEqual([stuck])
     expect((await resumed(of, name)).code).toBe(0)
     expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [free]])
@@ -133,10 +200,18 @@ describe('what the deployment’s copy alone says', () => {
     const name = await killedAt('stop-service:after', of)
     forge(of, name, eventOf({ event: 'undo-intent', step: 0 }))
     const end = await resumed(of, name, { 'accept-risk': ['record-differs'] })
-    expect([end.code, end.message]).toEqual([4, expect.stringContaining('the record says that the run is being undone, by another machine; it is going forward, by the record of this machine')])
+    expect([end.code, end.message]).toEqual([
+      4,
+      expect.stringContaining(
+        'the record says that the run is being undone, by another machine; it is going forward, by the record of this machine',
+      ),
+    ])
     const drop = end.next!.find((it) => it.startsWith(`testops-admin discard ${name} `))
     expect(drop).toBeDefined()
-    const discarded = async (risks: string[]): Promise<End> => ended(async () => discardIn(of.session, { ...flags, 'accept-risk': risks }, name, ['discard', name]).then(() => null))
+    const discarded = async (risks: string[]): Promise<End> =>
+      ended(async () =>
+        discardIn(of.session, { ...flags, 'accept-risk': risks }, name, ['discard', name]).then(() => null),
+      )
     expect((await discarded([])).message).toMatch(/holds events that the journal on this machine does not/)
     expect((await discarded(['unfinished-run'])).code).toBe(0)
     expect((await resumed(of, name, { confirm: 'prod' })).code).toBe(0)
@@ -154,7 +229,15 @@ describe('what the deployment’s copy alone says', () => {
     expect((await resumed(of, null)).code).toBe(0)
     of.deployment.rows.splice(0, 1, stuck)
     expect((await ended(() => repairIn(of.session, flags, wish))).code).toBe(0)
-    expect((await ended(async () => discardIn(of.session, { ...flags, 'accept-risk': ['unfinished-run'] }, name, ['discard', name]).then(() => null))).code).toBe(0)
+    expect(
+      (
+        await ended(async () =>
+          discardIn(of.session, { ...flags, 'accept-risk': ['unfinished-run'] }, name, ['discard', name]).then(
+            () => null,
+          ),
+        )
+      ).code,
+    ).toBe(0)
     expect([...of.journals.deployment.kept.keys()]).not.toContain(name)
     expect(of.journals.here.kept.has(name)).toBe(true)
   })
@@ -168,7 +251,9 @@ describe('what the deployment’s copy alone says', () => {
       expect(end.next).toContainEqual(expect.stringMatching(`^testops-admin discard ${name} `))
       expect(end.next!.join('\n')).not.toMatch(/^mv |--adopt/m)
     }
-    expect((await ended(async () => discardIn(of.session, flags, name, ['discard', name]).then(() => null))).code).toBe(0)
+    expect((await ended(async () => discardIn(of.session, flags, name, ['discard', name]).then(() => null))).code).toBe(
+      0,
+    )
     expect((await resumed(of, name, { confirm: 'prod' })).code).toBe(0)
   })
 
@@ -188,11 +273,18 @@ describe('a record of another machine', () => {
     const other = elsewhere(of)
     const looked = await adopted(other, name, { 'dry-run': true })
     expect(looked.code).toBe(0)
-    expect(looked.said).toMatch(/release the change-log lock in public at db\.example\.org:5432\/testops \(begun in the record\)/)
-    expect(looked.said).toMatch(/locked true, since "2026-11-20 23:00:00\.000000", by "testops-1 \(10\.0\.0\.7\)"; undo writes this row again/)
+    expect(looked.said).toMatch(
+      /release the change-log lock in public at db\.example\.org:5432\/testops \(begun in the record\)/,
+    )
+    expect(looked.said).toMatch(
+      /locked true, since "2026-11-20 23:00:00\.000000", by "testops-1 \(10\.0\.0\.7\)"; undo writes this row again/,
+    )
     expect(other.journals.here.kept.size).toBe(0)
     const refused = await adopted(other, name, { confirm: 'prod' })
-    expect([refused.code, refused.message]).toEqual([4, expect.stringMatching(/^run \S+ is known from the deployment alone, where others may write: /)])
+    expect([refused.code, refused.message]).toEqual([
+      4,
+      expect.stringMatching(/^run \S+ is known from the deployment alone, where others may write: /),
+    ])
     expect(refused.said).toContain('release the change-log lock in public')
     // that it was accepted before is said by the record alone
     const half = await adopted(other, name, { confirm: 'prod', 'accept-risk': ['foreign-run'] })
@@ -206,12 +298,18 @@ describe('a record of another machine', () => {
     const of = operator()
     planted(of, attack)
     const risks = ['foreign-run', 'record-differs', 'unfinished-run']
-    for (const end of [await adopted(of, attack.run, { confirm: 'prod', 'accept-risk': risks }), await adopted(of, attack.run, { 'dry-run': true }), await ended(() => undoIn(of.session, { ...flags, 'accept-risk': risks }, attack.run, ['undo', attack.run]))]) {
+    for (const end of [
+      await adopted(of, attack.run, { confirm: 'prod', 'accept-risk': risks }),
+      await adopted(of, attack.run, { 'dry-run': true }),
+      await ended(() => undoIn(of.session, { ...flags, 'accept-risk': risks }, attack.run, ['undo', attack.run])),
+    ]) {
       expect([end.code, end.message]).toEqual([
         4,
         `Nothing changed: the record of run ${attack.run} in the deployment fits no repair of it: it sets JAVA_TOOL_OPTIONS, which a record of another machine may not set`,
       ])
-      expect(end.next?.at(-1)).toBe(`testops-admin discard ${attack.run} -d {deployment}   # shows the record, saves it here, and removes it`)
+      expect(end.next?.at(-1)).toBe(
+        `testops-admin discard ${attack.run} -d {deployment}   # shows the record, saves it here, and removes it`,
+      )
     }
     expect([of.deployment.changes, of.journals.here.kept.size]).toEqual([[], 0])
   })
@@ -220,7 +318,9 @@ describe('a record of another machine', () => {
     const of = operator()
     planted(of, attack)
     const document = await runsOf(of.session)
-    expect(document.runs).toMatchObject([{ run: attack.run, misfit: expect.stringMatching(/^it sets JAVA_TOOL_OPTIONS/) as string }])
+    expect(document.runs).toMatchObject([
+      { run: attack.run, misfit: expect.stringMatching(/^it sets JAVA_TOOL_OPTIONS/) as string },
+    ])
     const text = historyText(document, { columns: 200, colour: false })
     expect(text).toContain(`Remove this record: testops-admin discard ${attack.run} -d prod`)
     expect(text).not.toMatch(/resume|[\u001b\u202e]/)
@@ -231,7 +331,10 @@ describe('a record of another machine', () => {
     const of = operator({ deployment: fakeDeployment({ service: 'stopped', rows: [stuck] }) })
     planted(of, attack)
     const end = await ended(() => repairIn(of.session, flags, wish))
-    expect([end.code, end.message]).toEqual([4, `Nothing changed: the service is stopped, and the deployment holds a record that fits no repair, \`${attack.run}\``])
+    expect([end.code, end.message]).toEqual([
+      4,
+      `Nothing changed: the service is stopped, and the deployment holds a record that fits no repair, \`${attack.run}\``,
+    ])
   })
 
   test('that changes after it was shown is refused', async () => {
@@ -243,13 +346,22 @@ describe('a record of another machine', () => {
       return []
     }
     const session = { ...other.session, opened: { ...other.session.opened, locks } }
-    const end = await ended(() => resumeIn(session, { ...flags, ...adopting }, { run: name, adopt: true, words: ['resume'] }))
-    expect([end.code, end.message]).toEqual([4, `Nothing changed: the record of run ${name} in the deployment has changed since it was shown`])
+    const end = await ended(() =>
+      resumeIn(session, { ...flags, ...adopting }, { run: name, adopt: true, words: ['resume'] }),
+    )
+    expect([end.code, end.message]).toEqual([
+      4,
+      `Nothing changed: the record of run ${name} in the deployment has changed since it was shown`,
+    ])
   })
 })
 
 describe('discard', () => {
-  const discarded = async (of: Operator, name: string, more: Partial<RepairFlags> = {}): Promise<End & { saved?: string | null }> => {
+  const discarded = async (
+    of: Operator,
+    name: string,
+    more: Partial<RepairFlags> = {},
+  ): Promise<End & { saved?: string | null }> => {
     let saved: string | null | undefined
     const end = await ended(async () => {
       saved = (await discardIn(of.session, { ...flags, ...more }, name, ['discard', name])).saved
@@ -273,7 +385,9 @@ describe('discard', () => {
   test('has to be confirmed', async () => {
     const of = operator()
     planted(of, attack)
-    expect([(await discarded(of, attack.run, { confirm: undefined })).code, of.journals.deployment.kept.size]).toEqual([4, 1])
+    expect([(await discarded(of, attack.run, { confirm: undefined })).code, of.journals.deployment.kept.size]).toEqual([
+      4, 1,
+    ])
   })
 
   test('a record that may be genuine stays, unless its risk is accepted', async () => {
@@ -281,10 +395,19 @@ describe('discard', () => {
     const name = await killedAt('release-lock:judged', of)
     const other = elsewhere(of)
     const end = await discarded(other, name)
-    expect([end.code, end.message]).toEqual([4, 'the record fits an unfinished repair of this deployment: without the record, nobody can resume or undo that repair'])
-    expect((await discarded(of, name)).message).toBe(`run ${name} is not finished: without its copy, other machines do not see it`)
+    expect([end.code, end.message]).toEqual([
+      4,
+      'the record fits an unfinished repair of this deployment: without the record, nobody can resume or undo that repair',
+    ])
+    expect((await discarded(of, name)).message).toBe(
+      `run ${name} is not finished: without its copy, other machines do not see it`,
+    )
     expect((await discarded(other, name, { 'accept-risk': ['unfinished-run'] })).code).toBe(0)
-    expect([of.journals.deployment.kept.size, of.deployment.service, of.deployment.rows]).toEqual([0, 'stopped', [stuck]])
+    expect([of.journals.deployment.kept.size, of.deployment.service, of.deployment.rows]).toEqual([
+      0,
+      'stopped',
+      [stuck],
+    ])
   })
 
   test('a record that is no record can be removed, too', async () => {

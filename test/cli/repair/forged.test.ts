@@ -7,7 +7,19 @@ import { repairIn } from '../../../src/cli/repair/run-repair.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { ActionKind } from '../../../src/core/action.ts'
 import type { RunEvent, RunHistory } from '../../../src/core/run.ts'
-import { binding, discarding, events as exchange, history, reset, resetSteps, setting, start, step, stop, uploads } from '../../domain/foreign-run/records.ts'
+import {
+  binding,
+  discarding,
+  events as exchange,
+  history,
+  reset,
+  resetSteps,
+  setting,
+  start,
+  step,
+  stop,
+  uploads,
+} from '../../domain/foreign-run/records.ts'
 import { eventOf, free, machine, passing, stuck } from '../../engine/repairing.ts'
 import { brokerWorld, fakeDeployment, fakeRunStore } from '../../fakes/index.ts'
 import { adopting, flags, operator, saidBy, wish } from './session.ts'
@@ -15,7 +27,9 @@ import type { Operator } from './session.ts'
 
 type Ending = [code: number, message: string]
 
-async function ended(work: () => Promise<{ exitCode: number; document: { error?: { message: string } } } | null | void>): Promise<Ending> {
+async function ended(
+  work: () => Promise<{ exitCode: number; document: { error?: { message: string } } } | null | void>,
+): Promise<Ending> {
   let end: Ending = [0, '']
   await saidBy(async () => {
     try {
@@ -30,13 +44,29 @@ async function ended(work: () => Promise<{ exitCode: number; document: { error?:
 }
 
 const anyway: Partial<RepairFlags> = { confirm: 'prod', 'accept-risk': ['foreign-run', 'unproven-holder'] }
-const resumed = async (of: Operator, name: string, { adopt = false, failpoint = of.session.failpoint, more = {} } = {}): Promise<Ending> =>
-  ended(() => resumeIn({ ...of.session, failpoint }, { ...flags, ...(adopt && anyway), ...more }, { run: name, adopt, words: [] }))
-const undone = async (of: Operator, name: string, { failpoint = of.session.failpoint, more = {} } = {}): Promise<Ending> =>
-  ended(() => undoIn({ ...of.session, failpoint }, { ...flags, ...more }, name, []))
+const resumed = async (
+  of: Operator,
+  name: string,
+  { adopt = false, failpoint = of.session.failpoint, more = {} } = {},
+): Promise<Ending> =>
+  ended(() =>
+    resumeIn(
+      { ...of.session, failpoint },
+      { ...flags, ...(adopt && anyway), ...more },
+      { run: name, adopt, words: [] },
+    ),
+  )
+const undone = async (
+  of: Operator,
+  name: string,
+  { failpoint = of.session.failpoint, more = {} } = {},
+): Promise<Ending> => ended(() => undoIn({ ...of.session, failpoint }, { ...flags, ...more }, name, []))
 
 /** Killed there; gives the points that were reached. */
-async function until(point: string | undefined, work: (failpoint: (name: string) => Promise<void>) => Promise<unknown>): Promise<string[]> {
+async function until(
+  point: string | undefined,
+  work: (failpoint: (name: string) => Promise<void>) => Promise<unknown>,
+): Promise<string[]> {
   const { failpoint, killed, reached } = passing(point)
   await saidBy(() => Promise.race([killed, work(failpoint)]))
   return reached
@@ -50,7 +80,14 @@ async function unlockKilledAt(point: string): Promise<{ of: Operator; name: stri
 
 /** An operator with a run of that record that has done nothing yet. */
 function withRun({ record }: RunHistory): Operator {
-  const broker = brokerWorld({ queues: [{ ...uploads, consumers: 0 }, { name: 'export', durable: true }], exchanges: [exchange], bindings: [binding] })
+  const broker = brokerWorld({
+    queues: [
+      { ...uploads, consumers: 0 },
+      { name: 'export', durable: true },
+    ],
+    exchanges: [exchange],
+    bindings: [binding],
+  })
   const deployment = fakeDeployment({ broker })
   deployment.settings.set(setting.name, setting.from)
   const of = operator({ deployment, journals: machine() })
@@ -69,12 +106,18 @@ async function resetKilledAt(point: string): Promise<Operator> {
 
 const at = (kind: ActionKind): number => resetSteps().findIndex(({ action }) => action.kind === kind)
 const copyOf = ({ journals }: Operator, name: string): unknown[] => journals.deployment.kept.get(name)!
-const elsewhere = ({ deployment, journals }: Operator): Operator => operator({ deployment, journals: machine(journals.deployment, fakeRunStore('another machine')) })
-const isAsMade = ({ deployment }: Operator): object => ({ service: deployment.service, ...deployment.broker.snapshot(), set: deployment.settings.get(setting.name) })
+const elsewhere = ({ deployment, journals }: Operator): Operator =>
+  operator({ deployment, journals: machine(journals.deployment, fakeRunStore('another machine')) })
+const isAsMade = ({ deployment }: Operator): object => ({
+  service: deployment.service,
+  ...deployment.broker.snapshot(),
+  set: deployment.settings.get(setting.name),
+})
 const refusal = eventOf({ event: 'undo-failed', step: 0, error: { code: 'REFUSED', message: 'x', suggestions: [] } })
 const already = (of: number): RunEvent => eventOf({ event: 'done', step: of, durationMs: 1, already: true })
 const end = (outcome: 'done' | 'refused' | 'undone'): RunEvent => eventOf({ event: 'ended', outcome })
-const noted = (kind: ActionKind, note: unknown): RunEvent => eventOf({ event: 'noted', step: at(kind), note: JSON.stringify(note) })
+const noted = (kind: ActionKind, note: unknown): RunEvent =>
+  eventOf({ event: 'noted', step: at(kind), note: JSON.stringify(note) })
 
 describe('an end that others have written', () => {
   test.each(['done', 'refused', 'undone'] as const)('ends no run of this machine: %s', async (outcome) => {
@@ -97,7 +140,11 @@ describe('an end that others have written', () => {
     const of = await resetKilledAt('switch-exchanges:intended')
     copyOf(of, run).push(end('undone'))
     expect(await undone(of, run)).toEqual([0, ''])
-    expect(isAsMade(of)).toMatchObject({ service: 'running', queues: ['export true 0', 'upload false 4'], set: 'false' })
+    expect(isAsMade(of)).toMatchObject({
+      service: 'running',
+      queues: ['export true 0', 'upload false 4'],
+      set: 'false',
+    })
   })
 
   test('counts no more after a kill at once', async () => {
@@ -116,7 +163,10 @@ describe('an end that others have written', () => {
     copyOf(of, name).push(end('done'))
     const other = elsewhere(of)
     expect((await runsOf(other.session)).runs).toMatchObject([{ run: name, where: 'deployment', state: 'unfinished' }])
-    await expect(refuseIfUnfinished(other.session)).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringMatching(/from another machine ended, but the service is stopped$/) as string })
+    await expect(refuseIfUnfinished(other.session)).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringMatching(/from another machine ended, but the service is stopped$/) as string,
+    })
     expect(await resumed(other, name, { adopt: true })).toEqual([0, ''])
     expect([of.deployment.service, of.deployment.rows]).toEqual(['running', [free]])
   })
@@ -156,19 +206,32 @@ describe('what others have written of steps', () => {
   test('an undo that was refused keeps no step from being asked about', async () => {
     const { of, name } = await unlockKilledAt('stop-service:after')
     copyOf(of, name).push(eventOf({ event: 'undo-intent', step: 0 }), refusal, already(1))
-    expect(await resumed(of, name)).toEqual([4, expect.stringMatching(/step 2 .*: the record says done, the deployment shows it not done/)])
+    expect(await resumed(of, name)).toEqual([
+      4,
+      expect.stringMatching(/step 2 .*: the record says done, the deployment shows it not done/),
+    ])
     expect(of.deployment.rows).toEqual([stuck])
   })
 
   test('binds nothing that neither the plan nor the broker has', async () => {
     const of = await resetKilledAt('switch-exchanges:intended')
-    copyOf(of, run).push(noted('switch-exchanges', [{ source: 'events', destination: 'export', destinationKind: 'queue', routingKey: '#', arguments: {} }]))
-    expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/a note of it binds export to events, and nothing shows that it was$/)])
+    copyOf(of, run).push(
+      noted('switch-exchanges', [
+        { source: 'events', destination: 'export', destinationKind: 'queue', routingKey: '#', arguments: {} },
+      ]),
+    )
+    expect(await resumed(of, run)).toEqual([
+      4,
+      expect.stringMatching(/a note of it binds export to events, and nothing shows that it was$/),
+    ])
     expect(of.deployment.broker.snapshot().bindings).toEqual([])
   })
 
   test('nor in the note of a queue, or with other types than it shows', async () => {
-    for (const bound of [{ ...binding, routingKey: '#' }, { ...binding, typed: { x: 1 } }]) {
+    for (const bound of [
+      { ...binding, routingKey: '#' },
+      { ...binding, typed: { x: 1 } },
+    ]) {
       const of = await resetKilledAt('delete-queues:intended')
       copyOf(of, run).push(noted('delete-queues', { event: 'bound', bindings: [bound] }))
       expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/a note of it binds upload to events/)])
@@ -183,20 +246,34 @@ describe('what others have written of steps', () => {
 
   test.each<[what: string, more: readonly RunEvent[]]>([
     ['and no more', []],
-    ['and a step since', [eventOf({ event: 'intent', step: at('start-service') }), eventOf({ event: 'done', step: at('start-service'), durationMs: 1 })]],
+    [
+      'and a step since',
+      [
+        eventOf({ event: 'intent', step: at('start-service') }),
+        eventOf({ event: 'done', step: at('start-service'), durationMs: 1 }),
+      ],
+    ],
   ])('that a queue was declared back is asked of the broker: %s', async (_, more) => {
     const of = await resetKilledAt('end:before')
     const before = isAsMade(of)
     const step = at('redeclare-queues')
     copyOf(of, run).push(eventOf({ event: 'undo-intent', step }), eventOf({ event: 'undone', step }), ...more)
-    expect(await undone(of, run)).toEqual([4, expect.stringMatching(/declare those queues anew.*: the record says undone, the deployment shows it still as that step left it/)])
+    expect(await undone(of, run)).toEqual([
+      4,
+      expect.stringMatching(
+        /declare those queues anew.*: the record says undone, the deployment shows it still as that step left it/,
+      ),
+    ])
     expect(isAsMade(of)).toEqual(before)
   })
 
   test('which way a run goes is refused by an undo, too', async () => {
     const of = await resetKilledAt('switch-exchanges:intended')
     copyOf(of, run).push(eventOf({ event: 'undo-intent', step: at('switch-exchanges') }))
-    expect(await undone(of, run, { more: { 'accept-risk': ['record-differs'] } })).toEqual([4, expect.stringMatching(/the run is being undone, by another machine/)])
+    expect(await undone(of, run, { more: { 'accept-risk': ['record-differs'] } })).toEqual([
+      4,
+      expect.stringMatching(/the run is being undone, by another machine/),
+    ])
   })
 
   test.each([
@@ -206,7 +283,8 @@ describe('what others have written of steps', () => {
   ])('by which a loss would be judged is not believed: %s', async (_, note) => {
     const of = await resetKilledAt('delete-queues:intended')
     copyOf(of, run).push(noted('move-messages', note))
-    for (const end of [await resumed(of, run), await undone(of, run)]) expect(end).toEqual([4, expect.stringMatching(/messages moved or compared, by another machine/)])
+    for (const end of [await resumed(of, run), await undone(of, run)])
+      expect(end).toEqual([4, expect.stringMatching(/messages moved or compared, by another machine/)])
     // whoever says so goes on without it
     expect(await resumed(of, run, { more: { 'accept-risk': ['record-differs'] } })).toEqual([0, ''])
   })
@@ -229,60 +307,89 @@ describe('an honest run', () => {
   const records: [what: string, RunHistory][] = [
     ['resets queues', reset()],
     ['discards messages', discarding(4)],
-    ['changes a setting', history('set-env', { verifiedBy: [], steps: [stop, step({ kind: 'set-setting', ...setting }), start] })],
+    [
+      'changes a setting',
+      history('set-env', { verifiedBy: [], steps: [stop, step({ kind: 'set-setting', ...setting }), start] }),
+    ],
     ['restarts', history('service-restart', { steps: [stop, start] })],
   ]
 
-  test.each(records)('that %s can be adopted wherever it was killed, both ways', async (_, it) => {
-    const { run: name } = it.record
-    const made = withRun(it)
-    const reached = await until(undefined, (failpoint) => resumed(made, name, { failpoint }))
-    const wanted = isAsMade(made)
-    const back = withRun(it)
-    await resumed(back, name)
-    const reachedBack = await until(undefined, (failpoint) => undone(back, name, { failpoint }))
-    const former = isAsMade(back)
-    for (const point of new Set(reached)) {
-      for (const way of ['resume', 'undo'] as const) {
+  test.each(records)(
+    'that %s can be adopted wherever it was killed, both ways',
+    async (_, it) => {
+      const { run: name } = it.record
+      const made = withRun(it)
+      const reached = await until(undefined, (failpoint) => resumed(made, name, { failpoint }))
+      const wanted = isAsMade(made)
+      const back = withRun(it)
+      await resumed(back, name)
+      const reachedBack = await until(undefined, (failpoint) => undone(back, name, { failpoint }))
+      const former = isAsMade(back)
+      for (const point of new Set(reached)) {
+        for (const way of ['resume', 'undo'] as const) {
+          const of = withRun(it)
+          await until(point, (failpoint) => resumed(of, name, { failpoint }))
+          if (of.journals.deployment.kept.size === 0) continue
+          const other = elsewhere(of)
+          expect([
+            point,
+            way,
+            ...(way === 'resume'
+              ? await resumed(other, name, { adopt: true })
+              : await undone(other, name, { more: anyway })),
+          ]).toEqual([point, way, 0, ''])
+          if (way === 'resume') expect([point, isAsMade(of)]).toEqual([point, wanted])
+        }
+      }
+      for (const point of new Set(reachedBack)) {
+        for (const way of ['resume', 'undo'] as const) {
+          const of = withRun(it)
+          await until('verify:before', (failpoint) => resumed(of, name, { failpoint }))
+          await until(point, (failpoint) => undone(of, name, { failpoint }))
+          if (of.journals.deployment.kept.size === 0) continue
+          const other = elsewhere(of)
+          expect([
+            point,
+            way,
+            ...(way === 'resume'
+              ? await resumed(other, name, { adopt: true })
+              : await undone(other, name, { more: anyway })),
+          ]).toEqual([point, way, 0, ''])
+          expect([point, [wanted, former].map((state) => JSON.stringify(state))]).toEqual([
+            point,
+            expect.arrayContaining([JSON.stringify(isAsMade(of))]),
+          ])
+        }
+      }
+    },
+    60_000,
+  )
+
+  test.each(records)(
+    'that %s can be gone on with here wherever it was killed',
+    async (_, it) => {
+      const { run: name } = it.record
+      const made = withRun(it)
+      const reached = await until(undefined, (failpoint) => resumed(made, name, { failpoint }))
+      for (const point of new Set(reached)) {
         const of = withRun(it)
         await until(point, (failpoint) => resumed(of, name, { failpoint }))
-        if (of.journals.deployment.kept.size === 0) continue
-        const other = elsewhere(of)
-        expect([point, way, ...(way === 'resume' ? await resumed(other, name, { adopt: true }) : await undone(other, name, { more: anyway }))]).toEqual([point, way, 0, ''])
-        if (way === 'resume') expect([point, isAsMade(of)]).toEqual([point, wanted])
+        expect([point, ...(await resumed(of, name))]).toEqual([point, 0, ''])
+        expect([point, isAsMade(of)]).toEqual([point, isAsMade(made)])
       }
-    }
-    for (const point of new Set(reachedBack)) {
-      for (const way of ['resume', 'undo'] as const) {
-        const of = withRun(it)
-        await until('verify:before', (failpoint) => resumed(of, name, { failpoint }))
-        await until(point, (failpoint) => undone(of, name, { failpoint }))
-        if (of.journals.deployment.kept.size === 0) continue
-        const other = elsewhere(of)
-        expect([point, way, ...(way === 'resume' ? await resumed(other, name, { adopt: true }) : await undone(other, name, { more: anyway }))]).toEqual([point, way, 0, ''])
-        expect([point, [wanted, former].map((state) => JSON.stringify(state))]).toEqual([point, expect.arrayContaining([JSON.stringify(isAsMade(of))])])
-      }
-    }
-  }, 60_000)
+    },
+    60_000,
+  )
 
-  test.each(records)('that %s can be gone on with here wherever it was killed', async (_, it) => {
-    const { run: name } = it.record
-    const made = withRun(it)
-    const reached = await until(undefined, (failpoint) => resumed(made, name, { failpoint }))
-    for (const point of new Set(reached)) {
-      const of = withRun(it)
-      await until(point, (failpoint) => resumed(of, name, { failpoint }))
-      expect([point, ...(await resumed(of, name))]).toEqual([point, 0, ''])
-      expect([point, isAsMade(of)]).toEqual([point, isAsMade(made)])
-    }
-  }, 60_000)
-
-  test.each(['start-service:after', 'verify:before', 'end:before'])('whose service is up is adopted without another stop: killed at %s', async (point) => {
-    const of = await resetKilledAt(point)
-    const before = of.deployment.changes.length
-    expect([point, ...(await resumed(elsewhere(of), run, { adopt: true }))]).toEqual([point, 0, ''])
-    expect(of.deployment.changes.slice(before)).not.toContain('service.stop')
-  })
+  test.each(['start-service:after', 'verify:before', 'end:before'])(
+    'whose service is up is adopted without another stop: killed at %s',
+    async (point) => {
+      const of = await resetKilledAt(point)
+      const before = of.deployment.changes.length
+      expect([point, ...(await resumed(elsewhere(of), run, { adopt: true }))]).toEqual([point, 0, ''])
+      expect(of.deployment.changes.slice(before)).not.toContain('service.stop')
+    },
+  )
 
   test('that another machine has gone on with, and then was killed too, is gone on with here without its word', async () => {
     const of = await resetKilledAt('move-messages:after')

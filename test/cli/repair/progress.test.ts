@@ -13,7 +13,12 @@ describe('a long work', () => {
     const terminal = stream(true)
     let at = 0
     const { moving, say } = tellerOn(terminal, () => at)
-    const steps = [[0, 2000], [50, 4000], [2000, 400_000], [4000, 1_200_000]] as const
+    const steps = [
+      [0, 2000],
+      [50, 4000],
+      [2000, 400_000],
+      [4000, 1_200_000],
+    ] as const
     for (const [time, done] of steps) {
       at = time
       moving({ done, total: 1_200_000, unit: 'keys' })

@@ -27,9 +27,13 @@ describe('accepted risks', () => {
 })
 
 describe('TESTOPS_ADMIN_READ_ONLY', () => {
-  test.each([undefined, '', '0', 'false', 'No', 'n'])('%s: repairs are made', (value) => refuseIfReadOnly({ TESTOPS_ADMIN_READ_ONLY: value }))
+  test.each([undefined, '', '0', 'false', 'No', 'n'])('%s: repairs are made', (value) =>
+    refuseIfReadOnly({ TESTOPS_ADMIN_READ_ONLY: value }),
+  )
   test.each(['1', 'true', 'yes', 'please'])('%s: none is', async (value) => {
-    expect(await failureOf((async () => refuseIfReadOnly({ TESTOPS_ADMIN_READ_ONLY: value }))())).toBe('REFUSED TESTOPS_ADMIN_READ_ONLY is set: nothing is changed from here')
+    expect(await failureOf((async () => refuseIfReadOnly({ TESTOPS_ADMIN_READ_ONLY: value }))())).toBe(
+      'REFUSED TESTOPS_ADMIN_READ_ONLY is set: nothing is changed from here',
+    )
   })
 })
 
@@ -49,30 +53,62 @@ describe('a saved plan', () => {
   })
 
   test.each<[what: string, content: unknown, said: RegExp]>([
-    ['one that was changed', { ...document, plan: planOf({ steps: planOf().steps.slice(1) }) }, /^REFUSED the plan in .* has been changed since it was made$/],
+    [
+      'one that was changed',
+      { ...document, plan: planOf({ steps: planOf().steps.slice(1) }) },
+      /^REFUSED the plan in .* has been changed since it was made$/,
+    ],
     ['no JSON', '{"plan":', /^USAGE .* is no JSON document: /],
     ['a number', '7', /^USAGE .* holds no plan$/],
-    ['an error', { error: { code: 'BUG', message: 'x', suggestions: [] } }, /^USAGE .* holds no plan that this version knows: it has another schemaVersion than 1$/],
+    [
+      'an error',
+      { error: { code: 'BUG', message: 'x', suggestions: [] } },
+      /^USAGE .* holds no plan that this version knows: it has another schemaVersion than 1$/,
+    ],
     ['a later form', { ...document, schemaVersion: 2 }, /another schemaVersion than 1$/],
     ['no hash', { ...document, hash: undefined }, /its hash is missing$/],
     ['a repair of a later version', { ...document, plan: { ...planOf(), repair: 'paint' } }, /plan\.repair is "paint"/],
-    ['an action of a later version', { ...document, plan: { ...planOf(), steps: [{ title: 'x', action: { kind: 'paint' }, interrupts: false }] } }, /of kind "paint", which is not known$/],
-  ])('%s is refused', async (_, content, said) => expect(await failureOf(savedPlan(await saved(content), undefined))).toMatch(said))
+    [
+      'an action of a later version',
+      { ...document, plan: { ...planOf(), steps: [{ title: 'x', action: { kind: 'paint' }, interrupts: false }] } },
+      /of kind "paint", which is not known$/,
+    ],
+  ])('%s is refused', async (_, content, said) =>
+    expect(await failureOf(savedPlan(await saved(content), undefined))).toMatch(said),
+  )
 
   test('for another deployment, it is said how it is applied', async () => {
     const file = await saved(document)
     expect((await errorOf(savedPlan(file, 'staging')))?.suggestions).toEqual([`testops-admin apply '${file}' -d prod`])
   })
 
-  test('a file that is not there', async () => expect(await failureOf(savedPlan('/nowhere/plan.json', undefined))).toMatch(/^USAGE \/nowhere\/plan\.json cannot be read: ENOENT/))
+  test('a file that is not there', async () =>
+    expect(await failureOf(savedPlan('/nowhere/plan.json', undefined))).toMatch(
+      /^USAGE \/nowhere\/plan\.json cannot be read: ENOENT/,
+    ))
 })
 
 test('errors say what to type on this deployment', () => {
-  const error = new AdminError('REFUSED', 'no', ['testops-admin doctor -d {deployment}', 'testops-admin undo RUN --confirm {deployment}', '{stop}'], { cause: 'x', obstacle: { kind: 'login' } })
-  const deployment = { name: 'my prod', config: 'own.yaml', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null } as const
+  const error = new AdminError(
+    'REFUSED',
+    'no',
+    ['testops-admin doctor -d {deployment}', 'testops-admin undo RUN --confirm {deployment}', '{stop}'],
+    { cause: 'x', obstacle: { kind: 'login' } },
+  )
+  const deployment = {
+    name: 'my prod',
+    config: 'own.yaml',
+    platform: 'host',
+    vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+    timeZone: null,
+  } as const
   expect(filledError(error, { deployment, commands })).toMatchObject({
     code: 'REFUSED',
-    suggestions: ["testops-admin doctor -d 'my prod' --config own.yaml", "testops-admin undo RUN --confirm 'my prod'", 'systemctl stop testops'],
+    suggestions: [
+      "testops-admin doctor -d 'my prod' --config own.yaml",
+      "testops-admin undo RUN --confirm 'my prod'",
+      'systemctl stop testops',
+    ],
     cause: 'x',
     obstacle: { kind: 'login' },
   })

@@ -41,7 +41,13 @@ async function quietly(work: () => Promise<Performed | null>): Promise<Ending> {
 }
 
 const resumed = (of: Operator, going: Partial<Going> = {}, more: Partial<RepairFlags> = {}): Promise<Ending> =>
-  quietly(() => resumeIn(of.session, { ...flags, confirm: undefined, ...more }, { run: null, adopt: false, words: ['resume'], ...going }))
+  quietly(() =>
+    resumeIn(
+      of.session,
+      { ...flags, confirm: undefined, ...more },
+      { run: null, adopt: false, words: ['resume'], ...going },
+    ),
+  )
 const undone = (of: Operator, name: string, more: Partial<RepairFlags> = {}): Promise<Ending> =>
   quietly(() => undoIn(of.session, { ...flags, ...more }, name, ['undo', name]))
 
@@ -75,7 +81,11 @@ describe('resume', () => {
     expect(await resumed(operator({ there: none }))).toEqual(['nothing-to-do', 0])
     const of = operator()
     of.journals.here.kept.set(run, ['damaged'])
-    expect((await resumed(of)).slice(0, 3)).toEqual(['error', 4, expect.stringMatching(/^whether run \S+ has come to its end is not known: .* is damaged/)])
+    expect((await resumed(of)).slice(0, 3)).toEqual([
+      'error',
+      4,
+      expect.stringMatching(/^whether run \S+ has come to its end is not known: .* is damaged/),
+    ])
   })
 
   test('goes on with the only one there is, without a question', async () => {
@@ -112,7 +122,12 @@ describe('resume', () => {
   })
 
   test('a run that there is not', async () => {
-    expect(await resumed(operator(), { run })).toEqual(['error', 64, `there is no run \`${run}\` in this machine`, ['testops-admin history -d {deployment}']])
+    expect(await resumed(operator(), { run })).toEqual([
+      'error',
+      64,
+      `there is no run \`${run}\` in this machine`,
+      ['testops-admin history -d {deployment}'],
+    ])
   })
 
   test('one of a deployment of the same name in another cluster, where kubectl leads there by now, is left alone', async () => {
@@ -134,7 +149,12 @@ describe('resume', () => {
     const said = `run ${run} is one of deployment \`staging\`, and this is deployment \`prod\`: nothing was changed`
     for (const place of [of.journals.deployment, of.journals.here]) {
       await place.begin(record)
-      expect(await resumed(of, { run, adopt: true }, { confirm: 'prod' })).toEqual(['error', 4, said, ['testops-admin history -d staging']])
+      expect(await resumed(of, { run, adopt: true }, { confirm: 'prod' })).toEqual([
+        'error',
+        4,
+        said,
+        ['testops-admin history -d staging'],
+      ])
       expect((await undone(of, run)).slice(0, 3)).toEqual(['error', 4, said])
     }
     expect(of.deployment.changes).toEqual([])
@@ -154,14 +174,31 @@ describe('a run that has deleted queues, and was being taken back', () => {
   const transient = { name: 'upload', durable: false, autoDelete: false, arguments: {} }
   const plan = planOf({
     repair: 'reset-queues',
-    steps: [{ title: 'delete them', action: { kind: 'delete-queues', queues: [{ queue: transient, holding: null }], bindings: [], discards: false, counts: { messages: 0 } }, interrupts: false }],
+    steps: [
+      {
+        title: 'delete them',
+        action: {
+          kind: 'delete-queues',
+          queues: [{ queue: transient, holding: null }],
+          bindings: [],
+          discards: false,
+          counts: { messages: 0 },
+        },
+        interrupts: false,
+      },
+    ],
   })
   const deleted = [eventOf({ event: 'intent', step: 0 }, 1)]
   const asked = [...deleted, eventOf({ event: 'undo-intent', step: 0 }, 2)]
 
   test('is told of as a run where the broker cannot be asked for what it takes', async () => {
     const deployment = fakeDeployment()
-    const of = operator({ deployment: { ...deployment, sources: { ...deployment.sources, broker: unreachable('broker') as unknown as BrokerSource } } })
+    const of = operator({
+      deployment: {
+        ...deployment,
+        sources: { ...deployment.sources, broker: unreachable('broker') as unknown as BrokerSource },
+      },
+    })
     await of.journals.here.begin(recordOf({ plan }), asked)
     expect((await resumed(of)).slice(0, 2)).toEqual(['interrupted', 6])
   })
@@ -173,7 +210,10 @@ describe('a run that has deleted queues, and was being taken back', () => {
     expect([refused?.exitCode, refused?.document.outcome, refused?.document.error?.suggestions]).toEqual([
       4,
       'refused',
-      ['testops-admin doctor -d prod --config own.yaml', `testops-admin resume ${run} -d prod --config own.yaml   # goes forward`],
+      [
+        'testops-admin doctor -d prod --config own.yaml',
+        `testops-admin resume ${run} -d prod --config own.yaml   # goes forward`,
+      ],
     ])
     await (await of.journals.here.reopen(run)).append(asked[1]!)
     expect(await resumed(of)).toEqual(['done', 0])
@@ -221,9 +261,16 @@ describe('resume --adopt', () => {
     const name = await killedAt('stop-service:stopped', of)
     const other = elsewhere(of)
     const { failpoint, killed } = passing('release-lock:after')
-    await saidBy(() => Promise.race([killed, resumeIn({ ...other.session, failpoint }, { ...flags, ...adopting }, { run: name, adopt: true, words: [] })]))
+    await saidBy(() =>
+      Promise.race([
+        killed,
+        resumeIn({ ...other.session, failpoint }, { ...flags, ...adopting }, { run: name, adopt: true, words: [] }),
+      ]),
+    )
     expect(await resumed(of)).toEqual(['done', 0])
-    expect((await of.journals.here.read(name)).events.length).toBeGreaterThan((await other.journals.here.read(name)).events.length)
+    expect((await of.journals.here.read(name)).events.length).toBeGreaterThan(
+      (await other.journals.here.read(name)).events.length,
+    )
     expect(of.deployment.changes.filter((change) => change === 'database.releaseLock')).toHaveLength(1)
   })
 
@@ -253,14 +300,23 @@ describe('undo', () => {
   test('has to be confirmed', async () => {
     const of = operator()
     const name = await killedAt('release-lock:released', of)
-    expect(await undone(of, name, { confirm: undefined })).toEqual(['error', 4, expect.stringMatching(/no terminal to ask on/), [`testops-admin undo ${name} --confirm prod`]])
+    expect(await undone(of, name, { confirm: undefined })).toEqual([
+      'error',
+      4,
+      expect.stringMatching(/no terminal to ask on/),
+      [`testops-admin undo ${name} --confirm prod`],
+    ])
   })
 
   test('works from another machine', async () => {
     const of = operator()
     const name = await killedAt('release-lock:released', of)
     expect(await undone(elsewhere(of), name, adopting)).toEqual(['done', 0])
-    expect([of.deployment.service, of.deployment.rows, of.journals.deployment.kept.size]).toEqual(['running', [stuck], 0])
+    expect([of.deployment.service, of.deployment.rows, of.journals.deployment.kept.size]).toEqual([
+      'running',
+      [stuck],
+      0,
+    ])
   })
 
   test('ends a run that was killed before it touched anything', async () => {
@@ -299,7 +355,9 @@ describe('undo', () => {
 
 test('history tells of both places', async () => {
   const of = operator()
-  await of.journals.here.begin(recordOf({ run: run.replace(/....$/, '0001') }), [{ at: '2026-11-21T02:12:44.000Z', by: 'op@bastion', event: 'ended', outcome: 'refused' }])
+  await of.journals.here.begin(recordOf({ run: run.replace(/....$/, '0001') }), [
+    { at: '2026-11-21T02:12:44.000Z', by: 'op@bastion', event: 'ended', outcome: 'refused' },
+  ])
   await of.journals.deployment.begin(recordOf({ by: 'op@elsewhere' }))
   of.journals.here.kept.set(run.replace(/....$/, '0002'), ['damaged'])
   expect(await runsOf(of.session)).toMatchObject({

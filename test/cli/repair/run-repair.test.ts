@@ -12,20 +12,36 @@ import { fakeDeployment } from '../../fakes/index.ts'
 import { flags, operator, saidBy, wish } from './session.ts'
 import type { Operator } from './session.ts'
 
-async function repaired(of: Operator, more: Partial<RepairFlags> = {}, wished: Partial<Wish> = {}): Promise<Performed & { said: string }> {
+async function repaired(
+  of: Operator,
+  more: Partial<RepairFlags> = {},
+  wished: Partial<Wish> = {},
+): Promise<Performed & { said: string }> {
   let performed: Performed | null = null
-  const said = await saidBy(async () => (performed = await repairIn(of.session, { ...flags, ...more }, { ...wish, ...wished })))
+  const said = await saidBy(
+    async () => (performed = await repairIn(of.session, { ...flags, ...more }, { ...wish, ...wished })),
+  )
   return { ...performed!, said }
 }
 
 /** How it ended, and that nothing at all was written. */
-async function untouched(of: Operator, more: Partial<RepairFlags> = {}, wished: Partial<Wish> = {}): Promise<unknown[]> {
+async function untouched(
+  of: Operator,
+  more: Partial<RepairFlags> = {},
+  wished: Partial<Wish> = {},
+): Promise<unknown[]> {
   const { document, exitCode } = await repaired(of, more, wished)
   expect([of.deployment.changes, of.journals.here.writes, of.journals.deployment.writes]).toEqual([[], 0, 0])
   return [document.outcome, exitCode, document.error?.message, document.error?.suggestions]
 }
 
-const lockOf = (of: Partial<RepairLock>): RepairLock => ({ where: 'db', take: async () => null, isHeld: async () => true, release: async () => undefined, ...of })
+const lockOf = (of: Partial<RepairLock>): RepairLock => ({
+  where: 'db',
+  take: async () => null,
+  isHeld: async () => true,
+  release: async () => undefined,
+  ...of,
+})
 
 test('a plan that is confirmed is carried out, and on record', async () => {
   const of = operator()
@@ -50,13 +66,26 @@ test('a plan that is confirmed is carried out, and on record', async () => {
 })
 
 test('a dry run writes nothing anywhere, even where it could not go on', async () => {
-  expect(await untouched(operator(), { 'dry-run': true, confirm: undefined })).toEqual(['planned', 0, undefined, undefined])
-  const busy = operator({ locks: [lockOf({ take: async () => ({ who: 'op2', since: null, what: null }) })], deployment: fakeDeployment({ rows: [{ ...stuck, lockedBy: 'alive' }] }) })
+  expect(await untouched(operator(), { 'dry-run': true, confirm: undefined })).toEqual([
+    'planned',
+    0,
+    undefined,
+    undefined,
+  ])
+  const busy = operator({
+    locks: [lockOf({ take: async () => ({ who: 'op2', since: null, what: null }) })],
+    deployment: fakeDeployment({ rows: [{ ...stuck, lockedBy: 'alive' }] }),
+  })
   expect(await untouched(busy, { 'dry-run': true })).toEqual(['planned', 0, undefined, undefined])
 })
 
 test('where there is nothing to do, that is a success', async () => {
-  expect(await untouched(operator({ deployment: fakeDeployment() }), { confirm: undefined })).toEqual(['nothing-to-do', 0, undefined, undefined])
+  expect(await untouched(operator({ deployment: fakeDeployment() }), { confirm: undefined })).toEqual([
+    'nothing-to-do',
+    0,
+    undefined,
+    undefined,
+  ])
 })
 
 describe('what is not confirmed is refused', () => {
@@ -69,7 +98,13 @@ describe('what is not confirmed is refused', () => {
   })
 
   test('another name', async () => {
-    expect(await untouched(operator(), { confirm: 'staging' }, { words: ['unlock-changelog', '--confirm', 'staging', '--schema', 'my schema'] })).toEqual([
+    expect(
+      await untouched(
+        operator(),
+        { confirm: 'staging' },
+        { words: ['unlock-changelog', '--confirm', 'staging', '--schema', 'my schema'] },
+      ),
+    ).toEqual([
       'refused',
       4,
       '--confirm names `staging`, and this is deployment `prod`: nothing was changed',
@@ -95,7 +130,10 @@ describe('risks', () => {
       'refused',
       4,
       'the holder lives: pid 7',
-      ['wait until it has ended', "testops-admin unlock-changelog --schema 'my schema' --accept-risk live-holder   # only when you are sure"],
+      [
+        'wait until it has ended',
+        "testops-admin unlock-changelog --schema 'my schema' --accept-risk live-holder   # only when you are sure",
+      ],
     ])
   })
 
@@ -103,7 +141,10 @@ describe('risks', () => {
     const of = risky()
     const { document } = await repaired(of, { 'accept-risk': ['live-holder', 'unproven-holder'] })
     expect(document.outcome).toBe('done')
-    expect((await of.journals.here.read(document.run!)).record.acceptedRisks).toEqual(['live-holder', 'unproven-holder'])
+    expect((await of.journals.here.read(document.run!)).record.acceptedRisks).toEqual([
+      'live-holder',
+      'unproven-holder',
+    ])
   })
 })
 
@@ -126,15 +167,32 @@ describe('a plan that is not of now is refused', () => {
 
   test('a saved plan of yesterday', async () => {
     const saved = (await repaired(operator(), { 'dry-run': true })).document.plan
-    expect((await untouched(operator({ deployment: fakeDeployment({ rows: [{ ...stuck, lockedBy: 'testops-2' }] }) }), {}, { saved })).slice(0, 2)).toEqual(['refused', 4])
-    expect((await untouched(operator({ deployment: fakeDeployment() }), {}, { saved })).slice(0, 2)).toEqual(['refused', 4])
+    expect(
+      (
+        await untouched(
+          operator({ deployment: fakeDeployment({ rows: [{ ...stuck, lockedBy: 'testops-2' }] }) }),
+          {},
+          { saved },
+        )
+      ).slice(0, 2),
+    ).toEqual(['refused', 4])
+    expect((await untouched(operator({ deployment: fakeDeployment() }), {}, { saved })).slice(0, 2)).toEqual([
+      'refused',
+      4,
+    ])
     expect((await repaired(operator(), {}, { saved })).document.outcome).toBe('done')
   })
 })
 
 describe('one repair at a time', () => {
   test('the second operator is told who, since when and what', async () => {
-    const held = lockOf({ take: async () => ({ who: 'op2@bastion (process 7)', since: new Date('2026-11-21T02:12:44Z'), what: 'unlock-changelog' }) })
+    const held = lockOf({
+      take: async () => ({
+        who: 'op2@bastion (process 7)',
+        since: new Date('2026-11-21T02:12:44Z'),
+        what: 'unlock-changelog',
+      }),
+    })
     expect(await untouched(operator({ locks: [held] }))).toEqual([
       'refused',
       5,
@@ -145,20 +203,38 @@ describe('one repair at a time', () => {
 
   test('locks are given back, however it ends', async () => {
     let held = 0
-    const counted = lockOf({ take: async () => (held += 1, null), release: async () => void (held -= 1) })
+    const counted = lockOf({ take: async () => ((held += 1), null), release: async () => void (held -= 1) })
     await repaired(operator({ locks: [counted] }))
-    await repaired(operator({ locks: [counted], failpoint: async () => Promise.reject(new AdminError('FAILED', 'x')) })).catch(() => undefined)
+    await repaired(
+      operator({ locks: [counted], failpoint: async () => Promise.reject(new AdminError('FAILED', 'x')) }),
+    ).catch(() => undefined)
     expect(held).toBe(0)
   })
 
   test.each<[what: string, there: boolean, suggestions: string[]]>([
-    ['of this machine', false, [`testops-admin resume ${run} -d prod --config own.yaml`, `testops-admin undo ${run} -d prod --config own.yaml`]],
-    ['of another machine', true, ['testops-admin history -d prod --config own.yaml', `testops-admin resume --adopt ${run} -d prod --config own.yaml --dry-run`]],
+    [
+      'of this machine',
+      false,
+      [`testops-admin resume ${run} -d prod --config own.yaml`, `testops-admin undo ${run} -d prod --config own.yaml`],
+    ],
+    [
+      'of another machine',
+      true,
+      [
+        'testops-admin history -d prod --config own.yaml',
+        `testops-admin resume --adopt ${run} -d prod --config own.yaml --dry-run`,
+      ],
+    ],
   ])('a run %s that is not finished comes first', async (_, there, suggestions) => {
     const of = operator()
     await (there ? of.journals.deployment : of.journals.here).begin(recordOf())
     const { document, exitCode } = await repaired(of)
-    expect([document.outcome, exitCode, document.error?.suggestions, of.deployment.changes]).toEqual(['refused', 4, suggestions, []])
+    expect([document.outcome, exitCode, document.error?.suggestions, of.deployment.changes]).toEqual([
+      'refused',
+      4,
+      suggestions,
+      [],
+    ])
   })
 
   test('it comes first where this repair finds nothing to do, and where it cannot be planned', async () => {
@@ -167,9 +243,17 @@ describe('one repair at a time', () => {
     const said = `run ${run} (unlock-changelog, by op@bastion) is unfinished`
     const { document, exitCode } = await repaired(of)
     expect([document.plan.steps, document.outcome, exitCode, document.error?.message]).toEqual([[], 'refused', 4, said])
-    const unplanned: Wish['repair'] = { ...wish.repair, plan: async () => Promise.reject(new AdminError('UNREACHABLE', 'the database is gone')) }
-    await expect(repairIn(of.session, flags, { ...wish, repair: unplanned })).rejects.toMatchObject({ code: 'REFUSED', message: said })
-    await expect(repairIn(of.session, { ...flags, 'dry-run': true }, { ...wish, repair: unplanned })).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    const unplanned: Wish['repair'] = {
+      ...wish.repair,
+      plan: async () => Promise.reject(new AdminError('UNREACHABLE', 'the database is gone')),
+    }
+    await expect(repairIn(of.session, flags, { ...wish, repair: unplanned })).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: said,
+    })
+    await expect(
+      repairIn(of.session, { ...flags, 'dry-run': true }, { ...wish, repair: unplanned }),
+    ).rejects.toMatchObject({ code: 'UNREACHABLE' })
   })
 
   test('a plan alone tells of it', async () => {
@@ -190,13 +274,18 @@ describe('one repair at a time', () => {
     const of = operator()
     of.journals.here.kept.set(run, ['damaged'])
     const { document, exitCode } = await repaired(of)
-    expect([exitCode, document.error?.message]).toEqual([4, expect.stringMatching(/^whether run .* has come to its end is not known: .* is damaged/)])
+    expect([exitCode, document.error?.message]).toEqual([
+      4,
+      expect.stringMatching(/^whether run .* has come to its end is not known: .* is damaged/),
+    ])
     expect(of.deployment.changes).toEqual([])
   })
 
   test('the copy of a run that is over elsewhere is in nobody’s way, and goes', async () => {
     const of = operator()
-    await of.journals.deployment.begin(recordOf(), [{ at: '2026-11-21T02:12:44.000Z', by: 'op@elsewhere', event: 'ended', outcome: 'done' }])
+    await of.journals.deployment.begin(recordOf(), [
+      { at: '2026-11-21T02:12:44.000Z', by: 'op@elsewhere', event: 'ended', outcome: 'done' },
+    ])
     expect((await repaired(of)).document.outcome).toBe('done')
     expect(of.journals.deployment.kept.size).toBe(0)
   })
@@ -209,9 +298,13 @@ test('a journal that cannot be begun keeps everything as it is', async () => {
 })
 
 test('a deployment that keeps no journal is named in the plan and when the run begins', async () => {
-  const of = operator({ there: async () => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured')) })
+  const of = operator({
+    there: async () => Promise.reject(new AdminError('NOT_CONFIGURED', 'no broker is configured')),
+  })
   const { document, said } = await repaired(of)
-  expect(document.plan.notes).toEqual(['the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured'])
+  expect(document.plan.notes).toEqual([
+    'the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured',
+  ])
   expect(said).toContain('its journal is on this machine alone: no broker is configured')
 })
 
@@ -226,21 +319,35 @@ test('Ctrl-C before the first step changes nothing and leaves nothing half done'
     },
   })
   const { document, exitCode } = await repaired(of)
-  expect([document.outcome, exitCode, of.deployment.changes, of.journals.deployment.kept.size]).toEqual(['interrupted', 6, [], 0])
+  expect([document.outcome, exitCode, of.deployment.changes, of.journals.deployment.kept.size]).toEqual([
+    'interrupted',
+    6,
+    [],
+    0,
+  ])
   expect((await repaired(operator({ journals: of.journals }))).document.outcome).toBe('done')
 })
 
 test('a lock that is lost before the first step changes nothing, and leaves nothing to go on with', async () => {
   let isHeld = true
-  const of = operator({ locks: [lockOf({ isHeld: async () => isHeld })], failpoint: async (name) => void (isHeld = isHeld && name !== 'begin:recorded') })
+  const of = operator({
+    locks: [lockOf({ isHeld: async () => isHeld })],
+    failpoint: async (name) => void (isHeld = isHeld && name !== 'begin:recorded'),
+  })
   const { document, exitCode } = await repaired(of)
   expect([document.outcome, exitCode, document.error, of.deployment.changes]).toEqual([
     'interrupted',
     6,
-    { code: 'INTERRUPTED', message: 'the lock on this deployment (db) has been lost: another operator may be at work', suggestions: [] },
+    {
+      code: 'INTERRUPTED',
+      message: 'the lock on this deployment (db) has been lost: another operator may be at work',
+      suggestions: [],
+    },
     [],
   ])
-  expect(repairText(document, plainScreen).split('\n')[0]).toBe(`Interrupted: nothing was changed. Run ${document.run}.`)
+  expect(repairText(document, plainScreen).split('\n')[0]).toBe(
+    `Interrupted: nothing was changed. Run ${document.run}.`,
+  )
   isHeld = true
   expect((await repaired(operator({ journals: of.journals }))).document.outcome).toBe('done')
 })

@@ -21,19 +21,52 @@ const freeing = defineRepair({
     if (!row?.locked) return { ...draft, steps: [] }
     const steps = draft.steps.map((step) =>
       step.action.kind === 'release-lock'
-        ? { ...step, action: { ...step.action, accepts: row.lockedBy === 'alive' ? ('live-holder' as const) : ('unproven-holder' as const), row: { locked: row.locked, lockGranted: row.lockGranted, lockedBy: row.lockedBy } } }
+        ? {
+            ...step,
+            action: {
+              ...step.action,
+              accepts: row.lockedBy === 'alive' ? ('live-holder' as const) : ('unproven-holder' as const),
+              row: { locked: row.locked, lockGranted: row.lockGranted, lockedBy: row.lockedBy },
+            },
+          }
         : step,
     )
     const isAlive = row.lockedBy === 'alive'
-    const unproven = { name: 'unproven-holder', message: 'nothing shows whether the holder lives', proof: ['see whether it does'] }
-    return { ...draft, steps, risks: [isAlive ? { name: 'live-holder', message: 'the holder lives: pid 7', proof: ['wait until it has ended'] } : unproven] }
+    const unproven = {
+      name: 'unproven-holder',
+      message: 'nothing shows whether the holder lives',
+      proof: ['see whether it does'],
+    }
+    return {
+      ...draft,
+      steps,
+      risks: [
+        isAlive
+          ? { name: 'live-holder', message: 'the holder lives: pid 7', proof: ['wait until it has ended'] }
+          : unproven,
+      ],
+    }
   },
 })
 
-export const wish: Wish = { repair: freeing, options: { restart: true, schema: null }, words: ['unlock-changelog', '-d', 'prod'], version: '0.1.0' }
-export const flags: RepairFlags = { json: false, verbose: false, confirm: 'prod', 'accept-risk': ['unproven-holder'], patience: 2 }
+export const wish: Wish = {
+  repair: freeing,
+  options: { restart: true, schema: null },
+  words: ['unlock-changelog', '-d', 'prod'],
+  version: '0.1.0',
+}
+export const flags: RepairFlags = {
+  json: false,
+  verbose: false,
+  confirm: 'prod',
+  'accept-risk': ['unproven-holder'],
+  patience: 2,
+}
 /** The same, with the risk of a record that others may have written. */
-export const adopting: Pick<RepairFlags, 'confirm' | 'accept-risk'> = { confirm: 'prod', 'accept-risk': ['unproven-holder', 'foreign-run'] }
+export const adopting: Pick<RepairFlags, 'confirm' | 'accept-risk'> = {
+  confirm: 'prod',
+  'accept-risk': ['unproven-holder', 'foreign-run'],
+}
 
 export interface Operator {
   session: RepairSession
@@ -52,14 +85,25 @@ export function operator(
     signal?: AbortSignal
   } = {},
 ): Operator {
-  const { deployment = fakeDeployment({ rows: [stuck] }), journals = machine(), locks = [], failpoint = async () => undefined } = of
+  const {
+    deployment = fakeDeployment({ rows: [stuck] }),
+    journals = machine(),
+    locks = [],
+    failpoint = async () => undefined,
+  } = of
   const session: RepairSession = {
     by: 'op@bastion',
     timeoutMs: 1000,
     signal: of.signal ?? new AbortController().signal,
     failpoint,
     opened: {
-      deployment: { name: 'prod', config: 'own.yaml', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' },
+      deployment: {
+        name: 'prod',
+        config: 'own.yaml',
+        platform: 'host',
+        vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+        timeZone: 'UTC',
+      },
       open: openFakes(deployment.sources),
       control: deployment.control,
       // no repair hands out tokens

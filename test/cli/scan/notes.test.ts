@@ -14,7 +14,11 @@ const asked: Asked = { timeZone: 'UTC', assumedFrom: "this machine's own" }
 const since = new Date('2026-11-22T10:00:00Z')
 
 function notes(parts: readonly ScannedPart[], more: Partial<Asked> = {}, isCut = false): string[] {
-  return notesOn(resultOf(parts, [], (text) => text), { ...asked, ...more }, isCut).map(({ kind, message, isGap }) => `${kind}${isGap ? ', a gap' : ''}: ${message}`)
+  return notesOn(
+    resultOf(parts, [], (text) => text),
+    { ...asked, ...more },
+    isCut,
+  ).map(({ kind, message, isGap }) => `${kind}${isGap ? ', a gap' : ''}: ${message}`)
 }
 
 test('of a usual log there is nothing to say', () => {
@@ -30,14 +34,20 @@ test('a log of nothing is no good news', () => {
 test('where nothing of the log is of the time that is wanted, that is said', () => {
   const parts = [part('a', '2026-11-22 10:00:00.000 INFO x\n2026-11-22 10:30:00.000 INFO y\n')]
   const zone = { assumedFrom: null }
-  expect(notes(parts, { ...zone, since: new Date('2026-11-22T10:31:00Z') })).toEqual(['empty: the newest record is of 2026-11-22 10:30:00Z: there is nothing of the time that was asked for'])
-  expect(notes(parts, { ...zone, until: new Date('2026-11-22T10:00:00Z') })).toEqual(['empty: the oldest record is of 2026-11-22 10:00:00Z: there is nothing of the time that was asked for'])
+  expect(notes(parts, { ...zone, since: new Date('2026-11-22T10:31:00Z') })).toEqual([
+    'empty: the newest record is of 2026-11-22 10:30:00Z: there is nothing of the time that was asked for',
+  ])
+  expect(notes(parts, { ...zone, until: new Date('2026-11-22T10:00:00Z') })).toEqual([
+    'empty: the oldest record is of 2026-11-22 10:00:00Z: there is nothing of the time that was asked for',
+  ])
   expect(notes(parts, { ...zone, since, until: new Date('2026-11-22T10:00:01Z') })).toEqual([])
 })
 
 test('dates in an unknown form are a gap only where a time was asked for', () => {
   const parts = ['a', 'b', 'c', 'd', 'e'].map((name) => part(name, '22/Nov/2026 HTTP FAILED\n'))
-  expect(notes(parts)).toEqual(['dates: a, b, c and 2 more: no date in a form that is known: the times of its records are not known'])
+  expect(notes(parts)).toEqual([
+    'dates: a, b, c and 2 more: no date in a form that is known: the times of its records are not known',
+  ])
   expect(notes(parts.slice(0, 1), { since })).toEqual([
     'dates, a gap: a: no date in a form that is known: the times of its records are not known; whether they are of the time that was asked for is not known, and all of them are counted',
   ])
@@ -45,14 +55,20 @@ test('dates in an unknown form are a gap only where a time was asked for', () =>
 
 test('the zone is told where it was not given and counts', () => {
   const parts = [part('a', '2026-11-22 10:00:00.000 INFO x\n')]
-  expect(notes(parts, { since })).toEqual(["time-zone: times without an offset are read as UTC, this machine's own: --time-zone says otherwise"])
+  expect(notes(parts, { since })).toEqual([
+    "time-zone: times without an offset are read as UTC, this machine's own: --time-zone says otherwise",
+  ])
   expect(notes(parts, { since, assumedFrom: null })).toEqual([])
 })
 
 test('bytes that are no text, a clock that runs backwards, and an interruption', () => {
-  expect(notes([part('core', 'HTTP FAILED\n', true)])[0]).toBe('binary: core: no text, but bytes: searched through all the same, as `grep -a` does')
+  expect(notes([part('core', 'HTTP FAILED\n', true)])[0]).toBe(
+    'binary: core: no text, but bytes: searched through all the same, as `grep -a` does',
+  )
   const back = '2026-11-22 12:00:00.000 INFO HTTP FAILED\n2026-11-22 11:00:00.000 INFO HTTP FAILED\n'
-  expect(notes([part('a', back)])).toEqual(['clock: the clock of the log runs backwards once: first and last are the earliest and the latest time, wherever they stand'])
+  expect(notes([part('a', back)])).toEqual([
+    'clock: the clock of the log runs backwards once: first and last are the earliest and the latest time, wherever they stand',
+  ])
   expect(notes([part('a', back + back)])[0]).toContain('runs backwards 2 times')
   expect(notes([], {}, true)).toEqual(['interrupted, a gap: interrupted: this is what was found until then'])
 })

@@ -10,7 +10,10 @@ const timeout = 20_000
 beforeEach(() => void vi.stubEnv('NO_COLOR', undefined))
 
 /** Tells of documents that change under it, until the test ends it. */
-function telling(output: Parameters<typeof tellWhile>[1]): { show: (document: ScanDocument) => void; end: () => Promise<void> } {
+function telling(output: Parameters<typeof tellWhile>[1]): {
+  show: (document: ScanDocument) => void
+  end: () => Promise<void>
+} {
   let now = nothing
   const stop = new AbortController()
   const told = tellWhile(() => now, output, stop.signal)
@@ -21,7 +24,9 @@ test('on a terminal a table is drawn anew, and taken away in the end', async () 
   const terminal = new Terminal(60, 10)
   terminal.stdout.write('before\n')
   const { show, end } = telling(terminal.stdout)
-  await expect.poll(() => terminal.screen, { timeout }).toEqual(['before', '… 1 line so far, none of a known fault; Ctrl-C ends it wit…'])
+  await expect
+    .poll(() => terminal.screen, { timeout })
+    .toEqual(['before', '… 1 line so far, none of a known fault; Ctrl-C ends it wit…'])
   show(several)
   await expect.poll(() => terminal.screen.length, { timeout }).toBe(7)
   expect(terminal.screen[1]).toBe('✖ error    unknown-host         412, last 2026-11-22 11:59…')

@@ -24,10 +24,27 @@ test.each([
 })
 
 test('what bears no offset is of the zone of the log', () => {
-  expect([read('2026-11-21', 'Europe/Moscow'), read('2026-11-21T10:30Z', 'Europe/Moscow'), read('2h', 'Europe/Moscow')]).toEqual(['2026-11-20T21:00:00.000Z', '2026-11-21T10:30:00.000Z', '2026-11-22T10:00:00.000Z'])
+  expect([
+    read('2026-11-21', 'Europe/Moscow'),
+    read('2026-11-21T10:30Z', 'Europe/Moscow'),
+    read('2h', 'Europe/Moscow'),
+  ]).toEqual(['2026-11-20T21:00:00.000Z', '2026-11-21T10:30:00.000Z', '2026-11-22T10:00:00.000Z'])
 })
 
-test.each(['', 'yesterday', '2', '2x', '-2h', '2 h', '2026-02-30', '2026-13-01', '2026-11-21T25:00', '21.11.2026', '2026-11-21T10', '2026-11-21T10:30+3'])('%j is no time', (text) => {
+test.each([
+  '',
+  'yesterday',
+  '2',
+  '2x',
+  '-2h',
+  '2 h',
+  '2026-02-30',
+  '2026-13-01',
+  '2026-11-21T25:00',
+  '21.11.2026',
+  '2026-11-21T10',
+  '2026-11-21T10:30+3',
+])('%j is no time', (text) => {
   expect(() => read(text)).toThrow(AdminError)
   expect(() => read(text)).toThrow(`--since: \`${text}\` is no time`)
 })

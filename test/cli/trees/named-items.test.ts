@@ -17,7 +17,10 @@ async function file(text: string | Buffer): Promise<string> {
 }
 
 async function fault(of: Partial<NamedTrees>): Promise<string> {
-  const error = await namedItems({ ...none, ...of }).then(() => null, (thrown: unknown) => thrown)
+  const error = await namedItems({ ...none, ...of }).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
   if (!(error instanceof AdminError)) throw new Error('it was taken')
   return `${error.code} ${error.message.replace(/\S+\/trees\.txt/g, 'FILE')}`
 }
@@ -34,7 +37,12 @@ test('projects and trees, as they are named', async () => {
 
 test('a file as people and other programs write it', async () => {
   const text = '\ufeff# trees that look wrong\r\n1/12\r\n\r\n  7  # all of it\r\n1/12\n999999999999999'
-  const items = [{ project: 1, tree: 12 }, { project: 7, tree: null }, { project: 1, tree: 12 }, { project: 999_999_999_999_999, tree: null }]
+  const items = [
+    { project: 1, tree: 12 },
+    { project: 7, tree: null },
+    { project: 1, tree: 12 },
+    { project: 999_999_999_999_999, tree: null },
+  ]
   expect(await namedItems({ ...none, file: await file(text) })).toEqual(items)
   const chunks = (async function* () {
     yield Buffer.from('1/1')
@@ -59,10 +67,14 @@ test.each([
 })
 
 test('every bad line is named, the first few of many', async () => {
-  expect(await fault({ file: await file('1\nx\n2/y\n') })).toBe('USAGE ids are whole numbers above 0: line 2 of FILE: "x"; line 3 of FILE: "2/y"')
+  expect(await fault({ file: await file('1\nx\n2/y\n') })).toBe(
+    'USAGE ids are whole numbers above 0: line 2 of FILE: "x"; line 3 of FILE: "2/y"',
+  )
   const many = Array.from({ length: 12 }, (_, index) => `p${index}`).join('\n')
   expect(await fault({ file: await file(many) })).toMatch(/line 5 of FILE: "p4"; and 7 more$/)
-  expect(await fault({ file: await file('\u001b[31mred') })).toBe('USAGE ids are whole numbers above 0: line 1 of FILE: "\\u001b[31mred"')
+  expect(await fault({ file: await file('\u001b[31mred') })).toBe(
+    'USAGE ids are whole numbers above 0: line 1 of FILE: "\\u001b[31mred"',
+  )
 })
 
 test.each(['', '\n\n', '# nothing\n  # at all\n'])('an empty file: %j', async (text) => {
@@ -72,7 +84,9 @@ test.each(['', '\n\n', '# nothing\n  # at all\n'])('an empty file: %j', async (t
 test('a file that is not there, or is no list', async () => {
   expect(await fault({ file: '/nowhere/trees.txt' })).toMatch(/^USAGE FILE cannot be read: ENOENT/)
   expect(await fault({ file: tmpdir() })).toMatch(/^USAGE \S+ cannot be read: EISDIR/)
-  expect(await fault({ file: await file(Buffer.alloc(4_000_001, '1\n')) })).toBe('USAGE FILE is larger than 4 MB: is it the right one?')
+  expect(await fault({ file: await file(Buffer.alloc(4_000_001, '1\n')) })).toBe(
+    'USAGE FILE is larger than 4 MB: is it the right one?',
+  )
   expect(await fault({ file: await file(`${Array.from({ length: 100_001 }, (_, id) => id + 1).join('\n')}\n`) })).toBe(
     'USAGE 100001 projects and trees are named, and one run takes 100000 at most: divide them',
   )

@@ -27,5 +27,10 @@ test.each(secretLines.map((line) => [line]))('what is cut is hidden before: %s',
 })
 
 test('a secret around the place at which a sample is found is hidden on both sides', () => {
-  expect(sampleText({ kind: '', before: 'a "password":"Hunter2 ', after: 'HTTP FAILED secret", b', isStart: true, isEnd: true }, withoutSecrets)).toBe('a "password":"[secret]", b')
+  expect(
+    sampleText(
+      { kind: '', before: 'a "password":"Hunter2 ', after: 'HTTP FAILED secret", b', isStart: true, isEnd: true },
+      withoutSecrets,
+    ),
+  ).toBe('a "password":"[secret]", b')
 })

@@ -4,18 +4,80 @@ import { withoutSecrets } from '../../../src/core/redaction/index.ts'
 /** Values that begin, end or are written as something else does. */
 const values: readonly [string, readonly string[]][] = [
   ['hexadecimal first', ['abcdef12hunter', 'deadbeefcafe', '0a1b2c3d4e5f', 'FACE0ff1ce', 'c0ffee-0001-babe']],
-  ['a scheme first', ['{noop}Hunter2', '{SSHA}SHVudGVyMnNlY3JldA==', '{bcrypt}$2a$10$Hunter2secret', '{cipher}abcdef0123456789', '{pbkdf2@Spring_v5_8}0123abcdef']],
+  [
+    'a scheme first',
+    [
+      '{noop}Hunter2',
+      '{SSHA}SHVudGVyMnNlY3JldA==',
+      '{bcrypt}$2a$10$Hunter2secret',
+      '{cipher}abcdef0123456789',
+      '{pbkdf2@Spring_v5_8}0123abcdef',
+    ],
+  ],
   ['padding last', ['SHVudGVyMnNlY3JldA==', 'SHVudGVyMnNlY3JldDE=', 'Hunter2=', 'Hunter2==']],
-  ['escapes of JSON', ['Hunter\\"2secret', 'Hunter2\\u003dsecret', 'Hunter2\\u0026abcd1', '\\u0048unter2secret', 'Hunter2\\/secret']],
+  [
+    'escapes of JSON',
+    ['Hunter\\"2secret', 'Hunter2\\u003dsecret', 'Hunter2\\u0026abcd1', '\\u0048unter2secret', 'Hunter2\\/secret'],
+  ],
   ['percents', ['Hunter2%3Dsecret%3D', '%48unter2secret', '%7Bnoop%7DHunter2', 'Hunter2%2Fsecret', 'abcdef12%3D%3D']],
 ]
 const quoted = ['', '"', "'"]
 
 /** A value after a sign, with and without marks around it. */
 const settings = [
-  ...['password=', 'password: ', 'password -> ', 'password->', 'password => ', 'password=>', 'password \u2192 ', '"password":', '"password" : ', "'password' => ", 'spring.datasource.password=', 'apiToken=', 'adminPw=', 'pw: ', 'pswd=', '_csrf=', 'csrf: ', 'pass=', 'pass: ', 'DB_PASS=', 'client-key-data: ', 'пароль: '],
-  ...['password\\u003d', 'password\\u003D', 'password\\u{3d}', 'password\\x3d', '\\"password\\":', '\\u0022password\\u0022:', 'password%3D', 'password%253d', 'password&#61;', 'password&#x3D;'],
-  ...['--password ', '--password=', 'redis-cli -a ', 'redis-cli -h cache -p 6379 -a ', 'sshpass -p ', 'sshpass -p', 'docker login -u bob -p ', 'mysql -u root -p', 'AUTH ', 'AUTH default ', 'auth default ', '> AUTH bob ', 'rabbitmqctl add_user bob ', 'rabbitmqctl change_password bob ', "rabbitmqctl authenticate_user 'bob' "],
+  ...[
+    'password=',
+    'password: ',
+    'password -> ',
+    'password->',
+    'password => ',
+    'password=>',
+    'password \u2192 ',
+    '"password":',
+    '"password" : ',
+    "'password' => ",
+    'spring.datasource.password=',
+    'apiToken=',
+    'adminPw=',
+    'pw: ',
+    'pswd=',
+    '_csrf=',
+    'csrf: ',
+    'pass=',
+    'pass: ',
+    'DB_PASS=',
+    'client-key-data: ',
+    'пароль: ',
+  ],
+  ...[
+    'password\\u003d',
+    'password\\u003D',
+    'password\\u{3d}',
+    'password\\x3d',
+    '\\"password\\":',
+    '\\u0022password\\u0022:',
+    'password%3D',
+    'password%253d',
+    'password&#61;',
+    'password&#x3D;',
+  ],
+  ...[
+    '--password ',
+    '--password=',
+    'redis-cli -a ',
+    'redis-cli -h cache -p 6379 -a ',
+    'sshpass -p ',
+    'sshpass -p',
+    'docker login -u bob -p ',
+    'mysql -u root -p',
+    'AUTH ',
+    'AUTH default ',
+    'auth default ',
+    '> AUTH bob ',
+    'rabbitmqctl add_user bob ',
+    'rabbitmqctl change_password bob ',
+    "rabbitmqctl authenticate_user 'bob' ",
+  ],
 ]
 /** The same between marks of their own. */
 const enclosed: readonly [string, (value: string) => string][] = [
@@ -34,10 +96,16 @@ const enclosed: readonly [string, (value: string) => string][] = [
   ['an element', (it) => `<password>${it}</password>`],
 ]
 const forms: readonly [string, (value: string) => string][] = [
-  ...settings.flatMap((before) => quoted.map((mark): [string, (value: string) => string] => [`${before}${mark}\u2026${mark}`, (value) => `${before}${mark}${value}${mark}`])),
+  ...settings.flatMap((before) =>
+    quoted.map((mark): [string, (value: string) => string] => [
+      `${before}${mark}\u2026${mark}`,
+      (value) => `${before}${mark}${value}${mark}`,
+    ]),
+  ),
   ...enclosed,
 ]
-const unicode = (line: string): string => [...line].map((it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+const unicode = (line: string): string =>
+  [...line].map((it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 const packings: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => `2026-11-22 10:30:01.123 ERROR 1 --- [main] c.e.Api : ${line} and more`,

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-const linesOf = (name: string): readonly string[] => readFileSync(new URL(`../../fixtures/redaction/${name}`, import.meta.url), 'utf8').split('\n').filter(Boolean)
+const linesOf = (name: string): readonly string[] =>
+  readFileSync(new URL(`../../fixtures/redaction/${name}`, import.meta.url), 'utf8')
+    .split('\n')
+    .filter(Boolean)
 
 /** Lines of logs, each with a secret. */
 export const secretLines = linesOf('secret.txt')

@@ -48,7 +48,11 @@ const matched: readonly string[] = [
 ]
 
 describe('what a signature is matched by', () => {
-  const patterns = [...signatures.map(({ pattern }) => pattern), ...Object.values(logSignatures), ...[...crashReasons, ...crashReasonsInError].map(({ sign }) => sign)]
+  const patterns = [
+    ...signatures.map(({ pattern }) => pattern),
+    ...Object.values(logSignatures),
+    ...[...crashReasons, ...crashReasonsInError].map(({ sign }) => sign),
+  ]
 
   test.each(matched.map((line) => [line]))('stays: %s', (line) => {
     expect(withoutSecrets(line)).toBe(line)
@@ -69,7 +73,11 @@ describe('what a signature is matched by', () => {
 describe('what this program says itself', () => {
   const folder = new URL('../../output/golden/', import.meta.url)
 
-  test.each(readdirSync(folder).filter((name) => !name.includes('hostile')).map((name) => [name]))('%s', (name) => {
+  test.each(
+    readdirSync(folder)
+      .filter((name) => !name.includes('hostile'))
+      .map((name) => [name]),
+  )('%s', (name) => {
     const text = readFileSync(new URL(name, folder), 'utf8')
     expect(withoutSecrets(text)).toBe(text)
   })
@@ -80,7 +88,8 @@ describe('what this program says itself', () => {
 
   test.each(Object.keys(commands).map((id) => [id]))('help of %s', async (id) => {
     const { default: command } = await commands[id]!()
-    for (const text of textsIn([command.summary, command.description, command.examples, command.flags])) expect(withoutSecrets(text)).toBe(text)
+    for (const text of textsIn([command.summary, command.description, command.examples, command.flags]))
+      expect(withoutSecrets(text)).toBe(text)
   })
 })
 

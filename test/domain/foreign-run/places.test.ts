@@ -9,7 +9,10 @@ const others = `a note of it would write to other lines of ${path} than those of
 
 function noted(trace: { at: number; was: string; is: string }): RunHistory {
   const note = `environment-file ${JSON.stringify({ path, ...trace })}`
-  return history('set-env', { steps: [step({ kind: 'set-setting', ...setting })] }, [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'noted', step: 0, note })])
+  return history('set-env', { steps: [step({ kind: 'set-setting', ...setting })] }, [
+    eventOf({ event: 'intent', step: 0 }),
+    eventOf({ event: 'noted', step: 0, note }),
+  ])
 }
 
 const line = 'VENDOR_RABBIT_DURABLE='
@@ -22,9 +25,13 @@ test.each<[what: string, text: string, trace: { at: number; was: string; is: str
   ['the value of another', `${line}true\nB=true`, { at: line.length + 7, was: 'fals', is: 'tru' }, [others]],
   ['the middle of another', `${line}true\nB=secret`, { at: line.length + 9, was: `${line}false\n`, is: '' }, [others]],
   ['the end of the line before it', `A=1\n${line}true`, { at: 3, was: `${line}false\n`, is: '' }, [others]],
-])('a note at %s', async (_, text, trace, said) => expect(await unfitOf(noted(trace), { files: fileWorld({ [path]: { '': text } }).source })).toEqual(said))
+])('a note at %s', async (_, text, trace, said) =>
+  expect(await unfitOf(noted(trace), { files: fileWorld({ [path]: { '': text } }).source })).toEqual(said),
+)
 
 test('a file that is not UTF-8 has no known places', async () => {
   const files = fileWorld({ [path]: { '': `# \u{fffd}\n${line}true` } }).source
-  expect(await unfitOf(noted({ at: 5, was: 'fals', is: 'tru' }), { files })).toEqual([`${path} is not UTF-8, so the place of a note in it is unknown`])
+  expect(await unfitOf(noted({ at: 5, was: 'fals', is: 'tru' }), { files })).toEqual([
+    `${path} is not UTF-8, so the place of a note in it is unknown`,
+  ])
 })

@@ -4,7 +4,20 @@ import type { RunHistory } from '../../../src/core/run.ts'
 import type { BrokerQueue, BrokerSource } from '../../../src/core/sources.ts'
 import { eventOf } from '../../engine/repairing.ts'
 import { exchange, fakeBroker, fakeService, queue } from '../../fakes/index.ts'
-import { binding, changed, discarding, events, held, ranTo, reset, resetSteps, transient, unfitOf, uploads, withBinding } from './records.ts'
+import {
+  binding,
+  changed,
+  discarding,
+  events,
+  held,
+  ranTo,
+  reset,
+  resetSteps,
+  transient,
+  unfitOf,
+  uploads,
+  withBinding,
+} from './records.ts'
 import type { Given } from './records.ts'
 
 const stopped = fakeService({ status: { state: 'stopped', detail: 'inactive (dead)', instances: [] } })
@@ -13,28 +26,96 @@ const anew = queue({ ...uploads, durable: true })
 const asItWas = fakeBroker({ queues: [uploads], exchanges: [events], bindings: [binding] })
 const deleted = fakeBroker({ queues: [held], exchanges: [events], bindings: [] })
 const without = (name: 'queue' | 'exchange', ...queues: readonly BrokerQueue[]): BrokerSource =>
-  fakeBroker({ queues: name === 'queue' ? queues : [...queues, held], exchanges: name === 'queue' ? [events] : [], bindings: [] })
+  fakeBroker({
+    queues: name === 'queue' ? queues : [...queues, held],
+    exchanges: name === 'queue' ? [events] : [],
+    bindings: [],
+  })
 const passing = queue({ ...uploads, autoDelete: true })
 
 describe('a run of this program fits wherever it is stopped', () => {
   const discards = resetSteps({ discards: true })
   test.each<[what: string, RunHistory, Given]>([
-    ['before its messages are moved', reset(resetSteps(), ranTo('move-messages')), { broker: asItWas, service: stopped }],
+    [
+      'before its messages are moved',
+      reset(resetSteps(), ranTo('move-messages')),
+      { broker: asItWas, service: stopped },
+    ],
     ['while queues are deleted', reset(resetSteps(), ranTo('delete-queues')), { broker: asItWas, service: stopped }],
     ['once they are deleted', reset(resetSteps(), ranTo('switch-exchanges')), { broker: deleted, service: stopped }],
-    ['between the deletion of an exchange and its declaration', reset(resetSteps(), ranTo('switch-exchanges')), { broker: without('exchange'), service: stopped }],
-    ['before an exchange is bound again', reset(resetSteps(), ranTo('switch-exchanges')), { broker: fakeBroker({ queues: [held], exchanges: [switched], bindings: [] }), service: stopped }],
-    ['before a queue is bound again', reset(resetSteps(), ranTo('redeclare-queues')), { broker: fakeBroker({ queues: [held, anew], exchanges: [switched], bindings: [] }), service: stopped }],
-    ['once no messages wait', reset(resetSteps(), ranTo('delete-held')), { broker: fakeBroker({ queues: [anew], exchanges: [switched], bindings: [binding] }), service: stopped }],
-    ['while the service declares a queue itself', reset(changed('redeclare-queues', ({ queues }) => ({ queues: queues.map(({ always: _, ...it }) => it) })), ranTo('start-service')), { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }) }],
-    ['while a queue is put back', reset(resetSteps(), ranTo('delete-queues', ['intent', 'undo-intent'])), { broker: fakeBroker({ queues: [held, uploads], exchanges: [events], bindings: [] }), service: stopped }],
-    ['while an exchange is put back', reset(resetSteps(), ranTo('switch-exchanges', ['intent', 'done', 'undo-intent'])), { broker: fakeBroker({ queues: [held], exchanges: [events], bindings: [] }), service: stopped }],
-    ['once a queue has vanished with the service', reset(resetSteps({ queue: passing }), ranTo('await-quiet', ['intent'], resetSteps({ queue: passing }))), { broker: deleted, service: stopped }],
+    [
+      'between the deletion of an exchange and its declaration',
+      reset(resetSteps(), ranTo('switch-exchanges')),
+      { broker: without('exchange'), service: stopped },
+    ],
+    [
+      'before an exchange is bound again',
+      reset(resetSteps(), ranTo('switch-exchanges')),
+      { broker: fakeBroker({ queues: [held], exchanges: [switched], bindings: [] }), service: stopped },
+    ],
+    [
+      'before a queue is bound again',
+      reset(resetSteps(), ranTo('redeclare-queues')),
+      { broker: fakeBroker({ queues: [held, anew], exchanges: [switched], bindings: [] }), service: stopped },
+    ],
+    [
+      'once no messages wait',
+      reset(resetSteps(), ranTo('delete-held')),
+      { broker: fakeBroker({ queues: [anew], exchanges: [switched], bindings: [binding] }), service: stopped },
+    ],
+    [
+      'while the service declares a queue itself',
+      reset(
+        changed('redeclare-queues', ({ queues }) => ({ queues: queues.map(({ always: _, ...it }) => it) })),
+        ranTo('start-service'),
+      ),
+      { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }) },
+    ],
+    [
+      'while a queue is put back',
+      reset(resetSteps(), ranTo('delete-queues', ['intent', 'undo-intent'])),
+      { broker: fakeBroker({ queues: [held, uploads], exchanges: [events], bindings: [] }), service: stopped },
+    ],
+    [
+      'while an exchange is put back',
+      reset(resetSteps(), ranTo('switch-exchanges', ['intent', 'done', 'undo-intent'])),
+      { broker: fakeBroker({ queues: [held], exchanges: [events], bindings: [] }), service: stopped },
+    ],
+    [
+      'once a queue has vanished with the service',
+      reset(resetSteps({ queue: passing }), ranTo('await-quiet', ['intent'], resetSteps({ queue: passing }))),
+      { broker: deleted, service: stopped },
+    ],
     ['before messages are deleted', discarding(4), { broker: asItWas }],
-    ['once they are deleted with their queue', discarding(4, { ran: ranTo('redeclare-queues', ['intent'], discards) }), { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }), service: stopped }],
-    ['once their queue is back without them', discarding(4, { ran: ranTo('delete-queues', ['intent', 'done', 'undo-intent', 'undone'], discards) }), { broker: fakeBroker({ queues: [{ ...uploads, messages: 0 }], exchanges: [events], bindings: [binding] }), service: stopped }],
-    ['with a binding to an exchange of the broker', reset(withBinding(resetSteps(), { ...binding, source: 'amq.topic' })), { broker: fakeBroker({ queues: [uploads], exchanges: [events], bindings: [binding, { ...binding, source: 'amq.topic' }] }) }],
-    ['with a binding to a queue that went with the service', reset(withBinding(resetSteps(), { ...binding, destination: 'spring.gen-1' }), ranTo('switch-exchanges')), { broker: deleted, service: stopped }],
+    [
+      'once they are deleted with their queue',
+      discarding(4, { ran: ranTo('redeclare-queues', ['intent'], discards) }),
+      { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }), service: stopped },
+    ],
+    [
+      'once their queue is back without them',
+      discarding(4, { ran: ranTo('delete-queues', ['intent', 'done', 'undo-intent', 'undone'], discards) }),
+      {
+        broker: fakeBroker({ queues: [{ ...uploads, messages: 0 }], exchanges: [events], bindings: [binding] }),
+        service: stopped,
+      },
+    ],
+    [
+      'with a binding to an exchange of the broker',
+      reset(withBinding(resetSteps(), { ...binding, source: 'amq.topic' })),
+      {
+        broker: fakeBroker({
+          queues: [uploads],
+          exchanges: [events],
+          bindings: [binding, { ...binding, source: 'amq.topic' }],
+        }),
+      },
+    ],
+    [
+      'with a binding to a queue that went with the service',
+      reset(withBinding(resetSteps(), { ...binding, destination: 'spring.gen-1' }), ranTo('switch-exchanges')),
+      { broker: deleted, service: stopped },
+    ],
   ])('%s', async (_, it, sources) => expect(await unfitOf(it, sources)).toEqual([]))
 })
 
@@ -47,7 +128,13 @@ describe('an exchange is that of the broker', () => {
     ['type', { type: 'fanout' }],
   ])('and has no other %s in the record', async (_, of) => {
     for (const it of [reset(), reset(resetSteps(), ranTo('switch-exchanges'))]) {
-      expect((await unfitOf(it, { broker: fakeBroker({ queues: [uploads], exchanges: [{ ...events, ...of }], bindings: [binding] }) }))[0]).toMatch(notAsRecorded)
+      expect(
+        (
+          await unfitOf(it, {
+            broker: fakeBroker({ queues: [uploads], exchanges: [{ ...events, ...of }], bindings: [binding] }),
+          })
+        )[0],
+      ).toMatch(notAsRecorded)
     }
   })
 
@@ -55,18 +142,48 @@ describe('an exchange is that of the broker', () => {
   const declared = { name: tap.name, type: tap.type, durable: false, autoDelete: false, internal: false, arguments: {} }
   const withTap = (): Step[] =>
     withBinding(
-      changed('hold-queues', ({ saved }) => ({ saved: { ...saved, exchanges: [...saved.exchanges, declared] } }), changed('switch-exchanges', ({ exchanges }) => ({ exchanges: [...exchanges, { from: declared, to: { ...declared, durable: true } }] }))),
+      changed(
+        'hold-queues',
+        ({ saved }) => ({ saved: { ...saved, exchanges: [...saved.exchanges, declared] } }),
+        changed('switch-exchanges', ({ exchanges }) => ({
+          exchanges: [...exchanges, { from: declared, to: { ...declared, durable: true } }],
+        })),
+      ),
       { source: 'events', destination: 'tap', destinationKind: 'exchange', routingKey: '#', arguments: {} },
     )
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
-    ['in a run that has done nothing', reset(withTap()), { broker: asItWas }, /^exchange tap is not there, and by the record it was not deleted$/],
-    ['before the step that switches it', reset(withTap(), ranTo('move-messages')), { broker: asItWas, service: stopped }, /^exchange tap is not there, and by the record it was not deleted$/],
-    ['where nothing of a run stands', reset(withTap(), ranTo('switch-exchanges')), { broker: asItWas }, /^exchange tap is not there, and nothing shows that it was$/],
-    ['once it would have been declared again', reset(withTap(), ranTo('switch-exchanges', ['intent', 'done'])), { broker: deleted, service: stopped }, /^exchange tap is not there, and by the record it was not deleted$/],
-  ])('and not a new one: %s', async (_, it, sources, said) => expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)))
+    [
+      'in a run that has done nothing',
+      reset(withTap()),
+      { broker: asItWas },
+      /^exchange tap is not there, and by the record it was not deleted$/,
+    ],
+    [
+      'before the step that switches it',
+      reset(withTap(), ranTo('move-messages')),
+      { broker: asItWas, service: stopped },
+      /^exchange tap is not there, and by the record it was not deleted$/,
+    ],
+    [
+      'where nothing of a run stands',
+      reset(withTap(), ranTo('switch-exchanges')),
+      { broker: asItWas },
+      /^exchange tap is not there, and nothing shows that it was$/,
+    ],
+    [
+      'once it would have been declared again',
+      reset(withTap(), ranTo('switch-exchanges', ['intent', 'done'])),
+      { broker: deleted, service: stopped },
+      /^exchange tap is not there, and by the record it was not deleted$/,
+    ],
+  ])('and not a new one: %s', async (_, it, sources, said) =>
+    expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
+  )
 
   test('and is not durable before the step that makes it so', async () => {
-    expect(await unfitOf(reset(), { broker: fakeBroker({ queues: [uploads], exchanges: [switched], bindings: [binding] }) })).toEqual(['exchange events is durable, and by the record it was not declared again yet'])
+    expect(
+      await unfitOf(reset(), { broker: fakeBroker({ queues: [uploads], exchanges: [switched], bindings: [binding] }) }),
+    ).toEqual(['exchange events is durable, and by the record it was not declared again yet'])
   })
 })
 
@@ -74,16 +191,81 @@ describe('bindings are those of the broker', () => {
   const orders = queue({ name: 'orders' })
   const more = { ...binding, routingKey: '#' }
   const toOrders = { ...more, destination: 'orders' }
-  const given = (of: Partial<{ exchange: typeof events; upload: typeof uploads }> = {}): Given => ({ broker: fakeBroker({ queues: [of.upload ?? uploads, orders, held], exchanges: [of.exchange ?? events], bindings: [binding] }), service: stopped })
+  const given = (of: Partial<{ exchange: typeof events; upload: typeof uploads }> = {}): Given => ({
+    broker: fakeBroker({
+      queues: [of.upload ?? uploads, orders, held],
+      exchanges: [of.exchange ?? events],
+      bindings: [binding],
+    }),
+    service: stopped,
+  })
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
-    ['one more to its own queue', reset(withBinding(resetSteps(), more)), given(), /^queue upload is not bound to events as the record says$/],
-    ['one more to a queue of others', reset(withBinding(resetSteps(), toOrders)), given(), /^queue orders is not bound to events as the record says$/],
-    ['the same, while exchanges are switched, of one that is still there', reset(withBinding(resetSteps(), toOrders), ranTo('switch-exchanges')), given(), /^queue orders is not bound to events as the record says$/],
-    ['the same, once it is switched', reset(withBinding(resetSteps(), toOrders), ranTo('start-service')), given({ exchange: switched, upload: anew }), /^queue orders is not bound to events as the record says$/],
-    ['one of a note', reset(resetSteps(), [...ranTo('switch-exchanges'), eventOf({ event: 'noted', step: 7, note: JSON.stringify([toOrders]) })]), given(), /^queue orders is not bound to events as the record says$/],
-    ['one in one step alone', reset(changed('redeclare-queues', ({ bindings }) => ({ bindings: [...bindings, more] }))), given(), /^its steps bind its queues and exchanges in different ways$/],
-    ['one less', reset(changed('hold-queues', ({ saved }) => ({ saved: { ...saved, bindings: [] } }), changed('start-service', () => ({ binds: [] }), changed('switch-exchanges', () => ({ bindings: [] }), changed('delete-queues', () => ({ bindings: [] }), changed('redeclare-queues', () => ({ bindings: [] }))))))), given(), /^it leaves out that queue upload is bound to events$/],
-  ])('%s', async (_, it, sources, said) => expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)))
+    [
+      'one more to its own queue',
+      reset(withBinding(resetSteps(), more)),
+      given(),
+      /^queue upload is not bound to events as the record says$/,
+    ],
+    [
+      'one more to a queue of others',
+      reset(withBinding(resetSteps(), toOrders)),
+      given(),
+      /^queue orders is not bound to events as the record says$/,
+    ],
+    [
+      'the same, while exchanges are switched, of one that is still there',
+      reset(withBinding(resetSteps(), toOrders), ranTo('switch-exchanges')),
+      given(),
+      /^queue orders is not bound to events as the record says$/,
+    ],
+    [
+      'the same, once it is switched',
+      reset(withBinding(resetSteps(), toOrders), ranTo('start-service')),
+      given({ exchange: switched, upload: anew }),
+      /^queue orders is not bound to events as the record says$/,
+    ],
+    [
+      'one of a note',
+      reset(resetSteps(), [
+        ...ranTo('switch-exchanges'),
+        eventOf({ event: 'noted', step: 7, note: JSON.stringify([toOrders]) }),
+      ]),
+      given(),
+      /^queue orders is not bound to events as the record says$/,
+    ],
+    [
+      'one in one step alone',
+      reset(changed('redeclare-queues', ({ bindings }) => ({ bindings: [...bindings, more] }))),
+      given(),
+      /^its steps bind its queues and exchanges in different ways$/,
+    ],
+    [
+      'one less',
+      reset(
+        changed(
+          'hold-queues',
+          ({ saved }) => ({ saved: { ...saved, bindings: [] } }),
+          changed(
+            'start-service',
+            () => ({ binds: [] }),
+            changed(
+              'switch-exchanges',
+              () => ({ bindings: [] }),
+              changed(
+                'delete-queues',
+                () => ({ bindings: [] }),
+                changed('redeclare-queues', () => ({ bindings: [] })),
+              ),
+            ),
+          ),
+        ),
+      ),
+      given(),
+      /^it leaves out that queue upload is bound to events$/,
+    ],
+  ])('%s', async (_, it, sources, said) =>
+    expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
+  )
 })
 
 describe('a queue that is not there was deleted by the run', () => {
@@ -91,33 +273,146 @@ describe('a queue that is not there was deleted by the run', () => {
   const early = /^queue upload is not there, and by the record it was not deleted yet$/
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
     ['nothing is on record', reset(), { broker: without('queue') }, early],
-    ['nothing is on record, and a queue of its name holds messages', reset(), { broker: deleted, service: stopped }, early],
-    ['its deletion was not begun', reset(resetSteps(), ranTo('move-messages')), { broker: deleted, service: stopped }, early],
-    ['it was undone', reset(resetSteps(), ranTo('delete-queues', ['intent', 'done', 'undo-intent', 'undone'])), { broker: deleted, service: stopped }, early],
-    ['no queue holds its messages', reset(resetSteps(), ranTo('switch-exchanges')), { broker: without('queue'), service: stopped }, unproven],
-    ['the service runs, and no messages wait', reset(resetSteps(), ranTo('delete-held')), { broker: without('queue') }, unproven],
-    ['the service has started, and declared its queues', reset(resetSteps(), ranTo('start-service')), { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [], connectionsOf: [{ name: 'a', clientName: null, user: 'testops', isListed: true }] }) }, unproven],
-    ['it was to be declared in any case', reset(resetSteps(), ranTo('start-service')), { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }), service: stopped }, /^queue upload is not there, and by the record it was declared again$/],
-    ['it would vanish, and nothing was begun', reset(resetSteps({ queue: passing })), { broker: deleted, service: stopped }, early],
-    ['it would be discarded under a running service', discarding(4, { ran: ranTo('redeclare-queues', ['intent'], resetSteps({ discards: true })) }), { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }) }, unproven],
-  ])('but not where %s', async (_, it, sources, said) => expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)))
+    [
+      'nothing is on record, and a queue of its name holds messages',
+      reset(),
+      { broker: deleted, service: stopped },
+      early,
+    ],
+    [
+      'its deletion was not begun',
+      reset(resetSteps(), ranTo('move-messages')),
+      { broker: deleted, service: stopped },
+      early,
+    ],
+    [
+      'it was undone',
+      reset(resetSteps(), ranTo('delete-queues', ['intent', 'done', 'undo-intent', 'undone'])),
+      { broker: deleted, service: stopped },
+      early,
+    ],
+    [
+      'no queue holds its messages',
+      reset(resetSteps(), ranTo('switch-exchanges')),
+      { broker: without('queue'), service: stopped },
+      unproven,
+    ],
+    [
+      'the service runs, and no messages wait',
+      reset(resetSteps(), ranTo('delete-held')),
+      { broker: without('queue') },
+      unproven,
+    ],
+    [
+      'the service has started, and declared its queues',
+      reset(resetSteps(), ranTo('start-service')),
+      {
+        broker: fakeBroker({
+          queues: [],
+          exchanges: [switched],
+          bindings: [],
+          connectionsOf: [{ name: 'a', clientName: null, user: 'testops', isListed: true }],
+        }),
+      },
+      unproven,
+    ],
+    [
+      'it was to be declared in any case',
+      reset(resetSteps(), ranTo('start-service')),
+      { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }), service: stopped },
+      /^queue upload is not there, and by the record it was declared again$/,
+    ],
+    [
+      'it would vanish, and nothing was begun',
+      reset(resetSteps({ queue: passing })),
+      { broker: deleted, service: stopped },
+      early,
+    ],
+    [
+      'it would be discarded under a running service',
+      discarding(4, { ran: ranTo('redeclare-queues', ['intent'], resetSteps({ discards: true })) }),
+      { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }) },
+      unproven,
+    ],
+  ])('but not where %s', async (_, it, sources, said) =>
+    expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
+  )
 })
 
 describe('a queue that is there', () => {
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
-    ['is not durable before it was deleted', reset(), { broker: fakeBroker({ queues: [anew], exchanges: [events], bindings: [binding] }) }, /^queue upload is durable, and by the record it was not deleted yet$/],
-    ['has the arguments that an undo would give it', reset(resetSteps({ queue: { ...uploads, arguments: { 'x-dead-letter-exchange': 'mine' } } }), ranTo('start-service')), { broker: fakeBroker({ queues: [anew], exchanges: [switched], bindings: [binding] }) }, /^queue upload is durable, and not as the record would declare it$/],
-    ['is of no connection alone', reset(), { broker: fakeBroker({ queues: [{ ...uploads, exclusive: true }], exchanges: [events], bindings: [binding] }) }, /^queue upload is not declared as the record says$/],
-    ['keeps each argument that the broker takes', reset(changed('redeclare-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, queue: { ...it.queue, arguments: {} } })) }))), { broker: asItWas }, /^it declares queue upload without its x-max-priority$/],
-    ['is marked to be declared where it is declared', reset(changed('delete-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, always: true as const })) }))), { broker: asItWas }, /^it marks queues to be declared in a step that declares none$/],
-    ['is waited for', reset(changed('await-quiet', () => ({ queues: [] }))), { broker: asItWas }, /^it waits for other queues than it deletes$/],
-    ['gets a queue to hold its messages', reset(resetSteps().slice(2)), { broker: asItWas }, /^reset-queues has no such steps/],
-  ])('%s', async (_, it, sources, said) => expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)))
+    [
+      'is not durable before it was deleted',
+      reset(),
+      { broker: fakeBroker({ queues: [anew], exchanges: [events], bindings: [binding] }) },
+      /^queue upload is durable, and by the record it was not deleted yet$/,
+    ],
+    [
+      'has the arguments that an undo would give it',
+      reset(
+        resetSteps({ queue: { ...uploads, arguments: { 'x-dead-letter-exchange': 'mine' } } }),
+        ranTo('start-service'),
+      ),
+      { broker: fakeBroker({ queues: [anew], exchanges: [switched], bindings: [binding] }) },
+      /^queue upload is durable, and not as the record would declare it$/,
+    ],
+    [
+      'is of no connection alone',
+      reset(),
+      { broker: fakeBroker({ queues: [{ ...uploads, exclusive: true }], exchanges: [events], bindings: [binding] }) },
+      /^queue upload is not declared as the record says$/,
+    ],
+    [
+      'keeps each argument that the broker takes',
+      reset(
+        changed('redeclare-queues', ({ queues }) => ({
+          queues: queues.map((it) => ({ ...it, queue: { ...it.queue, arguments: {} } })),
+        })),
+      ),
+      { broker: asItWas },
+      /^it declares queue upload without its x-max-priority$/,
+    ],
+    [
+      'is marked to be declared where it is declared',
+      reset(
+        changed('delete-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, always: true as const })) })),
+      ),
+      { broker: asItWas },
+      /^it marks queues to be declared in a step that declares none$/,
+    ],
+    [
+      'is waited for',
+      reset(changed('await-quiet', () => ({ queues: [] }))),
+      { broker: asItWas },
+      /^it waits for other queues than it deletes$/,
+    ],
+    [
+      'gets a queue to hold its messages',
+      reset(resetSteps().slice(2)),
+      { broker: asItWas },
+      /^reset-queues has no such steps/,
+    ],
+  ])('%s', async (_, it, sources, said) =>
+    expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
+  )
 
   test('may lack what newer brokers refuse', async () => {
     const old = queue({ ...uploads, arguments: { ...transient.arguments, 'x-queue-version': 1 } })
-    const steps = changed('redeclare-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, queue: { ...it.queue, arguments: transient.arguments } })) }), resetSteps({ queue: old }))
-    const at = (version: string): Given => ({ broker: fakeBroker({ queues: [old], exchanges: [events], bindings: [binding], identity: { product: 'RabbitMQ', version } }) })
+    const steps = changed(
+      'redeclare-queues',
+      ({ queues }) => ({
+        queues: queues.map((it) => ({ ...it, queue: { ...it.queue, arguments: transient.arguments } })),
+      }),
+      resetSteps({ queue: old }),
+    )
+    const at = (version: string): Given => ({
+      broker: fakeBroker({
+        queues: [old],
+        exchanges: [events],
+        bindings: [binding],
+        identity: { product: 'RabbitMQ', version },
+      }),
+    })
     expect(await unfitOf(reset(steps), at('4.3.6'))).toEqual([])
     expect(await unfitOf(reset(steps), at('3.13.7'))).toEqual(['it declares queue upload without its x-queue-version'])
   })
@@ -125,14 +420,50 @@ describe('a queue that is there', () => {
 
 describe('messages that are deleted', () => {
   const { loses: _, ...silent } = resetSteps({ discards: true }).find(({ action }) => action.kind === 'delete-queues')!
-  const untold = { ...discarding(4), record: { ...discarding(4).record, plan: { ...discarding(4).record.plan, steps: resetSteps({ discards: true }).map((it) => (it.action.kind === 'delete-queues' ? silent : it)) } } }
+  const untold = {
+    ...discarding(4),
+    record: {
+      ...discarding(4).record,
+      plan: {
+        ...discarding(4).record.plan,
+        steps: resetSteps({ discards: true }).map((it) => (it.action.kind === 'delete-queues' ? silent : it)),
+      },
+    },
+  }
   const intended = ranTo('delete-queues', ['intent'], resetSteps({ discards: true }))
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
     ['are told as lost', untold, { broker: asItWas }, /^it would lose messages that it does not say are lost$/],
-    ['are not told as lost by a blank', discarding(4, { of: { loses: ' ' } }), { broker: asItWas }, /^it would lose messages that it does not say are lost$/],
-    ['are shown in their number', discarding(1e6, { shown: 4 }), { broker: asItWas }, /^its plan shows 4 messages as lost, and it deletes up to 1000000$/],
-    ['are no more than there are', discarding(1e6), { broker: asItWas }, /^it deletes up to .* messages, and its queues hold 4$/],
-    ['are no more than there are, as long as no queue was deleted', discarding(1e6, { ran: intended }), { broker: asItWas, service: stopped }, /^it deletes up to .* messages, and its queues hold 4$/],
-    ['are counted once', reset(changed('delete-queues', () => ({ counts: { messages: 1e6 } }))), { broker: asItWas }, /^its steps count different numbers of messages$/],
-  ])('%s', async (_, it, sources, said) => expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)))
+    [
+      'are not told as lost by a blank',
+      discarding(4, { of: { loses: ' ' } }),
+      { broker: asItWas },
+      /^it would lose messages that it does not say are lost$/,
+    ],
+    [
+      'are shown in their number',
+      discarding(1e6, { shown: 4 }),
+      { broker: asItWas },
+      /^its plan shows 4 messages as lost, and it deletes up to 1000000$/,
+    ],
+    [
+      'are no more than there are',
+      discarding(1e6),
+      { broker: asItWas },
+      /^it deletes up to .* messages, and its queues hold 4$/,
+    ],
+    [
+      'are no more than there are, as long as no queue was deleted',
+      discarding(1e6, { ran: intended }),
+      { broker: asItWas, service: stopped },
+      /^it deletes up to .* messages, and its queues hold 4$/,
+    ],
+    [
+      'are counted once',
+      reset(changed('delete-queues', () => ({ counts: { messages: 1e6 } }))),
+      { broker: asItWas },
+      /^its steps count different numbers of messages$/,
+    ],
+  ])('%s', async (_, it, sources, said) =>
+    expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
+  )
 })

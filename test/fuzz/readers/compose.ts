@@ -14,7 +14,12 @@ import { shown, shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 import { refusable } from './refusable.ts'
 
-const deployment = { name: 'compose', platform: 'compose', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null } as const
+const deployment = {
+  name: 'compose',
+  platform: 'compose',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: null,
+} as const
 
 const small = `include:
   - other.yml
@@ -46,7 +51,12 @@ const other = `services:
 export const compose: Reader = {
   name: 'compose',
   syntax: 'yaml',
-  seeds: [small, readFileSync('test/fixtures/compose/docker-compose.yml', 'utf8'), 'services:\n  testops:\n    image: testops:1\n', '{"services": {"testops": {"image": "testops:1"}}}'],
+  seeds: [
+    small,
+    readFileSync('test/fixtures/compose/docker-compose.yml', 'utf8'),
+    'services:\n  testops:\n    image: testops:1\n',
+    '{"services": {"testops": {"image": "testops:1"}}}',
+  ],
   async open(folder) {
     const file = join(folder, 'compose.yml')
     await writeFile(join(folder, 'other.yml'), other)
@@ -68,9 +78,19 @@ export const compose: Reader = {
             shownAsJson(plan)
           })
         }
-        for (const [service, name, from] of [['testops', 'VENDOR_A', '1'], ['testops', 'VENDOR_B', 'two'], ['third', 'VENDOR_N', null]] as const) {
+        for (const [service, name, from] of [
+          ['testops', 'VENDOR_A', '1'],
+          ['testops', 'VENDOR_B', 'two'],
+          ['third', 'VENDOR_N', null],
+        ] as const) {
           await refusable(async () =>
-            placeOf({ change: { name, from, to: 'changed' }, service, project: projectOfFile(file), environment: {}, read: async (path) => ({ path, bytes: await readFile(path).catch(() => null) }) }),
+            placeOf({
+              change: { name, from, to: 'changed' },
+              service,
+              project: projectOfFile(file),
+              environment: {},
+              read: async (path) => ({ path, bytes: await readFile(path).catch(() => null) }),
+            }),
           )
         }
       },

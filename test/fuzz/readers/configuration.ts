@@ -31,14 +31,21 @@ deployments:
 export const configuration: Reader = {
   name: 'configuration',
   syntax: 'yaml',
-  seeds: [small, ...readFileSync('templates/testops-admin.yaml', 'utf8').split(/\n(?=# -{3,})/).slice(0, 1), readFileSync('templates/testops-admin.yaml', 'utf8')],
+  seeds: [
+    small,
+    ...readFileSync('templates/testops-admin.yaml', 'utf8')
+      .split(/\n(?=# -{3,})/)
+      .slice(0, 1),
+    readFileSync('templates/testops-admin.yaml', 'utf8'),
+  ],
   async open(folder) {
     const file = join(folder, 'testops-admin.yaml')
     return {
       async read(input) {
         await writeFile(file, input)
         const read = await loadConfiguration({ file, environment: {}, workingDirectory: folder })
-        for (const name of read.settings.deployments.keys()) shownAsJson(platformSettingsOf(selectDeployment(read, name)))
+        for (const name of read.settings.deployments.keys())
+          shownAsJson(platformSettingsOf(selectDeployment(read, name)))
         selectDeployment(read)
       },
     }

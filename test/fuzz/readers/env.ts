@@ -37,10 +37,13 @@ export const env: Reader = {
         await files.variable(join(folder, 'compose.yml'), 'TAG')
         await projectAt(folder, {})
         for (const name of ['VENDOR_A', 'VENDOR_B', 'VENDOR_D', 'TAG']) {
-          for (const to of ['x y', '', "a'b\"c", 'a\\']) {
+          for (const to of ['x y', '', 'a\'b"c', 'a\\']) {
             const next = changedText(input, name, to)
             // what was written is what is read
-            if (next !== null && valueIn(next, name) !== to) throw new Error(`${name} was set to ${JSON.stringify(to)} and is read as ${JSON.stringify(valueIn(next, name))}`)
+            if (next !== null && valueIn(next, name) !== to)
+              throw new Error(
+                `${name} was set to ${JSON.stringify(to)} and is read as ${JSON.stringify(valueIn(next, name))}`,
+              )
             try {
               changedDotenv(input, name, to)
             } catch (error) {

@@ -9,11 +9,16 @@ export interface AnsweringServer {
   close: () => Promise<void>
 }
 
-const statuses = [200, 200, 200, 200, 200, 200, 200, 201, 204, 206, 301, 302, 400, 401, 403, 404, 406, 409, 429, 500, 501, 502, 503, 504, 599, 999]
+const statuses = [
+  200, 200, 200, 200, 200, 200, 200, 201, 204, 206, 301, 302, 400, 401, 403, 404, 406, 409, 429, 500, 501, 502, 503,
+  504, 599, 999,
+]
 const types = ['application/json', 'text/html', 'application/json; charset=utf-16', 'x', '', 'text/plain']
 
 /** The first byte of an input chooses the status, the second the headers; all of it is the body. */
-export async function answeringServer(isServedWell: (request: IncomingMessage, response: ServerResponse) => boolean = () => false): Promise<AnsweringServer> {
+export async function answeringServer(
+  isServedWell: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+): Promise<AnsweringServer> {
   let now: Buffer = Buffer.alloc(0)
   const server = createServer((request, response) => {
     request.resume()
@@ -25,11 +30,13 @@ export async function answeringServer(isServedWell: (request: IncomingMessage, r
     if (kind !== 1) response.setHeader('content-type', types[kind % types.length]!)
     if (kind === 2) response.setHeader('date', 'x')
     if (kind === 3) response.setHeader('retry-after', ['0', '-1', '1e9', 'soon', 'Fri, 99 Nov 2026'][now.length % 5]!)
-    if (kind === 4 || (status >= 300 && status < 400)) response.setHeader('location', ['/', '//x', 'http://[', 'https://other/login', '\u00ff'][now.length % 5]!)
+    if (kind === 4 || (status >= 300 && status < 400))
+      response.setHeader('location', ['/', '//x', 'http://[', 'https://other/login', '\u00ff'][now.length % 5]!)
     if (kind === 5) response.setHeader('www-authenticate', 'Basic realm="x')
     if (kind === 6) response.setHeader('content-length', String(now.length + 5))
     if (kind === 7) response.setHeader('content-encoding', 'gzip')
-    if (kind === 8) response.setHeader('server', `x${now.toString('latin1').replaceAll(/[^\x20-\x7e\x80-\xff]/g, '')}`.slice(0, 200))
+    if (kind === 8)
+      response.setHeader('server', `x${now.toString('latin1').replaceAll(/[^\x20-\x7e\x80-\xff]/g, '')}`.slice(0, 200))
     if (kind === 9) return void response.destroy()
     if (kind === 10) return void response.socket?.end('HTTP/1.1 2xx\r\n\r\n')
     response.end(now, kind === 6 ? () => response.destroy() : undefined)

@@ -13,4 +13,17 @@ import { serviceAnswers } from './service-api.ts'
 import { values } from './values.ts'
 
 /** Every reader of texts from outside. */
-export const readers: readonly Reader[] = [journal, plan, configuration, values, compose, env, kubeconfig, cpuinfo, log, result, managementAnswers, serviceAnswers]
+export const readers: readonly Reader[] = [
+  journal,
+  plan,
+  configuration,
+  values,
+  compose,
+  env,
+  kubeconfig,
+  cpuinfo,
+  log,
+  result,
+  managementAnswers,
+  serviceAnswers,
+]

@@ -23,14 +23,22 @@ import { refusable } from './refusable.ts'
 
 const place = { where: 'the deployment', look: ['testops-admin history'] }
 
-/** A journal: a record and a line an event, as a folder of this machine has it and as a queue of the deployment brings it. */
+/**
+ * A journal: a record and a line an event, as a folder of this machine has it and as a queue of the deployment brings
+ * it.
+ */
 export const journal: Reader = {
   name: 'journal',
   syntax: 'json',
   seeds: recordSeeds,
   async open(folder) {
     const comparison = {
-      deployment: { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' },
+      deployment: {
+        name: 'prod',
+        platform: 'host',
+        vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+        timeZone: 'UTC',
+      },
       open: openFakes(),
     } as const
     const store = runFolder(folder)
@@ -38,7 +46,8 @@ export const journal: Reader = {
     return {
       async read(input) {
         const text = input.toString('utf8')
-        const name = /"run":"(\d{8}T\d{6}Z-[a-z-]+-[\da-f]{4})"/.exec(text)?.[1] ?? '20261121T021244Z-unlock-changelog-1f3a'
+        const name =
+          /"run":"(\d{8}T\d{6}Z-[a-z-]+-[\da-f]{4})"/.exec(text)?.[1] ?? '20261121T021244Z-unlock-changelog-1f3a'
         count += 1
         const history = count % 8 === 0 ? await fromFolder(text, name) : inMemory(text, name)
         await look(history)
@@ -71,7 +80,20 @@ export const journal: Reader = {
       const { unfit, untold } = await misfitsOf(history, comparison)
       shownAsJson({ unfit, untold })
       const state = runState(history)
-      shown(historyText({ schemaVersion: 1, deployment: 'prod', runs: [{ ...state, where: 'deployment' }, { ...state, where: 'here', misfit: unfit.join('; ') }], unreadable: [{ run: record.run, reason: unfit.join('; ') }] }, plainScreen))
+      shown(
+        historyText(
+          {
+            schemaVersion: 1,
+            deployment: 'prod',
+            runs: [
+              { ...state, where: 'deployment' },
+              { ...state, where: 'here', misfit: unfit.join('; ') },
+            ],
+            unreadable: [{ run: record.run, reason: unfit.join('; ') }],
+          },
+          plainScreen,
+        ),
+      )
       shown(recordText(history, plainScreen))
       shown(planText(record.plan, plainScreen))
       shownAsJson(record satisfies RunRecord)
@@ -82,10 +104,16 @@ export const journal: Reader = {
 /** What the deployment shows of it, where its last events are of others, or all of them. */
 async function compared(history: RunHistory, count: number): Promise<unknown> {
   const { plan } = history.record
-  const foreign = { events: count % 4 === 0 ? history.events.length : Math.floor(history.events.length / 2), isAdopted: count % 4 === 0 }
+  const foreign = {
+    events: count % 4 === 0 ? history.events.length : Math.floor(history.events.length / 2),
+    isAdopted: count % 4 === 0,
+  }
   const performance = { ...performanceOf(fakeDeployment(), history, readOnly), foreign }
   const { differing, repeated } = await differingSteps(performance)
-  const redo = redone({ plan, events: history.events, by: performance.by, foreign }, new Set([...differing.flatMap(({ step }) => step ?? []), ...repeated]))
+  const redo = redone(
+    { plan, events: history.events, by: performance.by, foreign },
+    new Set([...differing.flatMap(({ step }) => step ?? []), ...repeated]),
+  )
   const all = [...history.events, ...redo]
   progressOf(parseEvents(all, history.record, place, (index) => `message ${index + 2}`))
   return differing

@@ -41,7 +41,16 @@ users: [{name: a, user: {tokenFile: token, client-certificate-data: aGk=, client
 export const kubeconfig: Reader = {
   name: 'kubeconfig',
   syntax: 'yaml',
-  seeds: [usual, files, JSON.stringify({ 'current-context': 'a', clusters: [{ name: 'a', cluster: { server: 'https://h' } }], contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }], users: [{ name: 'a', user: { 'auth-provider': { name: 'oidc', config: { 'id-token': 'a.b.c' } } } }] })],
+  seeds: [
+    usual,
+    files,
+    JSON.stringify({
+      'current-context': 'a',
+      clusters: [{ name: 'a', cluster: { server: 'https://h' } }],
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      users: [{ name: 'a', user: { 'auth-provider': { name: 'oidc', config: { 'id-token': 'a.b.c' } } } }],
+    }),
+  ],
   async open(folder) {
     const file = join(folder, 'config')
     await writeFile(join(folder, 'token'), 'abc\n')

@@ -24,10 +24,19 @@ Caused by: java.lang.OutOfMemoryError: Java heap space
 2026-11-21 02:12:48.000  INFO 1 --- [main] c.e.B : password=abc indexed [3], errors [1], processed [0]
 `
 const json = [
-  { '@timestamp': '2026-11-21T02:12:44.123Z', level: 'ERROR', logger_name: 'a.B', message: 'Could not acquire change log lock.  Currently locked by a (10.0.0.1) since 11/20/26, 11:00 PM', stack_trace: 'x\n\tat y' },
+  {
+    '@timestamp': '2026-11-21T02:12:44.123Z',
+    level: 'ERROR',
+    logger_name: 'a.B',
+    message: 'Could not acquire change log lock.  Currently locked by a (10.0.0.1) since 11/20/26, 11:00 PM',
+    stack_trace: 'x\n\tat y',
+  },
   { timestamp: 1_795_000_000_000, level: { name: 'WARN' }, message: 'java.net.UnknownHostException: a.b' },
-].map((it) => JSON.stringify(it)).join('\n')
-const access = '10.0.0.1 - - [21/Nov/2026:02:12:44 +0000] "GET /api/x?y=1 HTTP/1.1" 502 12 "-" "curl/8" rt=1.0\n{"time":"2026-11-21T02:12:44Z","request":"GET / HTTP/1.1","status":200}\n'
+]
+  .map((it) => JSON.stringify(it))
+  .join('\n')
+const access =
+  '10.0.0.1 - - [21/Nov/2026:02:12:44 +0000] "GET /api/x?y=1 HTTP/1.1" 502 12 "-" "curl/8" rt=1.0\n{"time":"2026-11-21T02:12:44Z","request":"GET / HTTP/1.1","status":200}\n'
 
 /** A log: its scanner as stream and as file, its records, and what checks and rules read in it. */
 export const log: Reader = {
@@ -36,15 +45,26 @@ export const log: Reader = {
   seeds: [spring, json, access, spring + json],
   async open(folder) {
     const file = join(folder, 'service.log')
-    const about = { timeZone: 'UTC', assumedFrom: null, typed: (command: string) => command, hide: (text: string) => masked(text, null) }
+    const about = {
+      timeZone: 'UTC',
+      assumedFrom: null,
+      typed: (command: string) => command,
+      hide: (text: string) => masked(text, null),
+    }
     let count = 0
     return {
       async read(input) {
         await writeFile(file, input)
         const text = input.toString('utf8')
-        const part = { name: 'service.log', async *blocks() { yield input } }
+        const part = {
+          name: 'service.log',
+          async *blocks() {
+            yield input
+          },
+        }
         count += 1
-        const parts = count % 8 === 0 ? (await inputsIn([file], { timeZone: 'UTC', input: nothing(), follow: null })).parts : [part]
+        const parts =
+          count % 8 === 0 ? (await inputsIn([file], { timeZone: 'UTC', input: nothing(), follow: null })).parts : [part]
         const run = startScan(parts, null, { timeZone: 'UTC', signal: new AbortController().signal, hide: about.hide })
         await run.ended
         const document = scanDocument(run.result(), about)
@@ -53,7 +73,10 @@ export const log: Reader = {
         shownAsJson(document)
 
         const records = splitRecords(text, 'Europe/Moscow')
-        const calls = await troubledCalls({ logs: fakeLogs({ recent: { complete: true, records } }), service: fakeService() }, () => true)
+        const calls = await troubledCalls(
+          { logs: fakeLogs({ recent: { complete: true, records } }), service: fakeService() },
+          () => true,
+        )
         for (const { text: line } of calls.log.records.slice(0, 20)) calls.shown(line)
         endingIn(text, about.hide)
         readAccessLog(text)

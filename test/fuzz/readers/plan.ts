@@ -15,13 +15,20 @@ import { shown, shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 import { plans } from './records.ts'
 
-const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const deployment = {
+  name: 'prod',
+  platform: 'host',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: 'UTC',
+} as const
 
 /** A plan that --dry-run --json saved, as `apply` reads it, shows it and makes it anew. */
 export const plan: Reader = {
   name: 'plan',
   syntax: 'json',
-  seeds: plans.map((it) => JSON.stringify({ schemaVersion: 1, run: null, hash: hashOf(it), plan: it, applied: [], verification: {} })),
+  seeds: plans.map((it) =>
+    JSON.stringify({ schemaVersion: 1, run: null, hash: hashOf(it), plan: it, applied: [], verification: {} }),
+  ),
   async open(folder) {
     const file = join(folder, 'plan.json')
     const open = openFakes()

@@ -17,11 +17,29 @@ const full = {
   status: 'failed',
   statusDetails: { message: 'expected 1', trace: 'at x', known: false },
   stage: 'finished',
-  labels: [{ name: 'AS_ID', value: '7' }, { name: 'suite', value: 's' }, { name: 'tag', value: '2026-11-21T02:12:44Z' }],
+  labels: [
+    { name: 'AS_ID', value: '7' },
+    { name: 'suite', value: 's' },
+    { name: 'tag', value: '2026-11-21T02:12:44Z' },
+  ],
   links: [{ name: 'X-1', url: 'https://tracker.example.org/X-1', type: 'issue' }],
-  parameters: [{ name: 'p', value: '{"a":1}', excluded: false, mode: 'default' }, { name: 'q', value: 'com.example.A@1f2e3d4c' }],
-  attachments: [{ name: 'log', source: 'a-attachment.txt', type: 'text/plain' }, { name: 'in', source: 'sub/b.txt', type: 'text/plain' }],
-  steps: [{ name: 's', status: 'passed', steps: [{ name: 'inner', status: 'broken', attachments: [{ name: 'x', source: 'missing.png' }] }], start: 1, stop: 2 }],
+  parameters: [
+    { name: 'p', value: '{"a":1}', excluded: false, mode: 'default' },
+    { name: 'q', value: 'com.example.A@1f2e3d4c' },
+  ],
+  attachments: [
+    { name: 'log', source: 'a-attachment.txt', type: 'text/plain' },
+    { name: 'in', source: 'sub/b.txt', type: 'text/plain' },
+  ],
+  steps: [
+    {
+      name: 's',
+      status: 'passed',
+      steps: [{ name: 'inner', status: 'broken', attachments: [{ name: 'x', source: 'missing.png' }] }],
+      start: 1,
+      stop: 2,
+    },
+  ],
   start: 1_795_000_000_000,
   stop: 1_795_000_001_000,
 }
@@ -30,7 +48,11 @@ const full = {
 export const result: Reader = {
   name: 'result',
   syntax: 'json',
-  seeds: [full, { ...full, steps: [], fullName: 'x'.repeat(300) }, { uuid: 'u', name: 'n', status: 'passed', start: 1, stop: 2 }].map((it) => JSON.stringify(it)),
+  seeds: [
+    full,
+    { ...full, steps: [], fullName: 'x'.repeat(300) },
+    { uuid: 'u', name: 'n', status: 'passed', start: 1, stop: 2 },
+  ].map((it) => JSON.stringify(it)),
   async open(folder) {
     const [from, output] = [join(folder, 'results'), join(folder, 'mended')]
     await mkdir(join(from, 'sub'), { recursive: true })
@@ -69,8 +91,17 @@ export const result: Reader = {
     }
 
     async function mend(): Promise<Parameters<typeof lintDocument>[1]['fix']> {
-      const report = await mendedCopy({ from, output, off: new Set(), writers: { own: '1-1', hasEnded: async () => true }, signal: new AbortController().signal })
-      await lintResults({ directories: [output], previous: null, agentLogs: [], severities: new Map(), changing: [] }, { threads: 1 })
+      const report = await mendedCopy({
+        from,
+        output,
+        off: new Set(),
+        writers: { own: '1-1', hasEnded: async () => true },
+        signal: new AbortController().signal,
+      })
+      await lintResults(
+        { directories: [output], previous: null, agentLogs: [], severities: new Map(), changing: [] },
+        { threads: 1 },
+      )
       await rm(output, { recursive: true })
       return { from, output, ...report, mended: Object.fromEntries(report.mended) }
     }

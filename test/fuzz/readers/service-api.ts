@@ -5,7 +5,9 @@ import type { Reader } from '../reader.ts'
 import { answeringServer } from './http-answer.ts'
 import { refusable } from './refusable.ts'
 
-const claims = Buffer.from(JSON.stringify({ iat: 1_795_000_000, exp: 1_795_003_600, user_name: 'op' })).toString('base64url')
+const claims = Buffer.from(JSON.stringify({ iat: 1_795_000_000, exp: 1_795_003_600, user_name: 'op' })).toString(
+  'base64url',
+)
 const token = { access_token: `e30.${claims}.x`, token_type: 'bearer', expires_in: 3599, scope: 'openid' }
 
 /** What the service answers: to the exchange of a token, to lists in pages, and with errors. */
@@ -14,14 +16,43 @@ export const serviceAnswers: Reader = {
   syntax: 'json',
   seeds: [
     token,
-    { content: [{ id: 1, name: 'p1' }, { id: 2, name: 'p2' }], last: true, totalElements: 2, totalPages: 1, number: 0, size: 500 },
+    {
+      content: [
+        { id: 1, name: 'p1' },
+        { id: 2, name: 'p2' },
+      ],
+      last: true,
+      totalElements: 2,
+      totalPages: 1,
+      number: 0,
+      size: 500,
+    },
     [{ id: 1, name: 'p1' }],
-    { content: [{ id: 7, name: 'TREE', status: 'FINISHED', createdDate: 1_795_000_000_000, lastModifiedDate: '2026-11-21T02:12:44Z' }], last: false },
+    {
+      content: [
+        {
+          id: 7,
+          name: 'TREE',
+          status: 'FINISHED',
+          createdDate: 1_795_000_000_000,
+          lastModifiedDate: '2026-11-21T02:12:44Z',
+        },
+      ],
+      last: false,
+    },
     { status: 'UP', components: { db: { status: 'UP' } } },
     { id: 1, username: 'op', roles: ['ROLE_ADMIN'] },
-    { timestamp: '2026-11-21T02:12:44Z', status: 500, error: 'Internal Server Error', message: 'No message available', path: '/api' },
+    {
+      timestamp: '2026-11-21T02:12:44Z',
+      status: 500,
+      error: 'Internal Server Error',
+      message: 'No message available',
+      path: '/api',
+    },
     { error: 'invalid_token', error_description: 'Token was not recognised' },
-  ].map((it) => JSON.stringify(it)).concat('<html><head><title>502 Bad Gateway</title><style>b{}</style></head><body><h1>502</h1></body></html>'),
+  ]
+    .map((it) => JSON.stringify(it))
+    .concat('<html><head><title>502 Bad Gateway</title><style>b{}</style></head><body><h1>502</h1></body></html>'),
   async open() {
     let served = 0
     const server = await answeringServer((request, response) => {
@@ -57,7 +88,12 @@ export const serviceAnswers: Reader = {
         const control = await openApiControl(endpoint, { timeoutMs })
         const { signal } = new AbortController()
         try {
-          await refusable(async () => control.source.migrateTrees({ project: 1, tree: 2 }, { signal, patienceMs: 1, again: async () => false, underway: () => undefined, waiting: () => undefined }))
+          await refusable(async () =>
+            control.source.migrateTrees(
+              { project: 1, tree: 2 },
+              { signal, patienceMs: 1, again: async () => false, underway: () => undefined, waiting: () => undefined },
+            ),
+          )
         } finally {
           await control.close()
         }

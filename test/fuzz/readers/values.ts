@@ -11,7 +11,12 @@ import { shown, shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 import { refusable } from './refusable.ts'
 
-const deployment = { name: 'values', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: null } as const
+const deployment = {
+  name: 'values',
+  platform: 'host',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: null,
+} as const
 
 const anchored = `image: &image
   name: testops   # the image
@@ -31,7 +36,12 @@ text: |
 export const values: Reader = {
   name: 'values',
   syntax: 'yaml',
-  seeds: [anchored, readFileSync('test/fixtures/chart/values.yaml', 'utf8').slice(0, 3000), 'image:\n  name: testops\n  repository: registry/x\nversion: 25.4.2\n', '{"image": {"name": "testops"}, "version": "1"}\n'],
+  seeds: [
+    anchored,
+    readFileSync('test/fixtures/chart/values.yaml', 'utf8').slice(0, 3000),
+    'image:\n  name: testops\n  repository: registry/x\nversion: 25.4.2\n',
+    '{"image": {"name": "testops"}, "version": "1"}\n',
+  ],
   async open(folder) {
     const file = join(folder, 'values.yaml')
     return {
@@ -40,7 +50,12 @@ export const values: Reader = {
         const files = filesSource()
         await files.look(file, ['image', 'name'])
         await files.keys(file, ['env', 'open'])
-        for (const path of [['image', 'name'], ['env', 'open', 'VENDOR_B'], ['new', 'key'], ['__proto__', 'x']]) {
+        for (const path of [
+          ['image', 'name'],
+          ['env', 'open', 'VENDOR_B'],
+          ['new', 'key'],
+          ['__proto__', 'x'],
+        ]) {
           for (const to of ['testops-legacy', null]) {
             await refusable(async () => {
               const edits = await files.edits(file, [{ path, to }])

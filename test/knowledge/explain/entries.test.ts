@@ -23,7 +23,10 @@ test('every text is complete', () => {
 })
 
 test('every page that a text is from is there, with the part that is named', () => {
-  const sources = [...explainEntries.map(({ source }) => source), ...Object.values(resultRules).map(({ source }) => source)]
+  const sources = [
+    ...explainEntries.map(({ source }) => source),
+    ...Object.values(resultRules).map(({ source }) => source),
+  ]
   const pages = [...new Set(sources.flatMap((source) => source.match(/\b[\w/-]+\.md(?:#[\w-]+)?/g) ?? []))]
   expect(pages.length).toBeGreaterThan(10)
   expect(pages.filter((page) => !isThere(page))).toEqual([])
@@ -31,8 +34,11 @@ test('every page that a text is from is there, with the part that is named', () 
 
 test('what an entry refers to is there, and is not itself', () => {
   for (const text of explainTexts) {
-    for (const id of byId.get(text.id)?.see ?? []) expect([text.id, id, byId.has(id) && id !== text.id]).toEqual([text.id, id, true])
-    if ('of' in text) for (const index of text.fitting ?? []) expect([text.id, byId.get(text.of)?.remedies[index] !== undefined]).toEqual([text.id, true])
+    for (const id of byId.get(text.id)?.see ?? [])
+      expect([text.id, id, byId.has(id) && id !== text.id]).toEqual([text.id, id, true])
+    if ('of' in text)
+      for (const index of text.fitting ?? [])
+        expect([text.id, byId.get(text.of)?.remedies[index] !== undefined]).toEqual([text.id, true])
   }
 })
 
@@ -42,7 +48,11 @@ test('a reference to nothing is no text', () => {
 
 test('no two entries say the same sentence', () => {
   const only = explainTexts.filter(({ kind }) => kind !== 'signature')
-  const sentences = only.flatMap((text) => [text.meaning, ...(text.causes ?? []), ...(text.remedies ?? []).map((remedy) => remedy.text)].filter((it) => it.length > 40 && !it.startsWith('Look at the other problems first')))
+  const sentences = only.flatMap((text) =>
+    [text.meaning, ...(text.causes ?? []), ...(text.remedies ?? []).map((remedy) => remedy.text)].filter(
+      (it) => it.length > 40 && !it.startsWith('Look at the other problems first'),
+    ),
+  )
   expect(sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index)).toEqual([])
 })
 
@@ -52,11 +62,21 @@ test('every command of ours that is named is there, and so is what `explain` and
     const all = [...verify, ...remedies.flatMap((remedy) => remedy.commands)]
     const texts = [meaning, ...causes, ...remedies.map((remedy) => remedy.text), ...all].join('\n')
     for (const [, words = ''] of texts.matchAll(/testops-admin ([a-z][a-z -]*)/g)) {
-      expect([id, words, known.some((name) => words === name || words.startsWith(`${name} `))]).toEqual([id, words, true])
+      expect([id, words, known.some((name) => words === name || words.startsWith(`${name} `))]).toEqual([
+        id,
+        words,
+        true,
+      ])
     }
-    for (const [, ids = ''] of texts.matchAll(/testops-admin explain ([a-z0-9/-]+)/g)) expect([id, ids, byId.has(ids)]).toEqual([id, ids, true])
+    for (const [, ids = ''] of texts.matchAll(/testops-admin explain ([a-z0-9/-]+)/g))
+      expect([id, ids, byId.has(ids)]).toEqual([id, ids, true])
     for (const [, ids = ''] of texts.matchAll(/--only ([a-z/,-]+)/g)) {
-      for (const only of ids.split(',')) expect([id, only, [...byId.keys()].some((name) => name === only || name.startsWith(`${only}/`))]).toEqual([id, only, true])
+      for (const only of ids.split(','))
+        expect([id, only, [...byId.keys()].some((name) => name === only || name.startsWith(`${only}/`))]).toEqual([
+          id,
+          only,
+          true,
+        ])
     }
   }
 })
@@ -65,7 +85,13 @@ test('what messages are known by is in the form in which pasted text is compared
   for (const { id, messages = [] } of explainTexts) {
     for (const message of messages) {
       const text = typeof message === 'string' ? message : message.source
-      expect([id, text]).toEqual([id, text.replace(/(?<!\\)[A-ZА-Я]/g, '?').replaceAll('ё', '?').replace(/\s{2,}/g, '?')])
+      expect([id, text]).toEqual([
+        id,
+        text
+          .replace(/(?<!\\)[A-ZА-Я]/g, '?')
+          .replaceAll('ё', '?')
+          .replace(/\s{2,}/g, '?'),
+      ])
       if (typeof message !== 'string') expect([id, text.replace(/\\./g, '').match(/[*+]|\{\d+,\}/)]).toEqual([id, null])
     }
   }

@@ -51,7 +51,7 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
       'cannot pull the image',
       'manifest for registry.example/testops:526u03 not found: manifest unknown: manifest unknown',
       'manifest unknown',
-      'pull access denied for testops, repository does not exist or may require \'docker login\'',
+      "pull access denied for testops, repository does not exist or may require 'docker login'",
       'не удаётся скачать образ',
       'образ не скачивается',
     ],
@@ -68,7 +68,7 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
     'duplicate-move',
     [
       'moving a test case to another project fails with 409',
-      'can\'t move test case between projects, conflict',
+      "can't move test case between projects, conflict",
       'test case cannot be moved, error 409',
       'не могу перенести тест-кейс в другой проект, ошибка 409',
       'не переносится тест-кейс в другой проект',
@@ -169,13 +169,7 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
       'тесты не связываются с тест-кейсами',
     ],
   ],
-  [
-    'unlinked',
-    [
-      'test results unlinked',
-      'тесты несвязанные',
-    ],
-  ],
+  ['unlinked', ['test results unlinked', 'тесты несвязанные']],
   [
     'empty-results',
     [
@@ -257,13 +251,7 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
       'несколько тестов показаны как один результат',
     ],
   ],
-  [
-    'parameters-missing',
-    [
-      'parameterized tests shown as one',
-      'параметризованные тесты схлопнулись в один',
-    ],
-  ],
+  ['parameters-missing', ['parameterized tests shown as one', 'параметризованные тесты схлопнулись в один']],
   [
     'volatile-parameter',
     [
@@ -319,73 +307,15 @@ export const inOtherWords: readonly [finds: string, said: readonly string[]][] =
 
 /** The same with one letter wrong. */
 export const mistyped: readonly [finds: string, said: readonly string[]][] = [
-  [
-    'quarantine',
-    [
-      'quarentine',
-      'карантн',
-    ],
-  ],
-  [
-    'nested-attachment',
-    [
-      'attachements are not shown',
-    ],
-  ],
-  [
-    'broker-alarm',
-    [
-      'memory watermrk',
-    ],
-  ],
-  [
-    'stuck-lock',
-    [
-      'Could not aquire change log lock',
-      'Waitng for changelog lock',
-    ],
-  ],
-  [
-    'cannot-connect',
-    [
-      'Не удаеться установить соединение',
-      'Не удаётся устновить соединение',
-    ],
-  ],
-  [
-    'duplicate-move',
-    [
-      'Request failed with status cod 409',
-    ],
-  ],
-  [
-    'durable-mismatch',
-    [
-      'PRECONDITION_FALED',
-    ],
-  ],
-  [
-    'volatile-parameter',
-    [
-      'тесты зависли в очериди',
-    ],
-  ],
-  [
-    'empty-results',
-    [
-      'запуск пустй',
-    ],
-  ],
-  [
-    'admin-signin',
-    [
-      'cannot sign in as adminstrator',
-    ],
-  ],
-  [
-    'stale-sessions',
-    [
-      'The expected CSFR token could not be found',
-    ],
-  ],
+  ['quarantine', ['quarentine', 'карантн']],
+  ['nested-attachment', ['attachements are not shown']],
+  ['broker-alarm', ['memory watermrk']],
+  ['stuck-lock', ['Could not aquire change log lock', 'Waitng for changelog lock']],
+  ['cannot-connect', ['Не удаеться установить соединение', 'Не удаётся устновить соединение']],
+  ['duplicate-move', ['Request failed with status cod 409']],
+  ['durable-mismatch', ['PRECONDITION_FALED']],
+  ['volatile-parameter', ['тесты зависли в очериди']],
+  ['empty-results', ['запуск пустй']],
+  ['admin-signin', ['cannot sign in as adminstrator']],
+  ['stale-sessions', ['The expected CSFR token could not be found']],
 ]

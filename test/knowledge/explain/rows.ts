@@ -23,7 +23,8 @@ export const rows: readonly Row[] = [
   },
   {
     said: '`Не удается установить соединение` (cannot establish connection)',
-    condition: 'An integration cannot reach the external system: wrong credentials, no connectivity, or the external API changed.',
+    condition:
+      'An integration cannot reach the external system: wrong credentials, no connectivity, or the external API changed.',
     finds: 'cannot-connect',
   },
   {
@@ -38,7 +39,8 @@ export const rows: readonly Row[] = [
   },
   {
     said: 'Broker failure: queue creation refused (message about `transient_nonexcl_queues`)',
-    condition: 'Broker version 4.3 or higher without quorum queues, while the service declares queues with `durable=false` by default.',
+    condition:
+      'Broker version 4.3 or higher without quorum queues, while the service declares queues with `durable=false` by default.',
     finds: 'transient-refused',
   },
   {
@@ -57,7 +59,11 @@ export const rows: readonly Row[] = [
     condition: 'Files were in the results directory before the agent started and nothing new was added.',
     finds: 'files-before-agent',
   },
-  { said: 'Some results missing in a non-empty launch', condition: 'Tests are in quarantine (see part 3).', finds: 'quarantine' },
+  {
+    said: 'Some results missing in a non-empty launch',
+    condition: 'Tests are in quarantine (see part 3).',
+    finds: 'quarantine',
+  },
   { said: 'Result file ignored as a result', condition: 'File larger than 2,000,000 bytes.', finds: 'oversize-result' },
   {
     said: 'Results missing at import',
@@ -77,7 +83,8 @@ export const rows: readonly Row[] = [
   },
   {
     said: 'Attachments visible in the report tool but not in the service',
-    condition: "Attachments in child directories; the uploader's option to skip attachments of passed tests is on; attachments deleted by cleanup rules.",
+    condition:
+      "Attachments in child directories; the uploader's option to skip attachments of passed tests is on; attachments deleted by cleanup rules.",
     finds: 'nested-attachment',
   },
   {
@@ -91,7 +98,10 @@ export const rows: readonly Row[] = [
 /** Messages as they stand in logs and on screens, with names, times and numbers in braces. */
 export const messages: readonly [message: string, finds: string][] = [
   ['liquibase.lockservice : Waiting for changelog lock....', 'stuck-lock'],
-  ['liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by {host} ({address}) since {date}', 'stuck-lock'],
+  [
+    'liquibase.exception.LockException: Could not acquire change log lock.  Currently locked by {host} ({address}) since {date}',
+    'stuck-lock',
+  ],
   [
     'org.springframework.amqp.AmqpIOException: connection error; protocol method: #method<connection.close>(reply-code=541, reply-text=INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\nBy default, this feature is not permitted anymore.\nThe feature will be removed from a future major RabbitMQ version, regardless of the configuration; actual version to be determined.\nTo...',
     'transient-refused',
@@ -120,8 +130,17 @@ export const messages: readonly [message: string, finds: string][] = [
     'Kernel pid terminated (application_controller) ("{application_start_failure,rabbit,{{failed_to_deny_deprecated_features,[transient_nonexcl_queues]},{rabbit,start,[normal,[]]}}}")',
     'broker-does-not-boot',
   ],
-  ["<0.132.0> You've tried to set deprecated_features.permit.transient_nonexcl_queues, but there is no setting with that name.", 'broker-does-not-boot'],
+  [
+    "<0.132.0> You've tried to set deprecated_features.permit.transient_nonexcl_queues, but there is no setting with that name.",
+    'broker-does-not-boot',
+  ],
   ['Не удается установить соединение', 'cannot-connect'],
-  ['{"@timestamp":"{date}","level":"ERROR","logger":"liquibase","message":"Could not acquire change log lock.  Currently locked by {host} ({address})"}', 'stuck-lock'],
-  ['{"error":"{host}","trace":"java.net.UnknownHostException: {host}\\n\\tat java.base/java.net.InetAddress.getByName(InetAddress.java:{number})"}', 'unknown-host'],
+  [
+    '{"@timestamp":"{date}","level":"ERROR","logger":"liquibase","message":"Could not acquire change log lock.  Currently locked by {host} ({address})"}',
+    'stuck-lock',
+  ],
+  [
+    '{"error":"{host}","trace":"java.net.UnknownHostException: {host}\\n\\tat java.base/java.net.InetAddress.getByName(InetAddress.java:{number})"}',
+    'unknown-host',
+  ],
 ]

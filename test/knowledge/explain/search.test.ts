@@ -27,7 +27,11 @@ test.each<[query: string, found: string[], nearest: string[]]>([
   ['sesions/clok', [], ['sessions/clock']],
   ['stuck-lok', [], ['stuck-lock']],
   ['quarentine', ['quarantine'], []],
-  ['databse', ['database-down', 'database/reachable', 'database/connections', 'database/disk', 'connections-exhausted'], []],
+  [
+    'databse',
+    ['database-down', 'database/reachable', 'database/connections', 'database/disk', 'connections-exhausted'],
+    [],
+  ],
   ['zebra hypervisor tapir', [], ['cpu-without-v3']],
   ['', [], []],
   [' \n ', [], []],
@@ -43,7 +47,11 @@ test.each([
   ['cut at its end', 'o.s.boot.SpringApplication : Could not acquire change lo\u2026', 'stuck-lock'],
   ['cut at both ends', 'not acquire change log', 'stuck-lock'],
   ['cut at its beginning', 'cquire change log lock.  Currently locked by testops-7d9f', 'stuck-lock'],
-  ['broken at the edge of a screen', 'liquibase.exception.LockException: Could not acq\nuire change log lock.  Currently locked b\ny testops-7d9f', 'stuck-lock'],
+  [
+    'broken at the edge of a screen',
+    'liquibase.exception.LockException: Could not acq\nuire change log lock.  Currently locked b\ny testops-7d9f',
+    'stuck-lock',
+  ],
   ['of the web interface', 'Не удается установить соед', 'cannot-connect'],
 ])('a message is known that is %s', (_, query, id) => {
   expect(idsOf(query)[0]).toBe(id)
@@ -56,7 +64,11 @@ test.each([
   ['Request failed with status code 504', ['proxy-limits']],
   ['Request failed with status code 500', []],
 ])('a status says what it says, and nothing of another: %s', (query, ids) => {
-  expect(search(query).found.flatMap(({ entry }) => (entry.kind === 'fault' ? entry.id : [])).sort()).toEqual(ids)
+  expect(
+    search(query)
+      .found.flatMap(({ entry }) => (entry.kind === 'fault' ? entry.id : []))
+      .sort(),
+  ).toEqual(ids)
 })
 
 test.each([
@@ -94,7 +106,10 @@ test.each([
   ['пробел в конце пароля', 'bad-credentials'],
   ['динамические параметры', 'volatile-parameter'],
   ["(error) ERR unknown command 'FLUSHALL', with args beginning with: ", 'flush-disabled'],
-  ['javax.net.ssl.SSLHandshakeException: PKIX path building failed: unable to find valid certification path to requested target', 'cannot-connect'],
+  [
+    'javax.net.ssl.SSLHandshakeException: PKIX path building failed: unable to find valid certification path to requested target',
+    'cannot-connect',
+  ],
   ['admin password', 'administrator-password'],
   ['user name or e-mail', 'user-names'],
   ['ldap', 'admin-signin'],
@@ -131,8 +146,10 @@ test('every check, signature and fault of the lab has a text', () => {
   const kinds = new Map(explainEntries.map(({ id, kind }) => [id, kind]))
   for (const { id } of checks) expect([id, kinds.get(id)]).toEqual([id, 'check'])
   // a fault may bear the same name
-  for (const { id } of signatures) expect([id, ['signature', 'fault'].includes(kinds.get(id) ?? '')]).toEqual([id, true])
-  for (const { id, kind } of faults) if (kind === 'fault') expect([id, ['signature', 'fault'].includes(kinds.get(id) ?? '')]).toEqual([id, true])
+  for (const { id } of signatures)
+    expect([id, ['signature', 'fault'].includes(kinds.get(id) ?? '')]).toEqual([id, true])
+  for (const { id, kind } of faults)
+    if (kind === 'fault') expect([id, ['signature', 'fault'].includes(kinds.get(id) ?? '')]).toEqual([id, true])
 })
 
 test('a fault goes on with the text of a check that names it', () => {

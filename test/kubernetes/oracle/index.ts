@@ -54,16 +54,37 @@ async function built(): Promise<string> {
     cache,
     `field-owners-${suite}-${mark}`,
     async (temporary) => {
-      options.progress(`fetching Go and Kubernetes' libraries from Debian ${suite} (about 130 MB, once), and building with them`)
+      options.progress(
+        `fetching Go and Kubernetes' libraries from Debian ${suite} (about 130 MB, once), and building with them`,
+      )
       const root = join(temporary, 'root')
-      for (const packageName of ['golang-go', 'golang-k8s-client-go-dev']) await unpackDebian({ suite, packageName, cache, root }, options)
+      for (const packageName of ['golang-go', 'golang-k8s-client-go-dev'])
+        await unpackDebian({ suite, packageName, cache, root }, options)
       const code = join(root, 'usr/share/gocode')
       const place = join(code, 'src/k8s.io/client-go/applyconfigurations/oracle')
       await mkdir(place)
       for (const name of sources) await copyFile(join(import.meta.dirname, name), join(place, name))
-      const goRoot = join(root, 'usr/lib', (await readdir(join(root, 'usr/lib'))).find((name) => name.startsWith('go-'))!)
-      const environment = { PATH: '/usr/bin:/bin', HOME: root, GOROOT: goRoot, GOPATH: code, GOCACHE: join(temporary, 'cache'), GO111MODULE: 'off', CGO_ENABLED: '0', GOFLAGS: '', GOTOOLCHAIN: 'local' }
-      const made = await tryProgram(join(goRoot, 'bin/go'), ['build', '-C', place, '-ldflags=-s -w', '-o', join(temporary, 'oracle'), '.'], { environment })
+      const goRoot = join(
+        root,
+        'usr/lib',
+        (await readdir(join(root, 'usr/lib'))).find((name) => name.startsWith('go-'))!,
+      )
+      const environment = {
+        PATH: '/usr/bin:/bin',
+        HOME: root,
+        GOROOT: goRoot,
+        GOPATH: code,
+        GOCACHE: join(temporary, 'cache'),
+        GO111MODULE: 'off',
+        CGO_ENABLED: '0',
+        GOFLAGS: '',
+        GOTOOLCHAIN: 'local',
+      }
+      const made = await tryProgram(
+        join(goRoot, 'bin/go'),
+        ['build', '-C', place, '-ldflags=-s -w', '-o', join(temporary, 'oracle'), '.'],
+        { environment },
+      )
       if (!made.ok) throw new Error(`the oracle was not built: ${made.message}`)
       for (const needless of [root, join(temporary, 'cache')]) await rm(needless, { recursive: true, force: true })
     },

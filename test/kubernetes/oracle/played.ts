@@ -11,8 +11,20 @@ export interface Played {
   causes?: unknown
 }
 
-const places = { Deployment: '/apis/apps/v1/namespaces/testops/deployments', Secret: '/api/v1/namespaces/testops/secrets', ConfigMap: '/api/v1/namespaces/testops/configmaps' }
-const types: Partial<Record<Write['verb'], string>> = { json: 'json-patch+json', giveUp: 'json-patch+json', merge: 'merge-patch+json', scale: 'merge-patch+json', forget: 'merge-patch+json', strategic: 'strategic-merge-patch+json', apply: 'apply-patch+yaml' }
+const places = {
+  Deployment: '/apis/apps/v1/namespaces/testops/deployments',
+  Secret: '/api/v1/namespaces/testops/secrets',
+  ConfigMap: '/api/v1/namespaces/testops/configmaps',
+}
+const types: Partial<Record<Write['verb'], string>> = {
+  json: 'json-patch+json',
+  giveUp: 'json-patch+json',
+  merge: 'merge-patch+json',
+  scale: 'merge-patch+json',
+  forget: 'merge-patch+json',
+  strategic: 'strategic-merge-patch+json',
+  apply: 'apply-patch+yaml',
+}
 const methods: Partial<Record<Write['verb'], string>> = { create: 'POST', replace: 'PUT' }
 
 /** Plays the writes on an API server of the tests. */
@@ -39,7 +51,8 @@ export async function playedHere({ kind, writes }: Sequence): Promise<Played[]> 
 }
 
 function addressOf({ verb, manager, subresource, force }: Write): string {
-  const place = verb === 'create' ? '' : `/a${verb === 'scale' ? '/scale' : subresource === undefined ? '' : `/${subresource}`}`
+  const place =
+    verb === 'create' ? '' : `/a${verb === 'scale' ? '/scale' : subresource === undefined ? '' : `/${subresource}`}`
   const query = new URLSearchParams({ fieldManager: manager, ...(verb === 'apply' && { force: String(force) }) })
   return `${place}?${query.toString()}`
 }
@@ -48,7 +61,9 @@ function bodyOf({ verb, manager, replicas, body }: Write, live: Stored | null): 
   if (verb === 'scale') return { spec: { replicas } }
   if (verb === 'forget') return { metadata: { managedFields: [{}] } }
   if (verb !== 'giveUp') return body
-  const own = (live?.metadata.managedFields ?? []).flatMap((it, index) => (it.manager === manager && it.operation === 'Update' ? [index] : []))
+  const own = (live?.metadata.managedFields ?? []).flatMap((it, index) =>
+    it.manager === manager && it.operation === 'Update' ? [index] : [],
+  )
   return own.reverse().map((index) => ({ op: 'remove', path: `/metadata/managedFields/${index}` }))
 }
 
@@ -63,20 +78,33 @@ export interface Answer {
 
 /** What can be compared of it. */
 export function plainly({ status, object, message, causes, details }: Answer): Played {
-  if (status === 409) return { status, ...(message !== undefined && { message }), causes: byManager(causes ?? details?.causes) }
+  if (status === 409)
+    return { status, ...(message !== undefined && { message }), causes: byManager(causes ?? details?.causes) }
   return status >= 400 ? { status: 422 } : { status: 200, object: without(object as Stored) }
 }
 
 /** Their own order is by chance. */
 function byManager(causes: unknown): unknown {
-  return (causes as { message: string }[]).sort((one, other) => (one.message < other.message ? -1 : one.message > other.message ? 1 : 0))
+  return (causes as { message: string }[]).sort((one, other) =>
+    one.message < other.message ? -1 : one.message > other.message ? 1 : 0,
+  )
 }
 
 function without({ kind: _kind, apiVersion: _version, status, metadata, ...rest }: Stored): object {
-  const { uid: _uid, creationTimestamp: _created, resourceVersion: _number, generation: _generation, managedFields = [], ...own } = metadata
+  const {
+    uid: _uid,
+    creationTimestamp: _created,
+    resourceVersion: _number,
+    generation: _generation,
+    managedFields = [],
+    ...own
+  } = metadata
   // which of a second are first is by chance
-  const owners = managedFields.map(({ time: _time, ...entry }) => sorted(entry)).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
-  const isNone = status === undefined || (typeof status === 'object' && status !== null && Object.keys(status).length === 0)
+  const owners = managedFields
+    .map(({ time: _time, ...entry }) => sorted(entry))
+    .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
+  const isNone =
+    status === undefined || (typeof status === 'object' && status !== null && Object.keys(status).length === 0)
   return sorted({ ...rest, ...(!isNone && { status }), metadata: own, owners }) as object
 }
 
@@ -84,5 +112,9 @@ function without({ kind: _kind, apiVersion: _version, status, metadata, ...rest 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, it]) => [key, sorted(it)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, it]) => [key, sorted(it)]),
+  )
 }

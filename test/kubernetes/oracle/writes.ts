@@ -42,12 +42,18 @@ interface Chance {
 function chanceFrom(seed: string): Chance {
   const random = randomFrom(seed)
   const is = (share: number): boolean => random() < share
-  return { is, one: (...all) => all[Math.floor(random() * all.length)]!, some: (all, share = 0.5) => all.filter(() => is(share)) }
+  return {
+    is,
+    one: (...all) => all[Math.floor(random() * all.length)]!,
+    some: (all, share = 0.5) => all.filter(() => is(share)),
+  }
 }
 
 /** Something that makes a whole object. */
 function beginning(make: () => Write, { one }: Chance, first: Write): Write {
-  const isWhole = ({ verb, body }: Write): boolean => (verb === 'apply' || verb === 'replace') && !(isMembers(body) && isMembers(body['spec']) && body['spec']['selector'] === undefined)
+  const isWhole = ({ verb, body }: Write): boolean =>
+    (verb === 'apply' || verb === 'replace') &&
+    !(isMembers(body) && isMembers(body['spec']) && body['spec']['selector'] === undefined)
   let it = first
   while (!isWhole(it)) it = make()
   return it.verb === 'apply' ? it : { verb: 'create', manager: one(...writers), body: it.body }
@@ -56,23 +62,42 @@ function beginning(make: () => Write, { one }: Chance, first: Write): Write {
 function deployments(chance: Chance): () => Write {
   const { one, some, is } = chance
   const value = (): string => one('1', '2', '')
-  const map = (names: readonly string[], share = 0.5): Members => Object.fromEntries(some(names, share).map((name) => [name, value()]))
+  const map = (names: readonly string[], share = 0.5): Members =>
+    Object.fromEntries(some(names, share).map((name) => [name, value()]))
   const optional = (name: string, make: () => unknown, share = 0.3): Members => (is(share) ? { [name]: make() } : {})
-  const variable = (name: string): Members => ({ name, ...one<Members>({ value: value() }, { value: value() }, { valueFrom: { secretKeyRef: { name: one('s', 't'), key: 'k' } } }, { valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }) })
+  const variable = (name: string): Members => ({
+    name,
+    ...one<Members>(
+      { value: value() },
+      { value: value() },
+      { valueFrom: { secretKeyRef: { name: one('s', 't'), key: 'k' } } },
+      { valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    ),
+  })
   const shuffled = <T>(all: readonly T[]): T[] => (is(0.3) ? [...all].reverse() : [...all])
-  const port = (containerPort: number): Members => ({ containerPort, ...optional('name', () => `p${containerPort}`), ...optional('protocol', () => one('TCP', 'UDP')) })
+  const port = (containerPort: number): Members => ({
+    containerPort,
+    ...optional('name', () => `p${containerPort}`),
+    ...optional('protocol', () => one('TCP', 'UDP')),
+  })
   const container = (name: string, isWhole = true): Members => ({
     name,
     ...(isWhole || is(0.3) ? { image: one('r/a:1', 'r/a:2', 'r/b') } : {}),
     ...optional('env', () => shuffled(some(['A', 'B', 'C'])).map(variable), 0.7),
     ...optional('ports', () => some([80, 81]).map(port)),
     ...optional('volumeMounts', () => some(['/a', '/b']).map((mountPath) => ({ mountPath, name: one('v', 'w') }))),
-    ...optional('resources', () => one<Members>({ limits: { cpu: '1' } }, { limits: { cpu: '2' }, requests: { memory: '1Gi' } }, {}), 0.2),
+    ...optional(
+      'resources',
+      () => one<Members>({ limits: { cpu: '1' } }, { limits: { cpu: '2' }, requests: { memory: '1Gi' } }, {}),
+      0.2,
+    ),
     ...optional('command', () => one(['a'], ['a', 'b']), 0.2),
     ...optional('envFrom', () => [{ secretRef: { name: one('s', 't') } }], 0.1),
   })
   const pod = (isWhole: boolean): Members => ({
-    containers: isWhole ? shuffled(['app', ...some(['side'])]).map((name) => container(name)) : some(['app', 'side']).map((name) => container(name, false)),
+    containers: isWhole
+      ? shuffled(['app', ...some(['side'])]).map((name) => container(name))
+      : some(['app', 'side']).map((name) => container(name, false)),
     ...optional('initContainers', () => [container('init')], 0.1),
     ...optional('volumes', () => some(['v', 'w']).map((name) => ({ name, secret: { secretName: one('s', 't') } }))),
     ...optional('nodeSelector', () => map(['n', 'm']), 0.2),
@@ -83,20 +108,84 @@ function deployments(chance: Chance): () => Write {
   const spec = (isWhole: boolean): Members => ({
     ...(isWhole ? { selector: { matchLabels: { app: 'a' } } } : {}),
     ...optional('replicas', () => one(0, 1, 2, 3)),
-    ...optional('strategy', () => one<Members>({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } }, { type: 'RollingUpdate' }), 0.3),
+    ...optional(
+      'strategy',
+      () => one<Members>({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } }, { type: 'RollingUpdate' }),
+      0.3,
+    ),
     ...optional('paused', () => one(true, false), 0.1),
     template: {
-      ...(isWhole ? { metadata: { labels: { app: 'a', ...map(['l']) }, ...optional('annotations', () => map(['restartedAt'], 0.9)) } } : optional('metadata', () => ({ annotations: map(['restartedAt', 'x'], 0.7) }))),
+      ...(isWhole
+        ? {
+            metadata: {
+              labels: { app: 'a', ...map(['l']) },
+              ...optional('annotations', () => map(['restartedAt'], 0.9)),
+            },
+          }
+        : optional('metadata', () => ({ annotations: map(['restartedAt', 'x'], 0.7) }))),
       spec: pod(isWhole),
     },
   })
   const whole = (): Members => object('apps/v1', 'Deployment', chance, { spec: spec(is(0.8)) })
-  const status = (): Members => ({ status: { observedGeneration: one(1, 2), conditions: some(['Available', 'Progressing']).map((type) => ({ type, status: one('True', 'False'), lastUpdateTime: one('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'), lastTransitionTime: '2026-01-01T00:00:00Z' })) } })
-  const strategic = (): Members => object('apps/v1', 'Deployment', chance, { spec: { ...optional('replicas', () => one(1, 2)), template: { ...optional('metadata', () => ({ annotations: { restartedAt: one('1', null) } })), spec: { containers: some(['app', 'side'], 0.7).map((name) => one<Members>({ name, image: 'r/c:1' }, { name, image: 'r/a:1', env: some(['A', 'B', 'D']).map((it) => one<Members>({ name: it, value: value() }, { name: it, value: value() }, { name: it, $patch: 'delete' })) })) } } } })
-  const paths = ['/spec/template/spec/containers/0/image', '/spec/template/spec/containers/0/env/0/value', '/metadata/labels/l', '/spec/replicas', '/spec/template/spec/containers/0/env/0', '/spec/template/spec/containers/0/env/-', '/spec/template/spec/containers/0/env', '/spec/template/spec/nodeSelector']
+  const status = (): Members => ({
+    status: {
+      observedGeneration: one(1, 2),
+      conditions: some(['Available', 'Progressing']).map((type) => ({
+        type,
+        status: one('True', 'False'),
+        lastUpdateTime: one('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'),
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      })),
+    },
+  })
+  const strategic = (): Members =>
+    object('apps/v1', 'Deployment', chance, {
+      spec: {
+        ...optional('replicas', () => one(1, 2)),
+        template: {
+          ...optional('metadata', () => ({ annotations: { restartedAt: one('1', null) } })),
+          spec: {
+            containers: some(['app', 'side'], 0.7).map((name) =>
+              one<Members>(
+                { name, image: 'r/c:1' },
+                {
+                  name,
+                  image: 'r/a:1',
+                  env: some(['A', 'B', 'D']).map((it) =>
+                    one<Members>(
+                      { name: it, value: value() },
+                      { name: it, value: value() },
+                      { name: it, $patch: 'delete' },
+                    ),
+                  ),
+                },
+              ),
+            ),
+          },
+        },
+      },
+    })
+  const paths = [
+    '/spec/template/spec/containers/0/image',
+    '/spec/template/spec/containers/0/env/0/value',
+    '/metadata/labels/l',
+    '/spec/replicas',
+    '/spec/template/spec/containers/0/env/0',
+    '/spec/template/spec/containers/0/env/-',
+    '/spec/template/spec/containers/0/env',
+    '/spec/template/spec/nodeSelector',
+  ]
   const operation = (): Members => {
     const [op, path] = [one('add', 'replace', 'remove'), one(...paths)]
-    const given = path.endsWith('replicas') ? one(1, 2) : path.endsWith('/env') ? [variable('A'), variable('B')] : /env\/.$/.test(path) ? variable(one('A', 'B')) : path.endsWith('nodeSelector') ? map(['n']) : one('1', '2')
+    const given = path.endsWith('replicas')
+      ? one(1, 2)
+      : path.endsWith('/env')
+        ? [variable('A'), variable('B')]
+        : /env\/.$/.test(path)
+          ? variable(one('A', 'B'))
+          : path.endsWith('nodeSelector')
+            ? map(['n'])
+            : one('1', '2')
     return op === 'remove' ? { op, path } : { op, path, value: given }
   }
   return () =>
@@ -113,17 +202,53 @@ function dataObjects(chance: Chance, kind: 'Secret' | 'ConfigMap'): () => Write 
   const isSecret = kind === 'Secret'
   const value = (): string => (isSecret ? one('YQ==', 'Yg==', '') : one('a', 'b', ''))
   const map = (make: () => unknown): Members => Object.fromEntries(some(['x', 'y', 'z']).map((name) => [name, make()]))
-  const whole = (): Members => object('v1', kind, chance, { ...one<Members>({ data: map(value) }, { data: map(value) }, isSecret ? { stringData: map(() => one('a', 'b')) } : { binaryData: map(() => one('YQ==', 'Yg==')) }, {}), ...(isSecret && chance.is(0.5) ? { type: 'Opaque' } : {}) })
+  const whole = (): Members =>
+    object('v1', kind, chance, {
+      ...one<Members>(
+        { data: map(value) },
+        { data: map(value) },
+        isSecret ? { stringData: map(() => one('a', 'b')) } : { binaryData: map(() => one('YQ==', 'Yg==')) },
+        {},
+      ),
+      ...(isSecret && chance.is(0.5) ? { type: 'Opaque' } : {}),
+    })
   return () =>
     written(chance, whole, {
-      merge: () => ({ verb: 'merge', manager: one(...writers), body: { data: one<unknown>(map(() => one(value(), null)), map(value), null) } }),
-      json: () => ({ verb: 'json', manager: one(...writers), body: [one<Members>({ op: 'add', path: '/data/x', value: value() }, { op: 'remove', path: '/data/y' }, { op: 'replace', path: '/data/z', value: value() })] }),
+      merge: () => ({
+        verb: 'merge',
+        manager: one(...writers),
+        body: {
+          data: one<unknown>(
+            map(() => one(value(), null)),
+            map(value),
+            null,
+          ),
+        },
+      }),
+      json: () => ({
+        verb: 'json',
+        manager: one(...writers),
+        body: [
+          one<Members>(
+            { op: 'add', path: '/data/x', value: value() },
+            { op: 'remove', path: '/data/y' },
+            { op: 'replace', path: '/data/z', value: value() },
+          ),
+        ],
+      }),
     })
 }
 
 function object(apiVersion: string, kind: string, { one, some, is }: Chance, rest: Members): Members {
-  const map = (names: readonly string[]): Members => Object.fromEntries(some(names).map((name) => [name, one('1', '2', '')]))
-  const metadata = { name: 'a', namespace: 'testops', ...(is(0.3) && { labels: map(['l', 'm']) }), ...(is(0.3) && { annotations: map(['a', 'b/c']) }), ...(is(0.1) && { finalizers: some(['x.io/f', 'x.io/g']) }) }
+  const map = (names: readonly string[]): Members =>
+    Object.fromEntries(some(names).map((name) => [name, one('1', '2', '')]))
+  const metadata = {
+    name: 'a',
+    namespace: 'testops',
+    ...(is(0.3) && { labels: map(['l', 'm']) }),
+    ...(is(0.3) && { annotations: map(['a', 'b/c']) }),
+    ...(is(0.1) && { finalizers: some(['x.io/f', 'x.io/g']) }),
+  }
   return { apiVersion, kind, metadata, ...rest }
 }
 
@@ -146,5 +271,11 @@ function written({ one, is }: Chance, whole: () => Members, others: Readonly<Rec
 /** As `kubectl apply` notes on its own side what it applied. */
 function noted(config: Members): Members {
   const metadata = config['metadata'] as Members
-  return { ...config, metadata: { ...metadata, annotations: { ...(metadata['annotations'] as Members | undefined), [lastApplied]: JSON.stringify(config) } } }
+  return {
+    ...config,
+    metadata: {
+      ...metadata,
+      annotations: { ...(metadata['annotations'] as Members | undefined), [lastApplied]: JSON.stringify(config) },
+    },
+  }
 }

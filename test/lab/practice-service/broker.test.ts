@@ -35,11 +35,13 @@ async function client({ vhost }: Deployment): Promise<Awaited<ReturnType<typeof 
 test('declares exchanges, queues and bindings, consumes, and names its connection', async () => {
   const on = await deployment()
   const service = await startService(on.settings)
-  expect((await queues(on)).map(({ name, durable }) => ({ name, durable })).sort((a, b) => a.name.localeCompare(b.name))).toEqual(
-    queueNames.map((name) => ({ name, durable: true })),
-  )
+  expect(
+    (await queues(on)).map(({ name, durable }) => ({ name, durable })).sort((a, b) => a.name.localeCompare(b.name)),
+  ).toEqual(queueNames.map((name) => ({ name, durable: true })))
   const exchanges = (await on.vhost.manage('GET', `/api/exchanges/${on.vhost.vhost}`)) as ManagedQueue[]
-  expect(exchanges.filter(({ name }) => name.startsWith('testops')).map(({ name, durable }) => ({ name, durable }))).toEqual([
+  expect(
+    exchanges.filter(({ name }) => name.startsWith('testops')).map(({ name, durable }) => ({ name, durable })),
+  ).toEqual([
     { name: 'testops.dead-letter', durable: true },
     { name: 'testops.direct', durable: true },
   ])
@@ -61,8 +63,14 @@ test('declares exchanges, queues and bindings, consumes, and names its connectio
   const channel = await (await client(on)).createChannel()
   channel.publish('testops.direct', 'testops_upload_process', Buffer.from('work'))
   channel.publish('testops.dead-letter', 'testops_upload_process_dlq', Buffer.from('stuck'))
-  await until('the dead letter', async () => (await channel.checkQueue('testops_upload_process_dlq')).messageCount === 1)
-  await until('the work to be taken', async () => (await channel.checkQueue('testops_upload_process')).messageCount === 0)
+  await until(
+    'the dead letter',
+    async () => (await channel.checkQueue('testops_upload_process_dlq')).messageCount === 1,
+  )
+  await until(
+    'the work to be taken',
+    async () => (await channel.checkQueue('testops_upload_process')).messageCount === 0,
+  )
   expect((await channel.checkQueue('testops_upload_process')).consumerCount).toBe(1)
   expect((await channel.checkQueue('testops_upload_process_dlq')).consumerCount).toBe(0)
 })
@@ -123,7 +131,9 @@ describe('a refused declaration', () => {
     const on = await deployment()
     await (await (await client(on)).createChannel()).assertExchange('testops.direct', 'direct', { durable: false })
     const service = await startService(on.settings)
-    expect(service.log()).toMatch(/inequivalent arg 'durable' for exchange 'testops\.direct'.*, class-id=40, method-id=10\)/)
+    expect(service.log()).toMatch(
+      /inequivalent arg 'durable' for exchange 'testops\.direct'.*, class-id=40, method-id=10\)/,
+    )
   })
 
   test('541: a broker that refuses transient queues', async () => {
@@ -152,7 +162,8 @@ describe('a broker that goes away', () => {
     const service = await startService(on.settings)
     const name = await until(
       'the connection to be listed',
-      async () => ((await on.vhost.manage('GET', `/api/vhosts/${on.vhost.vhost}/connections`)) as { name: string }[])[0]?.name,
+      async () =>
+        ((await on.vhost.manage('GET', `/api/vhosts/${on.vhost.vhost}/connections`)) as { name: string }[])[0]?.name,
     )
     await on.vhost.manage('DELETE', `/api/queues/${on.vhost.vhost}/testops_system_dead_letter`)
     await on.vhost.manage('DELETE', `/api/connections/${encodeURIComponent(name)}`)
@@ -172,7 +183,9 @@ describe('a broker that goes away', () => {
     const on = await deployment()
     const service = await startService(on.settings)
     await on.vhost.manage('DELETE', `/api/queues/${on.vhost.vhost}/testops_upload_process`)
-    await until('the queue to come back', async () => (await queues(on)).some((queue) => queue.name === 'testops_upload_process'))
+    await until('the queue to come back', async () =>
+      (await queues(on)).some((queue) => queue.name === 'testops_upload_process'),
+    )
     await until('health', async () => (await rabbitHealth(service)).status === 'UP')
   })
 
@@ -182,9 +195,14 @@ describe('a broker that goes away', () => {
     const service = await startService({ ...on.settings, SPRING_RABBITMQ_ADDRESSES: `amqp://127.0.0.1:${port}` })
     expect(await rabbitHealth(service)).toEqual({
       status: 'DOWN',
-      details: { error: 'org.springframework.amqp.AmqpConnectException: java.net.ConnectException: Connection refused' },
+      details: {
+        error: 'org.springframework.amqp.AmqpConnectException: java.net.ConnectException: Connection refused',
+      },
     })
-    await until('another attempt', () => service.log().split(`Attempting to connect to: [127.0.0.1:${port}]`).length > 2)
+    await until(
+      'another attempt',
+      () => service.log().split(`Attempting to connect to: [127.0.0.1:${port}]`).length > 2,
+    )
   })
 
   test('that does not know the password', async () => {

@@ -74,7 +74,9 @@ test('starts, tells its state, and stops', async () => {
   const service = await unit({ ...settings, SERVER_PORT: String(port) })
   expect(await service.run('status')).toMatchObject({
     code: 3,
-    stdout: expect.stringMatching(/^ActiveState=inactive\nSubState=dead\nMainPID=0\nExecMainStartTimestamp=\n/) as string,
+    stdout: expect.stringMatching(
+      /^ActiveState=inactive\nSubState=dead\nMainPID=0\nExecMainStartTimestamp=\n/,
+    ) as string,
   })
 
   expect(await service.run('start')).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' })
@@ -174,18 +176,24 @@ test('takes over from a start that was killed, and lets one start at a time thro
   expect((await left(programs.service)).length).toBe(1)
 })
 
-test.each(['', '1\n1\n', '{"pid": 1, "startTime": "1"}'])('a lock that a killed start left, %j, keeps nobody waiting', async (text) => {
-  const service = await unit({})
-  await writeFile(join(service.folder, 'service.lock'), text)
-  const started = performance.now()
-  expect((await service.run('stop')).stdout).toBe('not running\n')
-  expect(performance.now() - started).toBeLessThan(5000)
-})
+test.each(['', '1\n1\n', '{"pid": 1, "startTime": "1"}'])(
+  'a lock that a killed start left, %j, keeps nobody waiting',
+  async (text) => {
+    const service = await unit({})
+    await writeFile(join(service.folder, 'service.lock'), text)
+    const started = performance.now()
+    expect((await service.run('stop')).stdout).toBe('not running\n')
+    expect(performance.now() - started).toBeLessThan(5000)
+  },
+)
 
 test('what a killed start may still bring about is ended once the folder has gone, and nothing else', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'unit-'))
   const waiting = (marked: string): ChildProcess =>
-    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore', env: { TESTOPS_ADMIN_SERVER: marked } })
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+      stdio: 'ignore',
+      env: { TESTOPS_ADMIN_SERVER: marked },
+    })
   const [superviser, other] = [waiting(folder), waiting(`${folder}-2`)]
   onEnd(async () => [superviser, other].forEach((child) => child.kill('SIGKILL')))
   await until('both run', async () => (await runs(superviser.pid!)) && (await runs(other.pid!)))
@@ -201,7 +209,9 @@ test('the service gets the settings of its file, and none of ours', async () => 
   const { MainPID: pid } = await service.status()
   const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').filter(Boolean)
   const names = environment.map((entry) => entry.slice(0, entry.indexOf('='))).sort()
-  expect(names).toEqual([...Object.keys(on.settings), 'LAB_MACHINE_FILE', 'LANG', 'NODE_OPTIONS', 'PATH', 'TESTOPS_ADMIN_SERVER'].sort())
+  expect(names).toEqual(
+    [...Object.keys(on.settings), 'LAB_MACHINE_FILE', 'LANG', 'NODE_OPTIONS', 'PATH', 'TESTOPS_ADMIN_SERVER'].sort(),
+  )
 })
 
 test.each([

@@ -12,7 +12,9 @@ import type { Settings } from './support/deployment.ts'
 const { tokenValiditySeconds } = settingNames(defaultVendor)
 
 /** The service at a port of its own, and the client of the program, which is kept open as long work keeps it. */
-async function longWork(changes: Settings = {}): Promise<{ api: ApiSource; exchanges: () => Promise<number>; restart: () => Promise<void>; control: number }> {
+async function longWork(
+  changes: Settings = {},
+): Promise<{ api: ApiSource; exchanges: () => Promise<number>; restart: () => Promise<void>; control: number }> {
   const on = await deployment()
   const settings = { ...on.settings, ...changes, SERVER_PORT: String(await freePort()) }
   const control = await freePort()
@@ -22,7 +24,10 @@ async function longWork(changes: Settings = {}): Promise<{ api: ApiSource; excha
     return service
   }
   let service = await start()
-  const opened = await openApi({ baseUrl: service.url, apiToken: new Secret(admin.apiToken), ca: null }, { timeoutMs: 10_000 })
+  const opened = await openApi(
+    { baseUrl: service.url, apiToken: new Secret(admin.apiToken), ca: null },
+    { timeoutMs: 10_000 },
+  )
   onEnd(() => Promise.resolve(opened.close()))
   const restart = async (): Promise<void> => {
     await service.stop()

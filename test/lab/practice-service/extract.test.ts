@@ -20,7 +20,9 @@ const absent = ['defaultCustomFieldValueId']
 
 /** The public description, by which every field has to be there, and no other. */
 async function description(): Promise<Ajv> {
-  const extract = JSON.parse(await readFile(new URL('../../fixtures/report-service-extract.json', import.meta.url), 'utf8')) as {
+  const extract = JSON.parse(
+    await readFile(new URL('../../fixtures/report-service-extract.json', import.meta.url), 'utf8'),
+  ) as {
     components: { schemas: Record<string, Schema> }
   }
   const close = (schema: Schema): void => {
@@ -36,7 +38,10 @@ async function description(): Promise<Ajv> {
 test('lists and their items are those of the public description, field by field, under both prefixes', async () => {
   const on = await deployment()
   const { url } = await startService(on.settings)
-  await until('the first migration', async () => (await sql(on, "SELECT 1 FROM async_job WHERE status = 'COMPLETED'")).length === 4)
+  await until(
+    'the first migration',
+    async () => (await sql(on, "SELECT 1 FROM async_job WHERE status = 'COMPLETED'")).length === 4,
+  )
   const call = await caller(url, admin)
   const ajv = await description()
   const shaped = async (path: string, schema: string): Promise<Page> => {
@@ -48,8 +53,14 @@ test('lists and their items are those of the public description, field by field,
   }
   for (const prefix of ['/api', '/api/rs']) {
     expect((await shaped(`${prefix}/project`, 'PageProjectDto')).content).toHaveLength(3)
-    expect((await shaped(`${prefix}/tree?projectId=1`, 'PageTreeDto')).content).toMatchObject([{ id: 1, projectId: 1 }, { id: 2 }])
-    expect((await shaped(`${prefix}/v2/tree?projectId=1`, 'PageTreeDtoV2')).content).toMatchObject([{ id: 1, projectId: 1 }, { id: 2 }])
+    expect((await shaped(`${prefix}/tree?projectId=1`, 'PageTreeDto')).content).toMatchObject([
+      { id: 1, projectId: 1 },
+      { id: 2 },
+    ])
+    expect((await shaped(`${prefix}/v2/tree?projectId=1`, 'PageTreeDtoV2')).content).toMatchObject([
+      { id: 1, projectId: 1 },
+      { id: 2 },
+    ])
     const { content } = await shaped(`${prefix}/migration/job?status=COMPLETED`, 'PageAsyncJobDto')
     await shaped(`${prefix}/migration/job/${String(content[0]!['id'])}`, 'AsyncJobWithStepsDto')
   }

@@ -68,8 +68,13 @@ describe('token exchange', () => {
   test('refuses a body that is no form', async () => {
     const { url } = await startService((await deployment()).settings)
     expect(
-      (await fetch(`${url}/api/uaa/oauth/token`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }))
-        .status,
+      (
+        await fetch(`${url}/api/uaa/oauth/token`, {
+          method: 'POST',
+          body: '{}',
+          headers: { 'content-type': 'application/json' },
+        })
+      ).status,
     ).toBe(400)
   })
 })
@@ -98,7 +103,9 @@ describe('Bearer tokens', () => {
     const { access_token: token } = await json<{ access_token: string }>(exchange(first.url, admin.apiToken))
     await first.stop()
     const second = await startService(settings)
-    expect((await fetch(`${second.url}/api/uaa/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+    expect((await fetch(`${second.url}/api/uaa/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
+      200,
+    )
   })
 })
 
@@ -158,8 +165,12 @@ describe('tree migration', () => {
     const on = await deployment()
     const service = await startService(on.settings)
     const call = await caller(service.url, admin)
-    const newest = async (): Promise<Job> => (await json<Page<Job>>(call('/api/migration/job?sort=id,DESC&size=1'))).content[0]!
-    await sql(on, "UPDATE tree_data SET path = 'Suites / old' WHERE id = (SELECT min(id) FROM tree_data WHERE tree_id = 2)")
+    const newest = async (): Promise<Job> =>
+      (await json<Page<Job>>(call('/api/migration/job?sort=id,DESC&size=1'))).content[0]!
+    await sql(
+      on,
+      "UPDATE tree_data SET path = 'Suites / old' WHERE id = (SELECT min(id) FROM tree_data WHERE tree_id = 2)",
+    )
     await call('/api/project/1/test-case/tree/2/migration', 'POST')
     const failed = await until('the job', async () => ((await newest()).status === 'FAILED' ? newest() : null))
     expect(failed.name).toBe('test-case-tree-migration: project 1, tree 2')
@@ -177,7 +188,10 @@ describe('tree migration', () => {
     const on = await deployment()
     const { url } = await startService(on.settings)
     const [call, asOwner, asGuest] = await Promise.all([admin, owner, guest].map((user) => caller(url, user)))
-    await until('the first migration', async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0)
+    await until(
+      'the first migration',
+      async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0,
+    )
     await sql(on, 'DELETE FROM tree_node; DELETE FROM async_job')
     const holder = new Client({ connectionString: on.database.url })
     await holder.connect()
@@ -187,7 +201,8 @@ describe('tree migration', () => {
     await call!('/api/project/3/test-case/tree/4/migration', 'POST')
     const waiting = (await json<Page<Job>>(call!('/api/migration/job?sort=id'))).content
     expect(waiting.map(({ status }) => status)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'IN_PROGRESS'])
-    const cancel = async (by: typeof call, id: number): Promise<number> => (await by!(`/api/migration/job/${id}/cancel`, 'POST')).status
+    const cancel = async (by: typeof call, id: number): Promise<number> =>
+      (await by!(`/api/migration/job/${id}/cancel`, 'POST')).status
     expect(await cancel(asGuest, waiting[1]!.id)).toBe(403)
     expect(await cancel(asOwner, waiting[2]!.id)).toBe(403)
     expect(await cancel(asOwner, waiting[1]!.id)).toBe(202)
@@ -198,17 +213,25 @@ describe('tree migration', () => {
       return content.every(({ status }) => status !== 'IN_PROGRESS') && content
     })
     expect(ended.map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELLED', 'COMPLETED'])
-    expect(await sql(on, 'SELECT DISTINCT tree_id::int AS id FROM tree_node ORDER BY 1')).toEqual([{ id: 1 }, { id: 4 }])
+    expect(await sql(on, 'SELECT DISTINCT tree_id::int AS id FROM tree_node ORDER BY 1')).toEqual([
+      { id: 1 },
+      { id: 4 },
+    ])
     // what is over stays as it was
     expect(await cancel(call, ended[0]!.id)).toBe(202)
     expect((await json<Job>(call!(`/api/migration/job/${ended[0]!.id}`))).status).toBe('COMPLETED')
-    expect((await json<{ steps: unknown }>(call!(`/api/migration/job/${ended[1]!.id}`))).steps).toMatchObject([{ status: 'STOPPED' }])
+    expect((await json<{ steps: unknown }>(call!(`/api/migration/job/${ended[1]!.id}`))).steps).toMatchObject([
+      { status: 'STOPPED' },
+    ])
   })
 
   test('runs at start for trees of the old structure, and a hanging one keeps nobody from stopping', async () => {
     const on = await deployment()
     const first = await startService(on.settings)
-    await until('the first migration', async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0)
+    await until(
+      'the first migration',
+      async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0,
+    )
     await first.stop()
     await sql(
       on,
@@ -266,7 +289,12 @@ test('the control server tells the state, delays answers, and refuses what it do
   const service = await startService(on.settings, { controlPort: await freePort(), responseDelayMs: 20 })
   const control = (path: string, body?: string): Promise<Response> =>
     fetch(`http://127.0.0.1:${service.controlPort}${path}`, body === undefined ? {} : { method: 'POST', body })
-  expect(await json(control('/state'))).toEqual({ phase: 'running', clockOffsetMs: 0, responseDelayMs: 20, broker: 'up' })
+  expect(await json(control('/state'))).toEqual({
+    phase: 'running',
+    clockOffsetMs: 0,
+    responseDelayMs: 20,
+    broker: 'up',
+  })
   await control('/delay', '{"ms":300}')
   const since = Date.now()
   await fetch(`${service.url}/api/management/health/liveness`)

@@ -22,10 +22,10 @@ async function withIntegrations(rows: Record<string, string>): Promise<Deploymen
   const on = await deployment()
   await (await startService(on.settings)).stop()
   for (const [name, url] of Object.entries(rows)) {
-    await on.database.query("INSERT INTO integration (name, url, username, password) VALUES ($1, $2, 'bob', 'hunter2')", [
-      name,
-      url,
-    ])
+    await on.database.query(
+      "INSERT INTO integration (name, url, username, password) VALUES ($1, $2, 'bob', 'hunter2')",
+      [name, url],
+    )
   }
   return on
 }
@@ -34,7 +34,9 @@ test('a name that does not resolve is told with its stack, again and again', asy
   const on = await withIntegrations({ jira: 'http://bob:s3cret@jira.practice.invalid:8080/rest?token=abc' })
   const service = await startService(on.settings, { integrationIntervalMs: 100 })
   await until('two calls', () => service.log().split("Can't connect to integration 'jira'").length > 2)
-  expect(service.log()).toMatch(/ERROR \d+ --- \[ {3}scheduling-1\] v\.p\.i\.IntegrationConnectionService +: Can't connect/)
+  expect(service.log()).toMatch(
+    /ERROR \d+ --- \[ {3}scheduling-1\] v\.p\.i\.IntegrationConnectionService +: Can't connect/,
+  )
   expect(service.log()).toContain(
     ": Can't connect to integration 'jira'\n\njava.net.UnknownHostException: jira.practice.invalid\n\tat java.base/",
   )
@@ -75,7 +77,9 @@ test('an integration that works, or is taken away, leaves no line', async () => 
   const good = await externalSystem(200)
   const on = await withIntegrations({ good: good.url, jira: 'nonsense' })
   const service = await startService(on.settings, { integrationIntervalMs: 50 })
-  await until('a call', () => service.log().includes("java.lang.IllegalArgumentException: Expected URL scheme 'http' or 'https'"))
+  await until('a call', () =>
+    service.log().includes("java.lang.IllegalArgumentException: Expected URL scheme 'http' or 'https'"),
+  )
   await sql(on, "DELETE FROM integration WHERE name = 'jira'")
   const calls = good.asked.length
   await until('more calls', () => good.asked.length > calls + 3)

@@ -43,11 +43,17 @@ test("makes Liquibase's tables, takes the lock, runs its change sets and release
     { name: 'lockedby', type: 'character varying', length: 255, null: 'YES' },
   ])
   expect(
-    await sql(on, "SELECT conname FROM pg_constraint WHERE conrelid = 'databasechangeloglock'::regclass AND contype = 'p'"),
+    await sql(
+      on,
+      "SELECT conname FROM pg_constraint WHERE conrelid = 'databasechangeloglock'::regclass AND contype = 'p'",
+    ),
   ).toEqual([{ conname: 'databasechangeloglock_pkey' }])
   expect(await rows(on)).toEqual([{ id: 1, locked: false, lockgranted: null, lockedby: null }])
   expect(
-    await sql(on, 'SELECT orderexecuted, id, exectype, liquibase FROM databasechangelog ORDER BY orderexecuted LIMIT 2'),
+    await sql(
+      on,
+      'SELECT orderexecuted, id, exectype, liquibase FROM databasechangelog ORDER BY orderexecuted LIMIT 2',
+    ),
   ).toEqual([
     { orderexecuted: 1, id: '5.0-users', exectype: 'EXECUTED', liquibase: '4.29.2' },
     { orderexecuted: 2, id: '5.0-projects', exectype: 'EXECUTED', liquibase: '4.29.2' },
@@ -120,7 +126,9 @@ describe('a row that is not free', () => {
     await sql(on, "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = now()")
     const child = await spawnService(programs.service, on.settings, { ...pending, liquibase: '4.28.0' })
     expect(await child.ended).toEqual({ code: 1, signal: null })
-    expect(child.output()).toMatch(/Waiting for changelog lock\.{4}\n[^\n]*Successfully released change log lock\n[\s\S]*Could not acquire change log lock\./)
+    expect(child.output()).toMatch(
+      /Waiting for changelog lock\.{4}\n[^\n]*Successfully released change log lock\n[\s\S]*Could not acquire change log lock\./,
+    )
     expect(child.output()).not.toContain('Successfully acquired')
     expect(await rows(on)).toEqual([{ id: 1, locked: false, lockgranted: null, lockedby: null }])
   })
@@ -145,7 +153,10 @@ describe('a row that is not free', () => {
     const on = await migrated()
     await sql(on, "UPDATE databasechangeloglock SET locked = true, lockedby = 'pod-7 (10.0.0.1)', lockgranted = now()")
     const starting = startService({ ...on.settings, LIQUIBASE_CHANGELOGLOCK_WAIT_TIME_IN_MINUTES: '1' }, pending)
-    setTimeout(() => void sql(on, 'UPDATE databasechangeloglock SET locked = false, lockedby = null, lockgranted = null'), 400)
+    setTimeout(
+      () => void sql(on, 'UPDATE databasechangeloglock SET locked = false, lockedby = null, lockgranted = null'),
+      400,
+    )
     expect((await starting).log()).toMatch(/Waiting for changelog lock\.{4}[\s\S]*Successfully acquired/)
   })
 })

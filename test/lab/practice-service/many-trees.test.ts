@@ -17,17 +17,23 @@ test('many trees are listed in pages and moved one by one, each once, and are go
   const on = await deployment()
   const { url, log } = await startService(on.settings)
   const call = await caller(url, admin)
-  const count = async (what: string): Promise<number> => (await sql<{ count: number }>(on, `SELECT count(*)::int AS count FROM ${what}`))[0]!.count
+  const count = async (what: string): Promise<number> =>
+    (await sql<{ count: number }>(on, `SELECT count(*)::int AS count FROM ${what}`))[0]!.count
   await until('the first migration', async () => (await count('tree WHERE NOT migrated')) === 0)
   const before = await count('async_job')
 
   const query: Sql = (text, values) => on.database.query(text, values)
   const seeded = await seedTrees(query, { projects: 2, trees })
-  expect(seeded).toEqual({ projects: { from: 1_000_001, to: 1_000_002 }, trees: { from: 1_000_001, to: 1_000_000 + trees } })
+  expect(seeded).toEqual({
+    projects: { from: 1_000_001, to: 1_000_002 },
+    trees: { from: 1_000_001, to: 1_000_000 + trees },
+  })
   const listed: { project: number; tree: number }[] = []
   for (let project = seeded.projects.from; project <= seeded.projects.to; project += 1) {
     for (let number = 0, last = false; !last; number += 1) {
-      const page = (await (await call(`/api/tree?projectId=${project}&page=${number}&size=128&sort=id,ASC`)).json()) as Page
+      const page = (await (
+        await call(`/api/tree?projectId=${project}&page=${number}&size=128&sort=id,ASC`)
+      ).json()) as Page
       expect(page.totalElements).toBe(trees / 2)
       listed.push(...page.content.map(({ id }) => ({ project, tree: id })))
       last = page.last

@@ -23,7 +23,10 @@ async function ownServer(request: Omit<ServerRequest, 'directory'>): Promise<Ser
 
 async function health({ url }: Started): Promise<{ http: number; status: string; parts: Record<string, string> }> {
   const answer = await fetch(`${url}/api/management/health`)
-  const { status, components } = (await answer.json()) as { status: string; components: Record<string, { status: string }> }
+  const { status, components } = (await answer.json()) as {
+    status: string
+    components: Record<string, { status: string }>
+  }
   return {
     http: answer.status,
     status,
@@ -50,7 +53,10 @@ test('the database goes away and comes back', async () => {
   expect(await health(service)).toEqual({ http: 503, status: 'DOWN', parts: { db: 'DOWN', rabbit: 'UP', redis: 'UP' } })
   expect((await fetch(`${service.url}/api/management/health/liveness`)).status).toBe(200)
   const failed = await call('/api/project')
-  expect([failed.status, ((await failed.json()) as { message: string }).message]).toEqual([500, 'Internal Server Error'])
+  expect([failed.status, ((await failed.json()) as { message: string }).message]).toEqual([
+    500,
+    'Internal Server Error',
+  ])
   const told = service.log()
   expect(told).toMatch(
     /WARN \d+ --- \[l-1 housekeeper\] com\.zaxxer\.hikari\.pool\.HikariPool +: HikariPool-1 - Failed to validate connection/,
@@ -58,7 +64,9 @@ test('the database goes away and comes back', async () => {
   expect(told).toMatch(
     /SqlExceptionHelper +: HikariPool-1 - Connection is not available, request timed out after \d+ms \(total=0, active=0, idle=0/,
   )
-  expect(told).toContain('Caused by: java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available')
+  expect(told).toContain(
+    'Caused by: java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available',
+  )
   await resumeServer(server, quiet)
   await until('health', async () => (await health(service)).status === 'UP')
   expect((await call('/api/project')).status).toBe(200)
@@ -87,9 +95,13 @@ test('the session store goes away, comes back, and is full', async () => {
   await stopServer(server, 'kill')
   await until('health', async () => (await health(service)).parts['redis'] === 'DOWN')
   expect((await browser(service.url).open('/login/system')).status).toBe(500)
-  expect(service.log()).toContain('org.springframework.data.redis.RedisConnectionFailureException: Unable to connect to Redis')
+  expect(service.log()).toContain(
+    'org.springframework.data.redis.RedisConnectionFailureException: Unable to connect to Redis',
+  )
   await until('another attempt', () =>
-    /i\.l\.core\.protocol\.ConnectionWatchdog +: Cannot reconnect to \[127\.0\.0\.1\/<unresolved>:\d+\]/.test(service.log()),
+    /i\.l\.core\.protocol\.ConnectionWatchdog +: Cannot reconnect to \[127\.0\.0\.1\/<unresolved>:\d+\]/.test(
+      service.log(),
+    ),
   )
   await resumeServer(server, quiet)
   await until('health', async () => (await health(service)).status === 'UP')
@@ -124,5 +136,7 @@ test('a database without a free slot: the service cannot start', async () => {
     SPRING_DATASOURCE_USERNAME: database.endpoint.user ?? '',
     SPRING_DATASOURCE_PASSWORD: database.endpoint.password?.reveal() ?? '',
   })
-  await expect(start).rejects.toThrow(/FATAL: (sorry, too many clients already|remaining connection slots are reserved)/)
+  await expect(start).rejects.toThrow(
+    /FATAL: (sorry, too many clients already|remaining connection slots are reserved)/,
+  )
 })

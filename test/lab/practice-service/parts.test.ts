@@ -37,7 +37,10 @@ test("Liquibase's date is Java's SHORT in the zone of the JVM", () => {
 test.each([
   ['liquibase.lockservice', 'liquibase.lockservice'],
   ['org.springframework.boot.SpringApplication', 'o.s.boot.SpringApplication'],
-  ['org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer', 'o.s.a.r.l.SimpleMessageListenerContainer'],
+  [
+    'org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer',
+    'o.s.a.r.l.SimpleMessageListenerContainer',
+  ],
   [
     'org.springframework.boot.web.servlet.context.AnnotationConfigServletWebServerApplicationContext',
     'ConfigServletWebServerApplicationContext',
@@ -98,7 +101,14 @@ test.each([
 test.each([
   [
     'jdbc:postgresql://db:5433/testops',
-    { host: 'db', port: 5433, database: 'testops', applicationName: 'PostgreSQL JDBC Driver', schema: null, encrypted: false },
+    {
+      host: 'db',
+      port: 5433,
+      database: 'testops',
+      applicationName: 'PostgreSQL JDBC Driver',
+      schema: null,
+      encrypted: false,
+    },
   ],
   ['jdbc:postgresql://h1:1,h2:2/db?targetServerType=master&sslmode=require', { host: 'h1', port: 1, encrypted: true }],
   [
@@ -113,12 +123,21 @@ test.each([
 })
 
 test('the broker is taken from the addresses, else from host and port', () => {
-  const base = { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/x', SPRING_RABBITMQ_USERNAME: 'u', SPRING_RABBITMQ_PASSWORD: 'p' }
+  const base = {
+    SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/x',
+    SPRING_RABBITMQ_USERNAME: 'u',
+    SPRING_RABBITMQ_PASSWORD: 'p',
+  }
   const broker = (more: Record<string, string>): object => {
-    const { password, ...rest } = readSettings({ ...base, ...more }, { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }).broker
+    const { password, ...rest } = readSettings(
+      { ...base, ...more },
+      { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+    ).broker
     return { ...rest, password: password.reveal() }
   }
-  expect(broker({ SPRING_RABBITMQ_HOST: 'mq', SPRING_RABBITMQ_PORT: '5673', SPRING_RABBITMQ_VIRTUAL_HOST: 'report' })).toEqual({
+  expect(
+    broker({ SPRING_RABBITMQ_HOST: 'mq', SPRING_RABBITMQ_PORT: '5673', SPRING_RABBITMQ_VIRTUAL_HOST: 'report' }),
+  ).toEqual({
     host: 'mq',
     port: 5673,
     vhost: 'report',
@@ -168,11 +187,11 @@ test('environment files are read as systemd reads them', () => {
 test('passwords are hashed with a salt of their own', () => {
   const [first, second] = [hashPassword('secret'), hashPassword('secret')]
   expect(first).not.toBe(second)
-  expect([passwordMatches('secret', first), passwordMatches('Secret', first), passwordMatches('secret', 'plain')]).toEqual([
-    true,
-    false,
-    false,
-  ])
+  expect([
+    passwordMatches('secret', first),
+    passwordMatches('Secret', first),
+    passwordMatches('secret', 'plain'),
+  ]).toEqual([true, false, false])
 })
 
 describe('a machine that is not described well', () => {
@@ -209,7 +228,12 @@ describe('a machine that is not described well', () => {
       /machine\.json cannot be read as a machine's description: /,
     )
     await expect(readMachine(join(folder, 'none.json'))).rejects.toThrow('none.json cannot be read')
-    expect(await readMachine(undefined)).toMatchObject({ clockOffsetMs: 0, image: 'testops', cpuinfo: null, migration: null })
+    expect(await readMachine(undefined)).toMatchObject({
+      clockOffsetMs: 0,
+      image: 'testops',
+      cpuinfo: null,
+      migration: null,
+    })
   })
 
   test('or whose control port is taken', async () => {
@@ -217,7 +241,11 @@ describe('a machine that is not described well', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     onEnd(() => new Promise((resolve) => other.close(resolve)))
     const { port } = other.address() as { port: number }
-    const child = await spawnService(programs.service, { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/x' }, { controlPort: port })
+    const child = await spawnService(
+      programs.service,
+      { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/x' },
+      { controlPort: port },
+    )
     expect(await child.ended).toEqual({ code: 69, signal: null })
     expect(child.output()).toContain(`Port ${port}, for the control of the practice service, is taken\n`)
   })

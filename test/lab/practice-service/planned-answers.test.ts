@@ -21,7 +21,8 @@ async function served(): Promise<Served> {
   const { url, controlPort } = await startService(on.settings, { controlPort: await freePort() })
   const call = await caller(url, admin)
   await until('the first migration', async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0)
-  const jobs = async (): Promise<number> => (await sql<{ count: number }>(on, 'SELECT count(*)::int AS count FROM async_job'))[0]!.count
+  const jobs = async (): Promise<number> =>
+    (await sql<{ count: number }>(on, 'SELECT count(*)::int AS count FROM async_job'))[0]!.count
   return { on, port: controlPort!, migrate: () => call(path, 'POST'), get: (of) => call(of), jobs }
 }
 
@@ -38,11 +39,21 @@ test('a plan holds for so many calls of a path and method, one answer after the 
   expect([first.status, first.headers.get('retry-after'), await first.json()]).toEqual([
     429,
     '7',
-    { timestamp: expect.any(String) as string, status: 429, error: 'Too Many Requests', message: 'Too Many Requests', path },
+    {
+      timestamp: expect.any(String) as string,
+      status: 429,
+      error: 'Too Many Requests',
+      message: 'Too Many Requests',
+      path,
+    },
   ])
   expect((await migrate()).status).toBe(429)
   const page = await migrate()
-  expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([502, 'text/html', expect.stringContaining('<h1>502 Bad Gateway</h1>') as string])
+  expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([
+    502,
+    'text/html',
+    expect.stringContaining('<h1>502 Bad Gateway</h1>') as string,
+  ])
   expect(await jobs()).toBe(before)
   expect((await migrate()).status).toBe(202)
   const busy = await migrate()
@@ -96,6 +107,8 @@ test('what is no plan is refused with the reason', async () => {
     [[{ path: '/', ending: 'bang' }], 'ending is not known'],
   ]
   for (const [plan, reason] of refused) {
-    await expect(planAnswers(controlPort!, plan as [])).rejects.toThrow(`the practice service does not take orders: it answers 400: ${reason}`)
+    await expect(planAnswers(controlPort!, plan as [])).rejects.toThrow(
+      `the practice service does not take orders: it answers 400: ${reason}`,
+    )
   }
 })

@@ -57,12 +57,12 @@ describe('Java serialisation', () => {
     expect(readLong(javaLong(1795230245123))).toBe(1795230245123)
     expect(readInteger(javaInteger(-1))).toBe(-1)
     expect(readString(javaString('ольга'))).toBe('ольга')
-    expect([readLong(javaInteger(1)), readInteger(javaLong(1)), readString(Buffer.from('abc')), readLong(undefined)]).toEqual([
-      null,
-      null,
-      null,
-      null,
-    ])
+    expect([
+      readLong(javaInteger(1)),
+      readInteger(javaLong(1)),
+      readString(Buffer.from('abc')),
+      readLong(undefined),
+    ]).toEqual([null, null, null, null])
   })
 })
 
@@ -73,7 +73,12 @@ test('a session is one hash that ends by the clock of the service', async () => 
   const keys = await on.redis.client.keys('*')
   expect(keys).toEqual([expect.stringMatching(/^spring:session:sessions:[0-9a-f-]{36}$/)])
   const hash = await on.redis.client.hgetallBuffer(keys[0]!)
-  expect(Object.keys(hash).sort()).toEqual(['creationTime', 'lastAccessedTime', 'maxInactiveInterval', 'sessionAttr:CSRF_TOKEN'])
+  expect(Object.keys(hash).sort()).toEqual([
+    'creationTime',
+    'lastAccessedTime',
+    'maxInactiveInterval',
+    'sessionAttr:CSRF_TOKEN',
+  ])
   expect(hash['creationTime']!.length).toBe(82)
   expect(Math.abs(readLong(hash['creationTime'])! - Date.now() - 600_000)).toBeLessThan(10_000)
   expect(readInteger(hash['maxInactiveInterval'])).toBe(3600)
@@ -95,7 +100,8 @@ test('the indexed repository keeps its keys beside the hash', async () => {
   expect((await user.signIn(admin.username, admin.password)).status).toBe(200)
   const id = Buffer.from(user.cookies.get('ALLURE_TESTOPS_SESSION')!, 'base64').toString()
   const { client } = on.redis
-  const index = 'testops:index:org.springframework.session.FindByIndexNameSessionRepository.PRINCIPAL_NAME_INDEX_NAME:admin'
+  const index =
+    'testops:index:org.springframework.session.FindByIndexNameSessionRepository.PRINCIPAL_NAME_INDEX_NAME:admin'
   const minute = (await client.keys('testops:expirations:*'))[0]!
   expect(Number(minute.split(':').at(-1)) % 60_000).toBe(0)
   const keys = [minute, index, `testops:sessions:${id}`, `testops:sessions:expires:${id}`]
@@ -161,7 +167,10 @@ describe('sign-in', () => {
 
   test('by a clock that is further behind than a session lives: the store drops each session at once', async () => {
     const on = await deployment()
-    const service = await startService({ ...on.settings, VENDOR_REDIS_SESSIONTTL: '30m' }, { clockOffsetMs: -3_600_000 })
+    const service = await startService(
+      { ...on.settings, VENDOR_REDIS_SESSIONTTL: '30m' },
+      { clockOffsetMs: -3_600_000 },
+    )
     const user = browser(service.url)
     await user.open('/login/system')
     expect(await on.redis.client.keys('*')).toEqual([])

@@ -99,7 +99,11 @@ test('fails as Spring Boot does where PostgreSQL is not there', async () => {
 
 test('fails where the database does not know the password', async () => {
   const { settings } = await deployment()
-  const failed = startService({ ...settings, SPRING_DATASOURCE_USERNAME: 'nobody', SPRING_DATASOURCE_PASSWORD: 'wrong' })
+  const failed = startService({
+    ...settings,
+    SPRING_DATASOURCE_USERNAME: 'nobody',
+    SPRING_DATASOURCE_PASSWORD: 'wrong',
+  })
   await expect(failed).rejects.toThrow(/FATAL: (password authentication failed for user|role) "nobody"/)
 })
 
@@ -128,5 +132,7 @@ test.each([
 })
 
 test('says what is wrong with its machine', async () => {
-  await expect(startService({}, { image: 5 })).rejects.toThrow("The practice service's machine is not described well: image")
+  await expect(startService({}, { image: 5 })).rejects.toThrow(
+    "The practice service's machine is not described well: image",
+  )
 })

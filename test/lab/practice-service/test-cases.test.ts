@@ -23,7 +23,10 @@ test('a test case that was imported again cannot be moved back, and the log tell
     { id: 2, project: 2 },
     { id: 3, project: 1 },
   ])
-  const line = service.log().split('\n').find((it) => it.includes('status code 409'))!
+  const line = service
+    .log()
+    .split('\n')
+    .find((it) => it.includes('status code 409'))!
   expect(line).toMatch(/ WARN .* : Request failed with status code 409$/)
   expect(explainSearch(explainTexts)(line).found.map(({ entry }) => entry.id)).toEqual(['duplicate-move', 'conflict'])
 })

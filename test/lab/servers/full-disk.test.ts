@@ -10,7 +10,8 @@ import { ownServer, silent, temporaryFolder } from './own-servers.ts'
 test('the disk of PostgreSQL is filled for real, and freed', async () => {
   const record = await ownServer({ kind: 'postgres', postgres: { diskBytes: 128 * 1024 * 1024 } })
   const database = await freshDatabase(record)
-  const sort = async () => database.query('SELECT count(*) FROM (SELECT g FROM generate_series(1, 1000000) g ORDER BY g DESC) s')
+  const sort = async () =>
+    database.query('SELECT count(*) FROM (SELECT g FROM generate_series(1, 1000000) g ORDER BY g DESC) s')
   await database.query('CREATE TABLE t (v text)')
   const grow = () => database.query("INSERT INTO t SELECT repeat('x', 1000) FROM generate_series(1, 1000)")
   await grow()

@@ -45,8 +45,16 @@ test.each([
     const { user, password, host, port, version } = shared
     expect(record).toMatchObject({ way: 'given', database, user, password, host, port, version })
     expect(record.managementUrl).toBe(shared.managementUrl)
-    for (const refused of [() => stopServer(record), () => brokerControl(record, ['stop']), () => fillDisk(record), () => freeDisk(record)]) {
-      await expect(refused()).rejects.toMatchObject({ code: 'REFUSED', message: expect.stringContaining('was given') as string })
+    for (const refused of [
+      () => stopServer(record),
+      () => brokerControl(record, ['stop']),
+      () => fillDisk(record),
+      () => freeDisk(record),
+    ]) {
+      await expect(refused()).rejects.toMatchObject({
+        code: 'REFUSED',
+        message: expect.stringContaining('was given') as string,
+      })
     }
     expect(await resumeServer(record, silent)).toEqual(record)
     await removeServer(record)
@@ -62,19 +70,31 @@ test('a given address that is wrong is one clear error without the password', as
   const cases = [
     [{ kind: 'redis' }, { REDIS: `redis://user:hidden@127.0.0.1:${closed}` }, 'UNREACHABLE', 'nothing answers there'],
     [{ kind: 'redis' }, { REDIS: 'no address' }, 'CONFIGURATION', 'is not an address'],
-    [{ kind: 'redis' }, { REDIS: `redis://:hidden@${postgres.host}:${postgres.port}` }, 'UNAUTHENTICATED', 'cannot be used'],
+    [
+      { kind: 'redis' },
+      { REDIS: `redis://:hidden@${postgres.host}:${postgres.port}` },
+      'UNAUTHENTICATED',
+      'cannot be used',
+    ],
     [
       { kind: 'postgres' },
       { POSTGRES: `postgresql://nobody:hidden@${postgres.host}:${postgres.port}/x` },
       'UNAUTHENTICATED',
       'failed',
     ],
-    [{ kind: 'postgres' }, { POSTGRES: `postgresql://${redis.host}:${redis.port}/x` }, 'UNAUTHENTICATED', 'cannot be used'],
+    [
+      { kind: 'postgres' },
+      { POSTGRES: `postgresql://${redis.host}:${redis.port}/x` },
+      'UNAUTHENTICATED',
+      'cannot be used',
+    ],
     [{ kind: 'rabbitmq' }, { RABBITMQ_MANAGEMENT: `http://127.0.0.1:${closed}` }, 'UNAUTHENTICATED', 'ECONNREFUSED'],
     [{ kind: 'rabbitmq', rabbitmq: { line: '4.3' } }, {}, 'UNAVAILABLE', '4.0 or later is needed'],
   ] as const
   for (const [request, change, code, words] of cases) {
-    const variables = Object.fromEntries(Object.entries(change).map(([name, value]) => [`TESTOPS_ADMIN_LAB_${name}_URL`, value]))
+    const variables = Object.fromEntries(
+      Object.entries(change).map(([name, value]) => [`TESTOPS_ADMIN_LAB_${name}_URL`, value]),
+    )
     const message = expect.stringMatching(new RegExp(`^TESTOPS_ADMIN_LAB_\\w+_URL(?!.*hidden).*${words}`)) as string
     await expect(startGiven(request, variables), code).rejects.toMatchObject({ code, message })
   }

@@ -23,7 +23,9 @@ beforeAll(async () => {
   program = built.outputFiles[0]?.text ?? ''
 })
 
-/** Kills a process that starts a server, `afterMs` after what it makes is on record; null: once the server has started. */
+/**
+ * Kills a process that starts a server, `afterMs` after what it makes is on record; null: once the server has started.
+ */
 async function killStarter(kind: ServerKind, afterMs: number | null): Promise<ServerRecord> {
   const folder = await temporaryFolder()
   const directory = join(folder, 'server')

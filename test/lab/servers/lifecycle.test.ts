@@ -40,7 +40,10 @@ describe.each(await localWays({ kind: 'postgres' }))('PostgreSQL by %s', (way) =
       // also what was committed at the last moment
       await database.query(`INSERT INTO t VALUES ('${how}')`)
       await stopAndResume(record, how)
-      expect(await database.query(`SELECT v FROM t WHERE v IN ('kept', '${how}') ORDER BY v = 'kept'`)).toEqual([{ v: how }, { v: 'kept' }])
+      expect(await database.query(`SELECT v FROM t WHERE v IN ('kept', '${how}') ORDER BY v = 'kept'`)).toEqual([
+        { v: how },
+        { v: 'kept' },
+      ])
     }
     await removeServer(record)
     await removeServer(record)
@@ -92,7 +95,8 @@ test('RabbitMQ keeps its data when stopped, when killed, and leaves nothing when
 
 test('a broker is controlled: its memory alarm is raised and cleared', async () => {
   const record = await ownServer({ kind: 'rabbitmq', rabbitmq: { line: '4.3' } })
-  const alarms = async () => JSON.parse(await brokerControl(record, ['status', '--formatter', 'json'])) as { alarms: unknown[] }
+  const alarms = async () =>
+    JSON.parse(await brokerControl(record, ['status', '--formatter', 'json'])) as { alarms: unknown[] }
   await brokerControl(record, ['set_vm_memory_high_watermark', 'absolute', '1MB'])
   await expect.poll(async () => (await alarms()).alarms.length, { timeout: 15_000 }).toBeGreaterThan(0)
   await brokerControl(record, ['set_vm_memory_high_watermark', '0.6'])

@@ -20,7 +20,10 @@ describe("the mirror comes from the machine's own apt configuration", () => {
     ],
     [
       'security first',
-      { 'sources.list': 'deb http://m.example.org/debian-security stable main\ndeb http://m.example.org/debian stable main\n' },
+      {
+        'sources.list':
+          'deb http://m.example.org/debian-security stable main\ndeb http://m.example.org/debian stable main\n',
+      },
       'http://m.example.org/debian',
     ],
     [

@@ -27,7 +27,11 @@ async function claimOfTheDead(port: number, of: string | null): Promise<void> {
 }
 
 test('a port is given to one alone as long as the process lives that asked for it', async () => {
-  expect([await claimPort(23_456, null), await claimPort(23_456, null), await claimPort(23_457, null)]).toEqual([true, false, true])
+  expect([await claimPort(23_456, null), await claimPort(23_456, null), await claimPort(23_457, null)]).toEqual([
+    true,
+    false,
+    true,
+  ])
 })
 
 test('ports of a lab stay its own after the command has ended, and are free once its folder has gone', async () => {

@@ -31,7 +31,11 @@ async function systemWith(files: Files, rabbitmq: string | null): Promise<string
   return root
 }
 
-const request = (kind: ServerRequest['kind'], line: RabbitmqLine = '3'): ServerRequest => ({ kind, directory: '/', rabbitmq: { line } })
+const request = (kind: ServerRequest['kind'], line: RabbitmqLine = '3'): ServerRequest => ({
+  kind,
+  directory: '/',
+  rabbitmq: { line },
+})
 const postgres = (version: string): Files => ({
   'usr/lib/postgresql/13/bin/postgres': `echo "postgres (PostgreSQL) ${version}"`,
   'usr/lib/postgresql/13/bin/initdb': 'exit 0',
@@ -45,22 +49,50 @@ test.each([
   ['rabbitmq of the line 4.0', request('rabbitmq', '4.0'), erlang, '4.2.1', '4.2.1'],
   ['rabbitmq that permits of the line 4.3', request('rabbitmq', '4.3-permitting'), erlang, '4.3.6', '4.3.6'],
 ])('%s that is installed is found', async (_what, wanted, files, rabbitmq, version) => {
-  expect(await installedPrograms(wanted, {}, await systemWith(files, rabbitmq))).toMatchObject({ kind: wanted.kind, version })
+  expect(await installedPrograms(wanted, {}, await systemWith(files, rabbitmq))).toMatchObject({
+    kind: wanted.kind,
+    version,
+  })
 })
 
-const lab = (line: string): string => `testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
+const lab = (line: string): string =>
+  `testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
 
 test.each<[ServerRequest, Files, string | null, string, string[]]>([
   [request('redis'), {}, null, 'redis-server is not installed', ['apt-get install redis-server']],
-  [request('postgres'), {}, null, 'PostgreSQL is not installed', ['apt-get install postgresql   # 15 or later is needed']],
+  [
+    request('postgres'),
+    {},
+    null,
+    'PostgreSQL is not installed',
+    ['apt-get install postgresql   # 15 or later is needed'],
+  ],
   // the package manager has no other
   [request('postgres'), postgres('13.18'), null, 'PostgreSQL 13.18 is installed, 15 or later is needed', []],
-  [request('rabbitmq'), {}, null, 'Erlang, which RabbitMQ runs on, is not installed', ['apt-get install rabbitmq-server   # one before 4.0 is needed']],
-  [request('rabbitmq', '4.3'), erlang, null, 'RabbitMQ is not installed', ['apt-get install rabbitmq-server   # 4.0 or later is needed']],
+  [
+    request('rabbitmq'),
+    {},
+    null,
+    'Erlang, which RabbitMQ runs on, is not installed',
+    ['apt-get install rabbitmq-server   # one before 4.0 is needed'],
+  ],
+  [
+    request('rabbitmq', '4.3'),
+    erlang,
+    null,
+    'RabbitMQ is not installed',
+    ['apt-get install rabbitmq-server   # 4.0 or later is needed'],
+  ],
   [request('rabbitmq', '4.3'), erlang, '3.10.8', 'RabbitMQ 3.10.8 is installed, 4.0 or later is needed', [lab('3')]],
   [request('rabbitmq', '3'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, one before 4.0 is needed', [lab('4.3')]],
   [request('rabbitmq', '4.0'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, 4.0 to 4.2 is needed', [lab('4.3')]],
-  [request('rabbitmq', '4.3-permitting'), erlang, '4.0.5', 'RabbitMQ 4.0.5 is installed, 4.3 or later is needed', [lab('4.3')]],
+  [
+    request('rabbitmq', '4.3-permitting'),
+    erlang,
+    '4.0.5',
+    'RabbitMQ 4.0.5 is installed, 4.3 or later is needed',
+    [lab('4.3')],
+  ],
 ])('%j is missing, and what is suggested can help', async (wanted, files, rabbitmq, message, suggestions) => {
   const root = await systemWith(files, rabbitmq)
   await expect(installedPrograms(wanted, {}, root)).rejects.toMatchObject({ code: 'UNAVAILABLE', message, suggestions })

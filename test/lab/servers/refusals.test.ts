@@ -40,7 +40,10 @@ test('a stopped server whose port was taken meanwhile says so', async () => {
 test('a disk in memory that a restart of the machine took away is named before anything is started', async () => {
   const [way] = await localWays({ kind: 'redis' })
   const record = await ownServer({ kind: 'redis' }, way)
-  const lost = { ...record, local: { ...record.local!, disk: { kind: 'mount', path: join(record.directory, 'gone'), bytes: 1 } as const } }
+  const lost = {
+    ...record,
+    local: { ...record.local!, disk: { kind: 'mount', path: join(record.directory, 'gone'), bytes: 1 } as const },
+  }
   await stopServer(record)
   for (const ask of [() => assertData(lost), () => resumeServer(lost, silent)]) {
     await expect(ask()).rejects.toMatchObject({

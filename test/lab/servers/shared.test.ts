@@ -28,7 +28,9 @@ test.each(['3', '4.3'] as const)('a virtual host of RabbitMQ %s is private to it
 test('only the 4.3 line refuses transient queues', async () => {
   const [three, four] = [await freshVhost('3'), await freshVhost('4.3')]
   await three.manage('PUT', `/api/queues/${three.vhost}/q`, { durable: false })
-  await expect(four.manage('PUT', `/api/queues/${four.vhost}/q`, { durable: false })).rejects.toThrow('transient_nonexcl_queues')
+  await expect(four.manage('PUT', `/api/queues/${four.vhost}/q`, { durable: false })).rejects.toThrow(
+    'transient_nonexcl_queues',
+  )
   await Promise.all([three.cleanup(), four.cleanup()])
 })
 

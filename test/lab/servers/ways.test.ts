@@ -9,9 +9,14 @@ const anyWay = 'unset TESTOPS_ADMIN_LAB_SERVERS   # to have servers by any way t
 const noEngine = { DOCKER_HOST: 'unix:///nowhere/docker.sock' }
 
 /** What is said where the server cannot be had so; nothing may be left then. */
-async function refusalOf(request: Omit<ServerRequest, 'directory'>, environment: NodeJS.ProcessEnv): Promise<AdminError> {
+async function refusalOf(
+  request: Omit<ServerRequest, 'directory'>,
+  environment: NodeJS.ProcessEnv,
+): Promise<AdminError> {
   const directory = await freshDirectory()
-  const error = await startServer({ ...request, directory }, { ...silent, environment }).catch((error: unknown) => error)
+  const error = await startServer({ ...request, directory }, { ...silent, environment }).catch(
+    (error: unknown) => error,
+  )
   expect(error).toBeInstanceOf(AdminError)
   expect(await readServer(directory)).toBeNull()
   return error as AdminError
@@ -54,15 +59,22 @@ describe('a way that is forced and cannot be gone', () => {
     const ways = await Promise.all(requests.map(localWays))
     const request = requests[ways.findIndex((found) => !found.includes('programs'))]!
     const { message, suggestions } = await refusalOf(request, environmentFor('programs'))
-    expect(message).toMatch(/^RabbitMQ (3|4\.3) cannot be had on this machine\. programs: \w+.* is (installed, .* is needed|not installed)$/)
-    expect(suggestions).toEqual([expect.stringMatching(/^apt-get install rabbitmq-server |lab up --broker /) as string, anyWay])
+    expect(message).toMatch(
+      /^RabbitMQ (3|4\.3) cannot be had on this machine\. programs: \w+.* is (installed, .* is needed|not installed)$/,
+    )
+    expect(suggestions).toEqual([
+      expect.stringMatching(/^apt-get install rabbitmq-server |lab up --broker /) as string,
+      anyWay,
+    ])
   })
 
   test('packages, without a folder to keep them in', async () => {
     const environment = { ...environmentFor('packages'), TESTOPS_ADMIN_LAB_CACHE: '/dev/null/cache' }
     const said: string[] = []
     const directory = await freshDirectory()
-    await expect(startServer({ kind: 'postgres', directory }, { progress: (message) => said.push(message), environment })).rejects.toMatchObject({
+    await expect(
+      startServer({ kind: 'postgres', directory }, { progress: (message) => said.push(message), environment }),
+    ).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
         /^PostgreSQL cannot be had on this machine\. packages: the folder for what is fetched, \/dev\/null\/cache, cannot be made: ENOTDIR/,
@@ -89,7 +101,9 @@ test('a Docker client without an engine is passed over quietly, and named where 
     const directory = await freshDirectory()
     const request = { kind: 'redis', directory } as const
     const before = Date.now()
-    await expect(startServer(request, { ...silent, environment: { ...environmentFor('docker'), DOCKER_HOST: host } })).rejects.toMatchObject({
+    await expect(
+      startServer(request, { ...silent, environment: { ...environmentFor('docker'), DOCKER_HOST: host } }),
+    ).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'Redis cannot be had on this machine. docker: no Docker engine answers at DOCKER_HOST',
     })

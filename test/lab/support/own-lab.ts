@@ -50,7 +50,8 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
   // what is on record of repairs of a deployment `lab` is this lab's alone
   const own = { TESTOPS_ADMIN_LAB_DIR: root, XDG_STATE_HOME: join(parent, 'state') }
   const abandon = (): void => {
-    if (existsSync(root)) spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own, ...environment } })
+    if (existsSync(root))
+      spawnSync(process.execPath, [program, 'lab', 'down'], { env: { ...process.env, ...own, ...environment } })
   }
   process.once('exit', abandon)
   const start: OwnLab['start'] = (...words) => {
@@ -65,7 +66,9 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
     let stderr = ''
     child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()))
     child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))
-    const ended = new Promise<Ended>((resolve) => child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr })))
+    const ended = new Promise<Ended>((resolve) =>
+      child.once('close', (exitCode) => resolve({ exitCode, stdout, stderr })),
+    )
     return { child, ended, interrupt: () => void process.kill(-child.pid!, 'SIGINT') }
   }
   const run: OwnLab['run'] = (...words) => start(...words).ended

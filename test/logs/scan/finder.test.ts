@@ -34,7 +34,11 @@ describe.each(Object.keys(finders))('the %s finder', (name) => {
         const to = Math.max(from, end - less)
         if (from > end) return
         const places = Array.from({ length: to - from }, (_, index) => from + index)
-        const expected = places.flatMap((at) => sought.filter((it) => at + it.text.length <= end && standsAt(finder.bytes, at, it)).map((it) => [at, it.text]))
+        const expected = places.flatMap((at) =>
+          sought
+            .filter((it) => at + it.text.length <= end && standsAt(finder.bytes, at, it))
+            .map((it) => [at, it.text]),
+        )
         const { hits, lines, hasZero } = finder.find(from, to, end)
         expect(hits.map(({ at, needle }) => [at, needle.text])).toEqual(expected)
         expect(hasZero).toBe(places.some((at) => finder.bytes[at] === 0))
@@ -51,19 +55,28 @@ describe.each(Object.keys(finders))('the %s finder', (name) => {
         content.write(text, size - text.length - at)
         fill(content)
         const { hits } = finder.find(0, size, size)
-        expect(hits.filter(({ needle }) => needle.text === text).map((it) => it.at)).toEqual([at, size - text.length - at])
+        expect(hits.filter(({ needle }) => needle.text === text).map((it) => it.at)).toEqual([
+          at,
+          size - text.length - at,
+        ])
       }
     }
   })
 
   it('knows where the last line begins that is not of a stack', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('\n', '\t', ' ', 'x', 'x'.repeat(20)), { maxLength: 60 }), fc.nat(300), fc.nat(600), (pieces, from, to) => {
-        fill(Buffer.from(pieces.join('').padEnd(700, '\t')))
-        const places = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
-        const begins = (at: number): boolean => (at === 0 || finder.bytes[at - 1] === 10) && !'\t '.includes(String.fromCharCode(finder.bytes[at]!))
-        expect(finder.lineBefore(from, to)).toBe(places.findLast(begins) ?? -1)
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('\n', '\t', ' ', 'x', 'x'.repeat(20)), { maxLength: 60 }),
+        fc.nat(300),
+        fc.nat(600),
+        (pieces, from, to) => {
+          fill(Buffer.from(pieces.join('').padEnd(700, '\t')))
+          const places = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
+          const begins = (at: number): boolean =>
+            (at === 0 || finder.bytes[at - 1] === 10) && !'\t '.includes(String.fromCharCode(finder.bytes[at]!))
+          expect(finder.lineBefore(from, to)).toBe(places.findLast(begins) ?? -1)
+        },
+      ),
     )
   })
 })

@@ -9,12 +9,20 @@ const refused = 'ERROR x : Could not acquire change log lock.  Currently locked 
 function severities(...lines: string[]): Record<string, string> {
   const scan = openScan({ timeZone: 'UTC' })
   scan.write(Buffer.from(lines.join('\n')))
-  return Object.fromEntries(judged(scan.end().causes).map(({ id, severity, overBy }) => [id, `${severity}${overBy ? ` ${overBy.toISOString().slice(11, 19)}` : ''}`]))
+  return Object.fromEntries(
+    judged(scan.end().causes).map(({ id, severity, overBy }) => [
+      id,
+      `${severity}${overBy ? ` ${overBy.toISOString().slice(11, 19)}` : ''}`,
+    ]),
+  )
 }
 const at = (second: number, text: string): string => `2026-11-22 12:00:0${second}.000 ${text}`
 
 test('who waits for the lock and gets it is no problem', () => {
-  expect(severities(at(0, waiting), at(1, waiting), at(2, taken))).toEqual({ 'lock-waiting': 'info 12:00:02', 'lock-taken': 'info' })
+  expect(severities(at(0, waiting), at(1, waiting), at(2, taken))).toEqual({
+    'lock-waiting': 'info 12:00:02',
+    'lock-taken': 'info',
+  })
 })
 
 test.each<[string, string[], string]>([
@@ -33,17 +41,32 @@ function partsOf(...lines: string[]): Record<string, string | undefined> {
 }
 
 test('a waiter that releases the lock when it gives up has taken it from its holder', () => {
-  expect(partsOf(at(0, taken), at(1, waiting), at(4, released), at(4, refused))).toEqual({ 'lock-taken': undefined, 'lock-waiting': 'lock-stolen', 'lock-released': undefined, 'lock-refused': 'lock-stolen' })
+  expect(partsOf(at(0, taken), at(1, waiting), at(4, released), at(4, refused))).toEqual({
+    'lock-taken': undefined,
+    'lock-waiting': 'lock-stolen',
+    'lock-released': undefined,
+    'lock-refused': 'lock-stolen',
+  })
 })
 
 test.each<[string, string[]]>([
-  ['who gives up and releases nothing has taken nothing', [at(0, taken), at(1, released), at(2, waiting), at(4, refused)]],
+  [
+    'who gives up and releases nothing has taken nothing',
+    [at(0, taken), at(1, released), at(2, waiting), at(4, refused)],
+  ],
   ['who gets the lock and gives it back has taken nothing', [at(0, waiting), at(1, taken), at(2, released)]],
-  ['who gives it back long before another one gives up has taken nothing', [at(0, waiting), at(1, released), at(6, refused)]],
+  [
+    'who gives it back long before another one gives up has taken nothing',
+    [at(0, waiting), at(1, released), at(6, refused)],
+  ],
 ])('%s', (_, lines) => {
   expect(Object.values(partsOf(...lines))).not.toContain('lock-stolen')
 })
 
 test('a start that was refused the lock has failed, whatever the next one did', () => {
-  expect(severities(at(0, waiting), at(1, refused), at(2, taken))).toEqual({ 'lock-waiting': 'info 12:00:02', 'lock-refused': 'error', 'lock-taken': 'info' })
+  expect(severities(at(0, waiting), at(1, refused), at(2, taken))).toEqual({
+    'lock-waiting': 'info 12:00:02',
+    'lock-refused': 'error',
+    'lock-taken': 'info',
+  })
 })

@@ -8,7 +8,13 @@ describe('needles', () => {
     [/java\.net\.X/, [{ text: 'java.net.X', ignoreCase: false, isWhole: true }]],
     [/400 bad/i, [{ text: '400 bad', ignoreCase: true, isWhole: true }]],
     [/abcdx?efg/, [{ text: 'abcd', ignoreCase: false, isWhole: false }]],
-    [/ab{2}cdefg|(long|longer) short[0-9]+/, [{ text: 'cdefg', ignoreCase: false, isWhole: false }, { text: ' short', ignoreCase: false, isWhole: false }]],
+    [
+      /ab{2}cdefg|(long|longer) short[0-9]+/,
+      [
+        { text: 'cdefg', ignoreCase: false, isWhole: false },
+        { text: ' short', ignoreCase: false, isWhole: false },
+      ],
+    ],
     [/same x|same x/, [{ text: 'same x', ignoreCase: false, isWhole: true }]],
   ])('%s', (pattern, needles) => {
     expect(needlesOf(pattern)).toEqual(needles)
@@ -18,13 +24,16 @@ describe('needles', () => {
     expect(() => needlesOf(pattern)).toThrow('can be told by a literal')
   })
 
-  it.each(signatures.map(({ id, pattern }) => [id, pattern] as const))('stand in each match of %s, which is short enough to be read around', (_, pattern) => {
-    fc.assert(
-      fc.property(fc.stringMatching(new RegExp(`^(?:${pattern.source})$`)), (match) => {
-        expect(needlesOf(pattern).some(({ text }) => match.includes(text))).toBe(true)
-        expect(match.length).toBeLessThan(512)
-      }),
-    )
-    expect(pattern.source).not.toMatch(/(?<!\\)[*+]|,\}/)
-  })
+  it.each(signatures.map(({ id, pattern }) => [id, pattern] as const))(
+    'stand in each match of %s, which is short enough to be read around',
+    (_, pattern) => {
+      fc.assert(
+        fc.property(fc.stringMatching(new RegExp(`^(?:${pattern.source})$`)), (match) => {
+          expect(needlesOf(pattern).some(({ text }) => match.includes(text))).toBe(true)
+          expect(match.length).toBeLessThan(512)
+        }),
+      )
+      expect(pattern.source).not.toMatch(/(?<!\\)[*+]|,\}/)
+    },
+  )
 })

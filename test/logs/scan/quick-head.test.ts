@@ -6,15 +6,51 @@ import { quickHead } from '../../../src/logs/scan/quick-head.ts'
 const two = (most: number): fc.Arbitrary<string> => fc.nat(most).map((number) => String(number).padStart(2, '0'))
 /** Dates of few days and hours, some of which no clock shows, in all forms, so that many are like the one before. */
 const date = fc
-  .tuple(fc.constantFrom('2026-03-29', '2026-10-25', '2026-13-01'), fc.constantFrom(' ', 'T'), fc.constantFrom('00', '01', '02', '24'), two(61), two(61), fc.constantFrom('', '.123', ',007', '.5', '.123456'), fc.constantFrom('', 'Z', '+03:00'), fc.constantFrom(' ', '', 'x', '\t'))
-  .map(([day, between, hour, minute, second, fraction, zone, after]) => `${day}${between}${hour}:${minute}:${second}${fraction}${zone}${after}`)
-const before = fc.constantFrom('', '', '', 'api-1  | ', '[pod/api-0/api] ', 'Nov 22 10:00:00 host api[1]: ', 'Nov \x1b[0m22 10:00:00 host api[1]: ', '\x1b[32m', 'ap\x1b[0mi | ', '{"time":"', ' ', 'Caused by: ')
+  .tuple(
+    fc.constantFrom('2026-03-29', '2026-10-25', '2026-13-01'),
+    fc.constantFrom(' ', 'T'),
+    fc.constantFrom('00', '01', '02', '24'),
+    two(61),
+    two(61),
+    fc.constantFrom('', '.123', ',007', '.5', '.123456'),
+    fc.constantFrom('', 'Z', '+03:00'),
+    fc.constantFrom(' ', '', 'x', '\t'),
+  )
+  .map(
+    ([day, between, hour, minute, second, fraction, zone, after]) =>
+      `${day}${between}${hour}:${minute}:${second}${fraction}${zone}${after}`,
+  )
+const before = fc.constantFrom(
+  '',
+  '',
+  '',
+  'api-1  | ',
+  '[pod/api-0/api] ',
+  'Nov 22 10:00:00 host api[1]: ',
+  'Nov \x1b[0m22 10:00:00 host api[1]: ',
+  '\x1b[32m',
+  'ap\x1b[0mi | ',
+  '{"time":"',
+  ' ',
+  'Caused by: ',
+)
 const line = fc.tuple(before, date, fc.constantFrom('INFO 1 --- text', '', '"}')).map((parts) => parts.join(''))
 /** as a log is full of */
 const usual = fc
   .tuple(fc.constantFrom('2026-03-29 01', '2026-10-25 02'), two(61), two(61), fc.constantFrom('.123', ',007', '.999'))
   .map(([hour, minute, second, fraction]) => `${hour}:${minute}:${second}${fraction}  INFO`)
-const other = fc.constantFrom('', 'Fatal glibc error: CPU does not support x86-64-v3', 'java.lang.IllegalStateException: x', 'Caused by: x', 'word', 'word ', 'a | b', 'abc | d', '\tat x', '... 3 common frames omitted')
+const other = fc.constantFrom(
+  '',
+  'Fatal glibc error: CPU does not support x86-64-v3',
+  'java.lang.IllegalStateException: x',
+  'Caused by: x',
+  'word',
+  'word ',
+  'a | b',
+  'abc | d',
+  '\tat x',
+  '... 3 common frames omitted',
+)
 
 function bytesOf(text: string): { bytes: Uint8Array; length: number } {
   const bytes = new Uint8Array(200).fill(0x20)

@@ -14,7 +14,11 @@ export interface Counted {
 }
 
 /** A log taken apart into records, each line of which is looked at: a byte is a character. */
-export function countsOf(log: Uint8Array, timeZone = 'UTC', isWanted: (at: Date | null) => boolean = () => true): Counted[] {
+export function countsOf(
+  log: Uint8Array,
+  timeZone = 'UTC',
+  isWanted: (at: Date | null) => boolean = () => true,
+): Counted[] {
   const records = splitRecords(Buffer.from(log).toString('latin1'), timeZone).filter(({ at }) => isWanted(at))
   return signatures.flatMap(({ id, pattern }) => {
     const telling = records.filter(({ text }) => text.split('\n').some((line) => pattern.test(line)))
@@ -36,10 +40,14 @@ export function countsOf(log: Uint8Array, timeZone = 'UTC', isWanted: (at: Date 
 export function grepCounts(file: string): Record<string, number> {
   return Object.fromEntries(
     signatures.flatMap(({ id, pattern }) => {
-      const { stdout, status, stderr } = spawnSync('grep', ['-a', '-c', '-E', ...(pattern.ignoreCase ? ['-i'] : []), '-e', pattern.source, '--', file], {
-        encoding: 'utf8',
-        env: { ...process.env, LC_ALL: 'C' },
-      })
+      const { stdout, status, stderr } = spawnSync(
+        'grep',
+        ['-a', '-c', '-E', ...(pattern.ignoreCase ? ['-i'] : []), '-e', pattern.source, '--', file],
+        {
+          encoding: 'utf8',
+          env: { ...process.env, LC_ALL: 'C' },
+        },
+      )
       if (status !== 0 && status !== 1) throw new Error(`grep ended with ${String(status)}: ${stderr}`)
       return Number(stdout) === 0 ? [] : [[id, Number(stdout)] as const]
     }),

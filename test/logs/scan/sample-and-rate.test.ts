@@ -8,9 +8,13 @@ const date = '2026-11-22 12:00:01.000'
 
 describe('samples', () => {
   it('are the first ones that differ in more than numbers', () => {
-    const log = ['a1', 'a2', 'b', 'c', 'd', 'a3'].map((host) => `${date} ERROR x : java.net.UnknownHostException: ${host}\n`).join('')
+    const log = ['a1', 'a2', 'b', 'c', 'd', 'a3']
+      .map((host) => `${date} ERROR x : java.net.UnknownHostException: ${host}\n`)
+      .join('')
     const { samples, hosts } = cause(scanned(log), 'unknown-host')
-    expect(samples.map((it) => sampleText(it, (text) => text))).toEqual(['a1', 'b', 'c'].map((host) => `${date} ERROR x : java.net.UnknownHostException: ${host}`))
+    expect(samples.map((it) => sampleText(it, (text) => text))).toEqual(
+      ['a1', 'b', 'c'].map((host) => `${date} ERROR x : java.net.UnknownHostException: ${host}`),
+    )
     expect(hosts.size).toBe(6)
   })
 
@@ -34,15 +38,26 @@ describe('samples', () => {
   it('are shown without the time that an engine put before a line, where they have their own or are the rest of a record', () => {
     const stamp = '2026-11-22T12:00:05.123456789Z '
     const log = `${stamp}${date} ERROR x : HTTP FAILED\n${stamp}\tat HTTP FAILED a\n${stamp}HTTP FAILED b\n`
-    expect(cause(scanned(log), 'http-failed').samples.map((it) => sampleText(it, (text) => text))).toEqual([`${date} ERROR x : HTTP FAILED`, 'at HTTP FAILED a', `${stamp}HTTP FAILED b`])
+    expect(cause(scanned(log), 'http-failed').samples.map((it) => sampleText(it, (text) => text))).toEqual([
+      `${date} ERROR x : HTTP FAILED`,
+      'at HTTP FAILED a',
+      `${stamp}HTTP FAILED b`,
+    ])
   })
 
   it('are hidden before they are cut, and move no cursor', () => {
-    const { samples } = cause(scanned(`${date} token=${'s'.repeat(400)} HTTP FAILED \x1b[31m\x07\u202ered\x1b[0m\n`), 'http-failed')
-    expect(sampleText(samples[0]!, (it) => it.replace(/s{300,}/, '[secret]'))).toBe(`${date} token=[secret] HTTP FAILED   red`)
+    const { samples } = cause(
+      scanned(`${date} token=${'s'.repeat(400)} HTTP FAILED \x1b[31m\x07\u202ered\x1b[0m\n`),
+      'http-failed',
+    )
+    expect(sampleText(samples[0]!, (it) => it.replace(/s{300,}/, '[secret]'))).toBe(
+      `${date} token=[secret] HTTP FAILED   red`,
+    )
     // where nothing hides it, no half of a word is shown
     expect(sampleText({ ...samples[0]!, isStart: false }, (it) => it)).toBe('… HTTP FAILED   red')
-    expect(sampleText({ ...samples[0]!, after: 'HTTP FAILED https://bob:hun', isStart: false, isEnd: false }, (it) => it)).toBe('… HTTP FAILED…')
+    expect(
+      sampleText({ ...samples[0]!, after: 'HTTP FAILED https://bob:hun', isStart: false, isEnd: false }, (it) => it),
+    ).toBe('… HTTP FAILED…')
   })
 })
 

@@ -51,7 +51,9 @@ describe('a file', () => {
         })
         expect(parts.length).toBeGreaterThan(1)
         expect(parts.slice(1).map(({ from }) => from)).toEqual(parts.slice(0, -1).map(({ to }) => to))
-        const tallies = parts.map(({ from, to }, index) => scanned(bytes.subarray(from, to), {}, [Infinity], { isRecord: index > 0, isInner: to !== Infinity }))
+        const tallies = parts.map(({ from, to }, index) =>
+          scanned(bytes.subarray(from, to), {}, [Infinity], { isRecord: index > 0, isInner: to !== Infinity }),
+        )
         const all = joiner()
         tallies.forEach((tally, index) => all.add({ index, isWhole: true, tally }))
         expect(all.joined()).toEqual({ tally: scanned(bytes), parts: parts.length })
@@ -69,7 +71,9 @@ describe('a file', () => {
     writeFileSync(file, line.repeat(50_000))
     expect(ofOpen(file, (descriptor) => hasParts(descriptor, null))).toBe(false)
     // one thread alone has the whole of it, and so the same answer
-    expect(await scanFile(file, { timeZone: null }, undefined, 50_000)).toEqual(await scanFile(file, { timeZone: null }))
+    expect(await scanFile(file, { timeZone: null }, undefined, 50_000)).toEqual(
+      await scanFile(file, { timeZone: null }),
+    )
   })
 
   it('is scanned in threads, with the answers of one, and of grep', async () => {
@@ -93,7 +97,13 @@ describe('a file', () => {
       const workerData = {descriptor: openSync(process.argv[1]), size: 1, partLength: 1, next, options: {timeZone: 'UTC', engine: process.argv[3]}}
       new Worker(process.argv[2], {workerData}).once('message', ({tally: {causes}}) => console.log(JSON.stringify(causes.map(({id, count}) => [id, count]))))`
     const run = (...engine: string[]): unknown =>
-      JSON.parse(execFileSync(process.execPath, ['--no-enable-sse4-1', '--no-enable-avx', '-e', script, file, program, ...engine], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }))
+      JSON.parse(
+        execFileSync(
+          process.execPath,
+          ['--no-enable-sse4-1', '--no-enable-avx', '-e', script, file, program, ...engine],
+          { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+        ),
+      )
     expect(Object.fromEntries(run() as [string, number][])).toEqual(lineCounts(scanned(bytes)))
     // it really has none
     expect(() => run('wasm')).toThrow('SIMD')
@@ -106,7 +116,10 @@ describe('a file', () => {
     await expect(scanFile(folder, options)).rejects.toThrow('EISDIR')
   })
 
-  it.each([['by one thread', Infinity], ['by several', 1_000_000]])('may be given up, %s: what is told is of its first lines', async (_, partLength) => {
+  it.each([
+    ['by one thread', Infinity],
+    ['by several', 1_000_000],
+  ])('may be given up, %s: what is told is of its first lines', async (_, partLength) => {
     const line = '2026-11-22 12:00:01.000 ERROR x : HTTP FAILED\n'
     writeFileSync(file, line.repeat(1_000_000))
     expect(await scanFile(file, options, AbortSignal.abort(), partLength)).not.toMatchObject({ lines: 1_000_000 })

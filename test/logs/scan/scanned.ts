@@ -4,7 +4,12 @@ import type { Cause, Tally } from '../../../src/logs/scan/tally.ts'
 import type { Counted } from './reference.ts'
 
 /** The tally of a text that comes in blocks of these sizes, again and again. */
-export function scanned(log: string | Uint8Array, options: Partial<ScanOptions> = {}, sizes: readonly number[] = [Infinity], part: { isRecord?: boolean; isInner?: boolean } = {}): Tally {
+export function scanned(
+  log: string | Uint8Array,
+  options: Partial<ScanOptions> = {},
+  sizes: readonly number[] = [Infinity],
+  part: { isRecord?: boolean; isInner?: boolean } = {},
+): Tally {
   const scan = openBlockScan({ timeZone: 'UTC', ...options }, part)
   const bytes = Buffer.from(log)
   for (let from = 0, index = 0; from < bytes.length; index += 1) {
@@ -16,7 +21,14 @@ export function scanned(log: string | Uint8Array, options: Partial<ScanOptions> 
 }
 
 export function counted({ causes }: Tally): Counted[] {
-  return causes.map(({ id, count, records, first, last, hosts }) => ({ id, count, records, first, last, hosts: Object.fromEntries(hosts) }))
+  return causes.map(({ id, count, records, first, last, hosts }) => ({
+    id,
+    count,
+    records,
+    first,
+    last,
+    hosts: Object.fromEntries(hosts),
+  }))
 }
 
 export function lineCounts({ causes }: Tally): Record<string, number> {

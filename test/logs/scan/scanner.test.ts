@@ -37,8 +37,22 @@ describe('the scanner', () => {
     })
     expect(causes.map(({ firstLine }) => firstLine)).toEqual([5, 1])
     expect(counted(scanned(log))).toEqual([
-      { id: 'unknown-host', count: 3, records: 2, first: eleven, last: twelve, hosts: { 'jira.example.org': 1, 'git.example.org': 1 } },
-      { id: 'lock-waiting', count: 1, records: 1, first: new Date('2026-11-22T12:00:00Z'), last: new Date('2026-11-22T12:00:00Z'), hosts: {} },
+      {
+        id: 'unknown-host',
+        count: 3,
+        records: 2,
+        first: eleven,
+        last: twelve,
+        hosts: { 'jira.example.org': 1, 'git.example.org': 1 },
+      },
+      {
+        id: 'lock-waiting',
+        count: 1,
+        records: 1,
+        first: new Date('2026-11-22T12:00:00Z'),
+        last: new Date('2026-11-22T12:00:00Z'),
+        hosts: {},
+      },
     ])
   })
 
@@ -56,14 +70,18 @@ describe('the scanner', () => {
 
   it('says the same of much text, where not every line is looked at, in whatever blocks', () => {
     fc.assert(
-      fc.property(fc.array(anyLog, { minLength: 5, maxLength: 20 }), fc.integer({ min: 1, max: 200_000 }), (logs, size) => {
-        const some = Buffer.concat(logs.flatMap((it) => [it, Buffer.from('\n')]))
-        const bytes = Buffer.concat(Array.from({ length: Math.ceil(300_000 / some.length) }, () => some))
-        const whole = scanned(bytes)
-        expect(counted(whole)).toEqual(countsOf(bytes))
-        expect(scanned(bytes, { engine: 'wasm' }, [size])).toEqual(whole)
-        expect(scanned(bytes, { engine: 'script' }, [size, 7])).toEqual(whole)
-      }),
+      fc.property(
+        fc.array(anyLog, { minLength: 5, maxLength: 20 }),
+        fc.integer({ min: 1, max: 200_000 }),
+        (logs, size) => {
+          const some = Buffer.concat(logs.flatMap((it) => [it, Buffer.from('\n')]))
+          const bytes = Buffer.concat(Array.from({ length: Math.ceil(300_000 / some.length) }, () => some))
+          const whole = scanned(bytes)
+          expect(counted(whole)).toEqual(countsOf(bytes))
+          expect(scanned(bytes, { engine: 'wasm' }, [size])).toEqual(whole)
+          expect(scanned(bytes, { engine: 'script' }, [size, 7])).toEqual(whole)
+        },
+      ),
       { numRuns: 10 },
     )
   }, 120_000)
@@ -83,9 +101,16 @@ describe('the scanner', () => {
   it('counts only what is wanted by its time', () => {
     fc.assert(
       fc.property(anyLog, anySizes, fc.nat(3_000_000), fc.nat(3_000_000), (bytes, sizes, from, to) => {
-        const [since, until] = [from, to].map((seconds) => new Date(Date.UTC(2026, 10, 1) + seconds * 997)) as [Date, Date]
-        expect(counted(scanned(bytes, { since, until }, sizes))).toEqual(countsOf(bytes, 'UTC', (at) => at !== null && at >= since && at < until))
-        expect(counted(scanned(bytes, { since }, sizes))).toEqual(countsOf(bytes, 'UTC', (at) => at !== null && at >= since))
+        const [since, until] = [from, to].map((seconds) => new Date(Date.UTC(2026, 10, 1) + seconds * 997)) as [
+          Date,
+          Date,
+        ]
+        expect(counted(scanned(bytes, { since, until }, sizes))).toEqual(
+          countsOf(bytes, 'UTC', (at) => at !== null && at >= since && at < until),
+        )
+        expect(counted(scanned(bytes, { since }, sizes))).toEqual(
+          countsOf(bytes, 'UTC', (at) => at !== null && at >= since),
+        )
       }),
       { numRuns: 100 },
     )
@@ -102,6 +127,12 @@ describe('the scanner', () => {
 
   it.each(['', '\n', '\0', '\r\n\r\n'])('finds nothing in %j', (text) => {
     const lines = text.split('\n').length - 1
-    expect(scanned(text)).toMatchObject({ bytes: text.length, lines: text === '\0' ? 1 : lines, causes: [], from: null, to: null })
+    expect(scanned(text)).toMatchObject({
+      bytes: text.length,
+      lines: text === '\0' ? 1 : lines,
+      causes: [],
+      from: null,
+      to: null,
+    })
   })
 })

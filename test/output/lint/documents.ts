@@ -21,9 +21,17 @@ const ruled = (problems: readonly LintProblem[]): Pick<LintDocument, 'problems' 
 const empty = { schemaVersion: 1, off: [], undetermined: [], undeterminedCount: 0 } as const
 const extent = { files: 1502, results: 1284, bytes: 5_250_000 }
 
-export const nothing: LintDocument = { ...empty, ...extent, directory: 'build/results', directories: [{ directory: 'build/results', within: '.', ...extent }], ...ruled([]) }
+export const nothing: LintDocument = {
+  ...empty,
+  ...extent,
+  directory: 'build/results',
+  directories: [{ directory: 'build/results', within: '.', ...extent }],
+  ...ruled([]),
+}
 
-const of = (name: string, fullName?: string): Pick<LintProblem, 'result'> => ({ result: { name, ...(fullName !== undefined && { fullName }), status: 'passed' } })
+const of = (name: string, fullName?: string): Pick<LintProblem, 'result'> => ({
+  result: { name, ...(fullName !== undefined && { fullName }), status: 'passed' },
+})
 
 /** A bit of everything. */
 export const several: LintDocument = {
@@ -31,11 +39,31 @@ export const several: LintDocument = {
   settings: '.testops-lint.yaml',
   off: ['orphan-attachment'],
   ...ruled([
-    problem('nested-attachment', '5f3a-result.json', { place: 'steps[0].attachments[1].source', message: '`source` names a file in a child directory: shots/login.png', ...of('signs in', 'shop.Login.signsIn') }),
-    problem('no-identifier', '77c1-result.json', { message: 'there is neither an identifier label nor a full name', ...of('pays by card') }),
-    problem('invented-identifier', 'a001-result.json', { place: 'labels[2].value', message: 'the label `AS_ID` holds `TC-17`, which no service assigns', ...of('sees the cart', 'shop.Cart.sees') }),
-    problem('bad-json', 'cut-result.json', { place: 'line 4, column 7 (byte 120)', message: 'the text ends in the middle' }),
-    ...Array.from({ length: 12 }, (_, index) => problem('long-field', `b0${String(index).padStart(2, '0')}-result.json`, { place: 'name', message: `name has ${256 + index} characters, 255 are kept`, ...of('x'.repeat(20)) })),
+    problem('nested-attachment', '5f3a-result.json', {
+      place: 'steps[0].attachments[1].source',
+      message: '`source` names a file in a child directory: shots/login.png',
+      ...of('signs in', 'shop.Login.signsIn'),
+    }),
+    problem('no-identifier', '77c1-result.json', {
+      message: 'there is neither an identifier label nor a full name',
+      ...of('pays by card'),
+    }),
+    problem('invented-identifier', 'a001-result.json', {
+      place: 'labels[2].value',
+      message: 'the label `AS_ID` holds `TC-17`, which no service assigns',
+      ...of('sees the cart', 'shop.Cart.sees'),
+    }),
+    problem('bad-json', 'cut-result.json', {
+      place: 'line 4, column 7 (byte 120)',
+      message: 'the text ends in the middle',
+    }),
+    ...Array.from({ length: 12 }, (_, index) =>
+      problem('long-field', `b0${String(index).padStart(2, '0')}-result.json`, {
+        place: 'name',
+        message: `name has ${256 + index} characters, 255 are kept`,
+        ...of('x'.repeat(20)),
+      }),
+    ),
     problem('name-collision', 'c1-result.json', {
       message: '3 results of 2 tests bear the full name shop.Checkout.pays: they differ in their suites',
       ...of('pays', 'shop.Checkout.pays'),
@@ -46,7 +74,13 @@ export const several: LintDocument = {
       ],
       togetherCount: 23,
     }),
-    ...Array.from({ length: 300 }, (_, index) => problem('volatile-parameter', `d${index}-result.json`, { place: 'parameters[0].value', message: 'the parameter `started` holds a time', ...of(`opens page ${index}`) })),
+    ...Array.from({ length: 300 }, (_, index) =>
+      problem('volatile-parameter', `d${index}-result.json`, {
+        place: 'parameters[0].value',
+        message: 'the parameter `started` holds a time',
+        ...of(`opens page ${index}`),
+      }),
+    ),
   ]),
   undetermined: [{ file: 'gone-result.json', message: 'vanished while it was read' }],
   undeterminedCount: 1,
@@ -62,7 +96,14 @@ export const mended: LintDocument = {
     output: 'mended',
     files: 1502,
     mended: { 'nested-attachment': 1200, 'long-field': 3 },
-    left: [{ rule: 'long-field', file: 'b-result.json', place: 'fullName', message: 'it is kept whole in an attachment, and not cut' }],
+    left: [
+      {
+        rule: 'long-field',
+        file: 'b-result.json',
+        place: 'fullName',
+        message: 'it is kept whole in an attachment, and not cut',
+      },
+    ],
     leftCount: 7,
     omitted: [{ file: 'pipe', message: 'a pipe, not a file' }],
   },
@@ -75,7 +116,13 @@ export const directories: LintDocument = {
     { directory: 'a/results', within: 'a/results', files: 2, results: 1, bytes: 900 },
     { directory: 'b', within: 'b', files: 0, results: 0, bytes: 0 },
   ],
-  ...ruled([problem('empty-results', 'b', { message: 'there is no directory b' }), problem('bad-shape', 'a/results/1-result.json', { place: 'labels', message: '`labels` is a text, and has to be a list' })]),
+  ...ruled([
+    problem('empty-results', 'b', { message: 'there is no directory b' }),
+    problem('bad-shape', 'a/results/1-result.json', {
+      place: 'labels',
+      message: '`labels` is a text, and has to be a list',
+    }),
+  ]),
   summary: { error: 20_002, warning: 0 },
   rules: { 'empty-results': { error: 1, warning: 0 }, 'bad-shape': { error: 20_001, warning: 0 } },
 }
@@ -89,8 +136,19 @@ export const hostile: LintDocument = {
   directories: [{ directory: nasty, within: '.', ...extent }],
   settings: nasty,
   ...ruled([
-    problem('no-identifier', nasty, { place: nasty, message: nasty, effect: nasty, remedy: nasty, result: { name: nasty, fullName: nasty, status: nasty } }),
-    problem('name-collision', nasty, { message: nasty, result: { fullName: nasty }, together: [{ file: nasty, name: nasty, status: nasty, start: -1e300 }], togetherCount: 1 }),
+    problem('no-identifier', nasty, {
+      place: nasty,
+      message: nasty,
+      effect: nasty,
+      remedy: nasty,
+      result: { name: nasty, fullName: nasty, status: nasty },
+    }),
+    problem('name-collision', nasty, {
+      message: nasty,
+      result: { fullName: nasty },
+      together: [{ file: nasty, name: nasty, status: nasty, start: -1e300 }],
+      togetherCount: 1,
+    }),
   ]),
   undetermined: [{ file: nasty, message: nasty }],
   undeterminedCount: 1,

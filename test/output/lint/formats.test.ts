@@ -13,10 +13,13 @@ import { faultsOf } from '../schemas.ts'
 import { directories, hostile, mended, nothing, several } from './documents.ts'
 
 const all = { several, nothing, mended, directories, hostile }
-const shown = (document: LintDocument, exitCode: number, screen = plainScreen, verbose = false): string => lintText(document, { screen, exitCode, verbose })
-const junit = (document: LintDocument, areWarningsFailures = true): string => lintJunit(document, { at: new Date('2026-11-22T10:00:00.123Z'), areWarningsFailures })
+const shown = (document: LintDocument, exitCode: number, screen = plainScreen, verbose = false): string =>
+  lintText(document, { screen, exitCode, verbose })
+const junit = (document: LintDocument, areWarningsFailures = true): string =>
+  lintJunit(document, { at: new Date('2026-11-22T10:00:00.123Z'), areWarningsFailures })
 const ci = (document: LintDocument, exitCode: number): string => [...lintLines(document, exitCode)].join('')
-const sarif = (document: LintDocument): string => [...lintSarif(document, { version: '1.2.3', root: 'file:///work/results/', exitCode: 1 })].join('')
+const sarif = (document: LintDocument): string =>
+  [...lintSarif(document, { version: '1.2.3', root: 'file:///work/results/', exitCode: 1 })].join('')
 
 test.each<[file: string, text: string]>([
   ['lint-several.txt', shown(several, 1)],
@@ -39,7 +42,13 @@ test.each<[file: string, text: string]>([
   ['lint-markdown-nothing.md', lintMarkdown(nothing, 0)],
   ['lint-markdown-mended.md', lintMarkdown(mended, 0)],
   ['lint-markdown-hostile.md', lintMarkdown(hostile, 1)],
-  ['lint-sarif.json', sarif({ ...several, problems: several.problems.slice(0, 6).concat(several.problems.filter(({ together }) => together)) })],
+  [
+    'lint-sarif.json',
+    sarif({
+      ...several,
+      problems: several.problems.slice(0, 6).concat(several.problems.filter(({ together }) => together)),
+    }),
+  ],
   ['lint-sarif-hostile.json', sarif(hostile)],
 ])('%s', async (file, text) => {
   await expect(text).toMatchFileSnapshot(`../golden/${file}`)
@@ -83,12 +92,16 @@ test.each<[string, string]>([
 test.each([60, 80, 140])('no line is wider than %d columns', (columns) => {
   const lines = shown(several, 1, { columns, colour: false }).split('\n')
   // what is to be copied stays on one line
-  expect(lines.filter((line) => widthOf(line) > columns && !line.includes('testops-admin ') && !/\S{60}/.test(line))).toEqual([])
+  expect(
+    lines.filter((line) => widthOf(line) > columns && !line.includes('testops-admin ') && !/\S{60}/.test(line)),
+  ).toEqual([])
 })
 
 test('every problem is one line for grep, and the last one sums up', () => {
   const lines = ci(several, 1).trimEnd().split('\n')
-  expect(lines.filter((line) => /^(?:error|warning) [a-z-]+ build\/results\/\S+( [^:]+)?: /.test(line)).length).toBe(several.problems.length)
+  expect(lines.filter((line) => /^(?:error|warning) [a-z-]+ build\/results\/\S+( [^:]+)?: /.test(line)).length).toBe(
+    several.problems.length,
+  )
   expect(lines.at(-1)).toMatch(/exit code 1$/)
 })
 
@@ -96,21 +109,40 @@ test.each<[string, LintDocument]>(Object.entries(all))('JUnit counts what it lis
   for (const suite of junit(document).split('<testsuite ').slice(1)) {
     const count = (name: string): number => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1])
     const listed = (tag: string): number => suite.split(`<${tag} `).length - 1
-    expect(['tests', 'failures', 'errors', 'skipped'].map(count)).toEqual(['testcase', 'failure', 'error', 'skipped'].map(listed))
+    expect(['tests', 'failures', 'errors', 'skipped'].map(count)).toEqual(
+      ['testcase', 'failure', 'error', 'skipped'].map(listed),
+    )
   }
 })
 
 test('JUnit tells how many there are, also where not all are listed', () => {
-  const { problems, rules } = { problems: [several.problems[0]!, several.problems[0]!], rules: { [several.problems[0]!.rule]: { error: 12_345, warning: 0 } } }
+  const { problems, rules } = {
+    problems: [several.problems[0]!, several.problems[0]!],
+    rules: { [several.problems[0]!.rule]: { error: 12_345, warning: 0 } },
+  }
   expect(junit({ ...several, problems, rules })).toContain('message="12345 problems: ')
-  expect(junit({ ...directories, problems: problems.map((it) => ({ ...it, file: 'a/x-result.json' })), rules })).toContain('message="2 problems or more: ')
+  expect(
+    junit({ ...directories, problems: problems.map((it) => ({ ...it, file: 'a/x-result.json' })), rules }),
+  ).toContain('message="2 problems or more: ')
   const forgiven = junit({ ...directories, problems: [], rules: { 'long-field': { error: 0, warning: 5 } } }, false)
   expect(forgiven).not.toContain('<failure')
   expect(forgiven).toContain('5 problems of all directories are not listed: some may be here')
 })
 
 describe('Markdown', () => {
-  const many: LintDocument = { ...several, undetermined: Array.from({ length: 30 }, () => ({ file: '&'.repeat(600), message: 'm' })), problems: Array.from({ length: 5000 }, (_, index) => ({ ...several.problems[0]!, severity: 'error', rule: ruleIds[index % 15]!, message: `${index} ${'&'.repeat(600)}`, remedy: `${index}`, effect: '&'.repeat(600), file: '&'.repeat(600) })) }
+  const many: LintDocument = {
+    ...several,
+    undetermined: Array.from({ length: 30 }, () => ({ file: '&'.repeat(600), message: 'm' })),
+    problems: Array.from({ length: 5000 }, (_, index) => ({
+      ...several.problems[0]!,
+      severity: 'error',
+      rule: ruleIds[index % 15]!,
+      message: `${index} ${'&'.repeat(600)}`,
+      remedy: `${index}`,
+      effect: '&'.repeat(600),
+      file: '&'.repeat(600),
+    })),
+  }
 
   test('stays below what GitHub takes', () => {
     const page = lintMarkdown(many, 1)
@@ -126,28 +158,46 @@ describe('Markdown', () => {
 
 describe('SARIF', () => {
   interface Log {
-    runs: { tool: { driver: { rules: { id: string }[] } }; results: { ruleId: string; ruleIndex: number; partialFingerprints: Record<string, string>; locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
+    runs: {
+      tool: { driver: { rules: { id: string }[] } }
+      results: {
+        ruleId: string
+        ruleIndex: number
+        partialFingerprints: Record<string, string>
+        locations: { physicalLocation: { artifactLocation: { uri: string } } }[]
+      }[]
+    }[]
   }
   const run = (document: LintDocument): Log['runs'][0] => (JSON.parse(sarif(document)) as Log).runs[0]!
 
   test('results point to their rules', () => {
     const { tool, results } = run(several)
-    expect(results.map(({ ruleIndex }) => tool.driver.rules[ruleIndex]?.id)).toEqual(several.problems.map(({ rule }) => rule))
+    expect(results.map(({ ruleIndex }) => tool.driver.rules[ruleIndex]?.id)).toEqual(
+      several.problems.map(({ rule }) => rule),
+    )
   })
 
   test('fingerprints are unlike each other, and do not depend on the names of files', () => {
-    const prints = (document: LintDocument): string[] => run(document).results.map(({ partialFingerprints }) => partialFingerprints['testRulePlace/v1']!)
+    const prints = (document: LintDocument): string[] =>
+      run(document).results.map(({ partialFingerprints }) => partialFingerprints['testRulePlace/v1']!)
     const named = several.problems.filter(({ result }) => result)
     const document = { ...several, problems: named }
     expect(new Set(prints(document)).size).toBe(named.length)
-    expect(prints({ ...document, problems: named.map((it) => ({ ...it, file: `other-${it.file}` })) })).toEqual(prints(document))
+    expect(prints({ ...document, problems: named.map((it) => ({ ...it, file: `other-${it.file}` })) })).toEqual(
+      prints(document),
+    )
   })
 
   test('names of files are URIs', () => {
-    expect(run({ ...nothing, problems: [{ ...several.problems[0]!, file: 'a b/ü%-result.json' }] }).results[0]!.locations[0]!.physicalLocation.artifactLocation.uri).toBe('a%20b/%C3%BC%25-result.json')
+    expect(
+      run({ ...nothing, problems: [{ ...several.problems[0]!, file: 'a b/ü%-result.json' }] }).results[0]!.locations[0]!
+        .physicalLocation.artifactLocation.uri,
+    ).toBe('a%20b/%C3%BC%25-result.json')
   })
 
   test('GitHub refuses more than 25,000 results', () => {
-    expect(run({ ...several, problems: Array.from({ length: 30_000 }, () => several.problems[0]!) }).results.length).toBe(25_000)
+    expect(
+      run({ ...several, problems: Array.from({ length: 30_000 }, () => several.problems[0]!) }).results.length,
+    ).toBe(25_000)
   })
 })

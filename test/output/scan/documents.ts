@@ -33,7 +33,15 @@ export const several: ScanDocument = {
       last: '2026-11-22T11:59:00.000Z',
       hosts: { 'tracker.example.org': 200, 'git.example.org': 6 },
       samples: ['2026-11-22 09:12:44.100 ERROR 1 --- [main] a.B : java.net.UnknownHostException: tracker.example.org'],
-      rate: { seconds: 1024, counts: [['09:00:00', 10], ['10:00:00', 100], ['10:30:00', 202], ['11:59:00', 100]].map(([at, lines]) => ({ at: `2026-11-22T${at}.000Z`, lines: Number(lines) })) },
+      rate: {
+        seconds: 1024,
+        counts: [
+          ['09:00:00', 10],
+          ['10:00:00', 100],
+          ['10:30:00', 202],
+          ['11:59:00', 100],
+        ].map(([at, lines]) => ({ at: `2026-11-22T${at}.000Z`, lines: Number(lines) })),
+      },
       explain: 'testops-admin explain integrations/reachable',
     }),
     match({
@@ -48,7 +56,13 @@ export const several: ScanDocument = {
       remedy: 'testops-admin reset-queues -d prod',
       explain: 'testops-admin explain broker/queues-durable',
     }),
-    match({ signature: 'conflict', title: 'a test case is identical to one that its new project holds already', severity: 'warning', count: 2, untimed: 2 }),
+    match({
+      signature: 'conflict',
+      title: 'a test case is identical to one that its new project holds already',
+      severity: 'warning',
+      count: 2,
+      untimed: 2,
+    }),
     match({
       signature: 'lock-waiting',
       title: 'the service waits for the change-log lock',
@@ -59,7 +73,14 @@ export const several: ScanDocument = {
       last: '2026-11-22T09:00:10.000Z',
       overBy: '2026-11-22T09:00:20.000Z',
     }),
-    match({ signature: 'agent-counts', title: 'an agent counts what it uploaded', severity: 'info', count: 1, untimed: 1, agents: [{ indexed: 17, processed: 17, errors: null }] }),
+    match({
+      signature: 'agent-counts',
+      title: 'an agent counts what it uploaded',
+      severity: 'info',
+      count: 1,
+      untimed: 1,
+      agents: [{ indexed: 17, processed: 17, errors: null }],
+    }),
   ],
   timeline: [
     { at: '2026-11-22T09:00:00.000Z', signature: 'lock-waiting' },
@@ -68,7 +89,12 @@ export const several: ScanDocument = {
   ],
   files: [
     { name: 'testops-1 (the run before)', lines: 331, bytes: 40_000, counts: { 'lock-waiting': 2 } },
-    { name: 'testops-1', lines: 1_204_000, bytes: 179_960_000, counts: { 'unknown-host': 400, 'precondition-failed': 1, conflict: 2, 'agent-counts': 1 } },
+    {
+      name: 'testops-1',
+      lines: 1_204_000,
+      bytes: 179_960_000,
+      counts: { 'unknown-host': 400, 'precondition-failed': 1, conflict: 2, 'agent-counts': 1 },
+    },
     { name: 'testops-2', lines: 0, bytes: 0, counts: { 'unknown-host': 12 } },
   ],
   unread: [
@@ -79,7 +105,14 @@ export const several: ScanDocument = {
       suggestions: ['kubectl --context prod auth can-i get pods/testops-3 --subresource=log -n testops'],
     },
   ],
-  notes: [{ kind: 'clock', message: 'the clock of the log runs backwards once: first and last are the earliest and the latest time, wherever they stand', isGap: false }],
+  notes: [
+    {
+      kind: 'clock',
+      message:
+        'the clock of the log runs backwards once: first and last are the earliest and the latest time, wherever they stand',
+      isGap: false,
+    },
+  ],
 }
 
 /** Of one file in which nothing is known. */

@@ -10,7 +10,8 @@ import { faultsOf } from '../schemas.ts'
 import { hostile, nothing, several } from './documents.ts'
 import scanSchema from '../../../src/output/schemas/scan-logs.schema.json' with { type: 'json' }
 
-const shown = (document: ScanDocument, exitCode: number, screen = plainScreen): string => scanText(document, { screen, exitCode })
+const shown = (document: ScanDocument, exitCode: number, screen = plainScreen): string =>
+  scanText(document, { screen, exitCode })
 
 test.each<[string, string]>([
   ['scan-several', shown(several, 1)],
@@ -31,7 +32,12 @@ test.each(Object.entries({ several, nothing, hostile }))('%s fits its schema', (
 })
 
 test('what does not fit its schema is noticed', () => {
-  for (const wrong of [{ ...nothing, lines: -1 }, { ...nothing, more: 1 }, { ...nothing, matches: [{ ...several.matches[0], signature: 'zebra' }] }]) expect(faultsOf('scan-logs', wrong)).not.toEqual([])
+  for (const wrong of [
+    { ...nothing, lines: -1 },
+    { ...nothing, more: 1 },
+    { ...nothing, matches: [{ ...several.matches[0], signature: 'zebra' }] },
+  ])
+    expect(faultsOf('scan-logs', wrong)).not.toEqual([])
 })
 
 test('the schema knows all signatures', () => {
@@ -60,7 +66,12 @@ test('what has come since is a line for each signature', () => {
     '2026-11-22 09:00:10Z  info lock-waiting 2',
     'time unknown  info agent-counts 1',
   ])
-  const more: ScanDocument = { ...several, matches: several.matches.map((it) => (it.signature === 'unknown-host' ? { ...it, count: 414, hosts: { ...it.hosts, 'new.example.org': 1 } } : it)) }
+  const more: ScanDocument = {
+    ...several,
+    matches: several.matches.map((it) =>
+      it.signature === 'unknown-host' ? { ...it, count: 414, hosts: { ...it.hosts, 'new.example.org': 1 } } : it,
+    ),
+  }
   expect(scanChanges(more, several)).toEqual(['2026-11-22 11:59:00Z  error unknown-host 414 (+2)  new.example.org'])
   expect(scanChanges(several, several)).toEqual([])
 })
@@ -70,5 +81,7 @@ test('what is drawn on a terminal fits it', () => {
   expect(rows.length).toBe(5)
   expect(rows.filter((line) => widthOf(line) > 59)).toEqual([])
   expect(rows.slice(-2)).toEqual(['… and 2 more', '… 1,204,331 lines so far; Ctrl-C ends it with the summary'])
-  expect(scanRows(nothing, plainScreen, 24)).toEqual(['… 1 line so far, none of a known fault; Ctrl-C ends it with the summary'])
+  expect(scanRows(nothing, plainScreen, 24)).toEqual([
+    '… 1 line so far, none of a known fault; Ctrl-C ends it with the summary',
+  ])
 })

@@ -3,7 +3,11 @@ import { controllersOf } from '../../../src/platforms/compose/controllers.ts'
 import { composeWorld, recorded, recordedContainer } from './world.ts'
 
 const heal = { name: 'autoheal (container `autoheal`)', paused: false, pause: ['docker stop autoheal'] }
-const always = { name: 'restart policy `always` (container `testops`)', paused: true, pause: ['docker update --restart unless-stopped testops'] }
+const always = {
+  name: 'restart policy `always` (container `testops`)',
+  paused: true,
+  pause: ['docker update --restart unless-stopped testops'],
+}
 
 test('autoheal that watches it, and the restart policy', async () => {
   const own = await recordedContainer('testops')
@@ -16,7 +20,9 @@ test.each([
 ])('autoheal %s', async (_, state, more) => {
   const own = { ...(await recordedContainer('testops')), restartPolicy: 'unless-stopped' }
   const healer = await recordedContainer('autoheal')
-  expect(controllersOf([own], [own, { ...healer, ...more, state: { ...healer.state, ...state } }], 'docker')).toEqual([])
+  expect(controllersOf([own], [own, { ...healer, ...more, state: { ...healer.state, ...state } }], 'docker')).toEqual(
+    [],
+  )
 })
 
 test('autoheal that watches all', async () => {

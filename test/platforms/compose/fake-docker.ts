@@ -63,7 +63,14 @@ export async function answer(state: EngineState, asked: Asked): Promise<Answered
     case 'inspect':
       return said(JSON.stringify(state.containers.filter((it) => words.includes(it.Id))))
     case 'info':
-      return said(JSON.stringify({ Name: state.machine ?? hostname(), KernelVersion: release(), OSType: 'linux', Architecture: 'x86_64' }))
+      return said(
+        JSON.stringify({
+          Name: state.machine ?? hostname(),
+          KernelVersion: release(),
+          OSType: 'linux',
+          Architecture: 'x86_64',
+        }),
+      )
     case 'context':
       return said('unix:///var/run/docker.sock\n')
     case 'stop':
@@ -90,7 +97,8 @@ export async function answer(state: EngineState, asked: Asked): Promise<Answered
 function image({ images, imageEnvironment }: EngineState, words: readonly string[]): Answered {
   const name = words.at(-1)!
   const platform = images ? images.get(name) : 'linux/amd64'
-  if (platform === undefined) return { code: 1, stdout: '[]\n', stderr: `Error response from daemon: No such image: ${name}\n` }
+  if (platform === undefined)
+    return { code: 1, stdout: '[]\n', stderr: `Error response from daemon: No such image: ${name}\n` }
   const [Os, Architecture] = platform.split('/')
   return said(JSON.stringify([{ Config: { Env: imageEnvironment ?? null }, Os, Architecture }]))
 }
@@ -100,7 +108,9 @@ async function pull({ images, registry = {} }: EngineState, words: readonly stri
   const name = words.at(-1)!
   const wanted = words[words.indexOf('--platform') + 1]
   const [, repository = '', tag = ''] = /^(?:[^/]*[.:][^/]*\/)?(.*?)(?::([^:/]*))?$/.exec(name) ?? []
-  const has = registry[name] ?? { failure: `Error response from daemon: manifest for ${name} not found: manifest unknown: manifest unknown` }
+  const has = registry[name] ?? {
+    failure: `Error response from daemon: manifest for ${name} not found: manifest unknown: manifest unknown`,
+  }
   if (typeof has !== 'string') {
     await new Promise((resolve) => setTimeout(resolve, has.silentMs ?? 0))
     return failed(has.failure)
@@ -108,42 +118,73 @@ async function pull({ images, registry = {} }: EngineState, words: readonly stri
   images?.set(name, has)
   const begun = `${tag}: Pulling from ${repository}\ne5c9d750988c: Pulling fs layer\ne5c9d750988c: Verifying Checksum\ne5c9d750988c: Download complete\ne5c9d750988c: Pull complete\nDigest: sha256:cdcf5c258ee89d038af8e20a95f626d279e20f67e730095c93ef3a106861308d\nStatus: Downloaded newer image for ${name}\n`
   if (words.includes('--platform') && wanted !== has) {
-    return { code: 1, stdout: begun, stderr: `image with reference ${name} was found but does not match the specified platform: wanted ${wanted}, actual: ${has}\n` }
+    return {
+      code: 1,
+      stdout: begun,
+      stderr: `image with reference ${name} was found but does not match the specified platform: wanted ${wanted}, actual: ${has}\n`,
+    }
   }
   return said(`${begun}${name}\n`)
 }
 
 function ps({ containers }: EngineState, words: readonly string[]): string {
-  if (!words.includes('--filter')) return containers.filter(({ State }) => State['Status'] === 'running' || words.includes('--all')).map(({ Id }) => `${Id}\n`).join('')
+  if (!words.includes('--filter'))
+    return containers
+      .filter(({ State }) => State['Status'] === 'running' || words.includes('--all'))
+      .map(({ Id }) => `${Id}\n`)
+      .join('')
   const [, name = '', value] = /^label=([^=]*)(?:=(.*))?$/.exec(words[words.indexOf('--filter') + 1] ?? '') ?? []
-  const isMeant = ({ Config: { Labels } }: Shown): boolean => (value === undefined ? Labels[name] !== undefined : Labels[name] === value)
-  return containers.filter(isMeant).map(({ Id }) => `${Id}\n`).join('')
+  const isMeant = ({ Config: { Labels } }: Shown): boolean =>
+    value === undefined ? Labels[name] !== undefined : Labels[name] === value
+  return containers
+    .filter(isMeant)
+    .map(({ Id }) => `${Id}\n`)
+    .join('')
 }
 
 function exec(state: EngineState, words: readonly string[]): Answered {
   const isInteractive = words[0] === '--interactive'
   const [name, ...rest] = isInteractive ? words.slice(1) : words
   const container = state.containers.find((it) => it.Name === `/${name}`)
-  if (container?.State['Status'] !== 'running') return failed(`Error response from daemon: Container ${name} is not running`)
+  if (container?.State['Status'] !== 'running')
+    return failed(`Error response from daemon: Container ${name} is not running`)
   if (state.isHere) return { ...said(''), run: words.length - rest.length + 1 }
   const given = state.exec?.[rest.join(' ')]
   if (given) return said(given.stdout ?? '', given.code)
-  return failed('OCI runtime exec failed: exec failed: unable to start container process: executable file not found in $PATH: unknown', 126)
+  return failed(
+    'OCI runtime exec failed: exec failed: unable to start container process: executable file not found in $PATH: unknown',
+    126,
+  )
 }
 
 /** Of `docker compose up --help`, 2.26.1. */
-const upHelp = '      --pull string               Pull image before running\n                                  ("always"|"missing"|"never") (default\n                                  "policy")\n'
+const upHelp =
+  '      --pull string               Pull image before running\n                                  ("always"|"missing"|"never") (default\n                                  "policy")\n'
 
 async function compose(state: EngineState, { words, directory, environment, input }: Asked): Promise<Answered> {
   if (state.withoutCompose) return failed("docker: 'compose' is not a docker command.")
   if (words[0] === 'version') return said(state.composeVersion ?? 'Docker Compose version 2.26.1\n')
-  if (state.withoutConfig) return failed("podman-compose: error: argument command: invalid choice: 'config' (choose from 'help', 'version', 'up')", 2)
+  if (state.withoutConfig)
+    return failed(
+      "podman-compose: error: argument command: invalid choice: 'config' (choose from 'help', 'version', 'up')",
+      2,
+    )
   if (words.includes('--help')) return said(state.upHelp ?? upHelp)
   const all = (flag: string): string[] => words.flatMap((it, index) => (it === flag ? [words[index + 1]!] : []))
-  if (state.composeProgram !== undefined && words.includes('config')) return askCompose(state.composeProgram, words, { directory, environment, input })
-  const project = projectIn({ files: all('--file'), name: all('--project-name')[0], folder: all('--project-directory')[0], environmentFiles: all('--env-file'), directory, environment, input })
+  if (state.composeProgram !== undefined && words.includes('config'))
+    return askCompose(state.composeProgram, words, { directory, environment, input })
+  const project = projectIn({
+    files: all('--file'),
+    name: all('--project-name')[0],
+    folder: all('--project-directory')[0],
+    environmentFiles: all('--env-file'),
+    directory,
+    environment,
+    input,
+  })
   if ('reason' in project) return failed(`yaml: ${project.reason}`)
-  if (words.includes('config')) return said(JSON.stringify({ name: project.name, services: project.services }).replaceAll('$', '$$$$'))
+  if (words.includes('config'))
+    return said(JSON.stringify({ name: project.name, services: project.services }).replaceAll('$', '$$$$'))
   if (words.includes('up')) await made(state, words.at(-1)!, project)
   return said('')
 }

@@ -5,8 +5,9 @@ import type { EngineState } from './fake-docker.ts'
 import { followLog } from './fake-logs.ts'
 
 /**
- * The program `docker` as a script that asks a server within this process: a program of Node takes its time to start, and the tests run
- * many. Everything that it is given arrives: words, folder, environment, standard input; exit code and both outputs go back.
+ * The program `docker` as a script that asks a server within this process: a program of Node takes its time to start,
+ * and the tests run many. Everything that it is given arrives: words, folder, environment, standard input; exit code
+ * and both outputs go back.
  */
 const script = (port: number): string => `#!/bin/bash
 exec 3<>/dev/tcp/127.0.0.1/${port} || exit 127
@@ -54,7 +55,8 @@ export async function startFakeEngine(state: EngineState): Promise<FakeEngine> {
         return followLog(state, request.words, socket)
       }
       answer(state, request).then(
-        ({ run = 0, code, stdout, stderr }) => socket.end(`${run} ${code} ${Buffer.byteLength(stdout)} ${Buffer.byteLength(stderr)}\n${stdout}${stderr}`),
+        ({ run = 0, code, stdout, stderr }) =>
+          socket.end(`${run} ${code} ${Buffer.byteLength(stdout)} ${Buffer.byteLength(stderr)}\n${stdout}${stderr}`),
         (error: unknown) => socket.end(`0 1 0 ${Buffer.byteLength(String(error))}\n${String(error)}`),
       )
     })
@@ -65,13 +67,17 @@ export async function startFakeEngine(state: EngineState): Promise<FakeEngine> {
 }
 
 /** Null: more is to come. */
-function requestIn(received: Buffer): { words: string[]; directory: string; environment: Record<string, string>; input: string } | null {
+function requestIn(
+  received: Buffer,
+): { words: string[]; directory: string; environment: Record<string, string>; input: string } | null {
   const [count, ...parts] = received.toString('utf8').split('\0')
   const words = parts.slice(0, Number(count))
   const rest = parts.slice(words.length + 1)
   const end = rest.indexOf('')
   // standard input, and what follows its end
   if (count === undefined || end < 0 || rest.length < end + 3) return null
-  const environment = Object.fromEntries(rest.slice(0, end).map((it) => [it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1)]))
+  const environment = Object.fromEntries(
+    rest.slice(0, end).map((it) => [it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1)]),
+  )
   return { words, directory: parts[words.length]!, environment, input: rest[end + 1]! }
 }

@@ -52,9 +52,11 @@ export function followLog({ containers, printed }: EngineState, words: readonly 
   const id = words.at(-1) ?? ''
   const container = containers.find((it) => it.Id === id)
   if (!container || !printed) return void socket.end(`Error response from daemon: No such container: ${id}\n`)
-  const after = (flag: string): string | null => (words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null)
+  const after = (flag: string): string | null =>
+    words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null
   const since = after('--since')
-  const from = since === null ? -Infinity : since.endsWith('s') ? Date.now() - Number.parseInt(since) * 1000 : Date.parse(since)
+  const from =
+    since === null ? -Infinity : since.endsWith('s') ? Date.now() - Number.parseInt(since) * 1000 : Date.parse(since)
   const show = ({ at, text }: Line): void => void (Date.parse(at) >= from && socket.write(`${at} ${text}\n`))
   if (after('--tail') !== '0') printed.of(id).forEach(show)
   if (container.State['Status'] !== 'running') return void socket.end()

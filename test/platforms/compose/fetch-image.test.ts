@@ -14,9 +14,14 @@ import type { EngineState } from './fake-docker.ts'
 const image = 'registry.example.org/qameta/testops-legacy:527u01'
 const wanted: WantedImage = { image, platform: null }
 
-async function engineWith(of: Partial<EngineState>): Promise<ComposeWorld & { view: Awaited<ReturnType<typeof viewOf>> }> {
+async function engineWith(
+  of: Partial<EngineState>,
+): Promise<ComposeWorld & { view: Awaited<ReturnType<typeof viewOf>> }> {
   const world = await composeWorld({ containers: [await recorded('testops')], images: new Map(), ...of })
-  const view = await viewOf({ project: null, file: null, service: null, build: null, cpuinfo: null, folder: world.folder }, world.options)
+  const view = await viewOf(
+    { project: null, file: null, service: null, build: null, cpuinfo: null, folder: world.folder },
+    world.options,
+  )
   return { ...world, view }
 }
 
@@ -35,7 +40,10 @@ async function fetched(of: Partial<EngineState>, asked = wanted, timeoutMs = 10_
 test('an image that is not there is fetched, and counted by its layers', async () => {
   const { view } = await engineWith({ registry: { [image]: 'linux/amd64' } })
   expect(await hasImage(view, wanted)).toBe(false)
-  expect(await fetched({ registry: { [image]: 'linux/amd64' } })).toEqual({ moved: { done: 1, total: 1, unit: 'layers' }, is: true })
+  expect(await fetched({ registry: { [image]: 'linux/amd64' } })).toEqual({
+    moved: { done: 1, total: 1, unit: 'layers' },
+    is: true,
+  })
 })
 
 test('the platform of the compose file is asked for, and no other counts as there', async () => {
@@ -43,7 +51,10 @@ test('the platform of the compose file is asked for, and no other counts as ther
   const asked = { image, platform: 'linux/arm64' }
   expect(await hasImage(world.view, asked)).toBe(false)
   await fetchImage(world.view, asked, { timeoutMs: 10_000, moving: () => undefined })
-  expect([await hasImage(world.view, asked), world.asked.filter((it) => it.startsWith('pull'))]).toEqual([true, [`pull --platform linux/arm64 ${image}`]])
+  expect([await hasImage(world.view, asked), world.asked.filter((it) => it.startsWith('pull'))]).toEqual([
+    true,
+    [`pull --platform linux/arm64 ${image}`],
+  ])
 })
 
 test('an image of a foreign platform is refused, unless the service has run such a one there', async () => {
@@ -53,14 +64,25 @@ test('an image of a foreign platform is refused, unless the service has run such
     'have the registry hold the image for linux/amd64',
   ])
   const container = await recorded('testops')
-  const { view } = await engineWith({ images: new Map([[container.Config.Image, 'linux/arm64'], [image, 'linux/arm64']]) })
+  const { view } = await engineWith({
+    images: new Map([
+      [container.Config.Image, 'linux/arm64'],
+      [image, 'linux/arm64'],
+    ]),
+  })
   expect(await hasImage(view, wanted)).toBe(true)
 })
 
 test('what is no name of an image reaches no engine', async () => {
-  for (const asked of [{ image: '--config=/tmp/x', platform: null }, { image, platform: '-x' }, { image: 'a b', platform: null }]) {
+  for (const asked of [
+    { image: '--config=/tmp/x', platform: null },
+    { image, platform: '-x' },
+    { image: 'a b', platform: null },
+  ]) {
     const world = await engineWith({})
-    await expect(fetchImage(world.view, asked, { timeoutMs: 1000, moving: () => undefined })).rejects.toThrow(/is no name of an image/)
+    await expect(fetchImage(world.view, asked, { timeoutMs: 1000, moving: () => undefined })).rejects.toThrow(
+      /is no name of an image/,
+    )
     expect(world.asked.filter((it) => it.startsWith('pull'))).toEqual([])
   }
 })
@@ -75,50 +97,153 @@ test('a registry that says nothing is given up in time', async () => {
 
 test('a registry that goes on and on holds nobody up', async () => {
   const failure = `Error response from daemon: ${'lookup x '.repeat(100_000)}`
-  expect(await fetched({ registry: { [image]: { failure } } })).toEqual([expect.stringMatching(/^FAILED image .* was not fetched: Error response from daemon: (?:lookup x )+.{0,9}\. Nothing was changed$/), expect.stringContaining('# what was asked')])
+  expect(await fetched({ registry: { [image]: { failure } } })).toEqual([
+    expect.stringMatching(
+      /^FAILED image .* was not fetched: Error response from daemon: (?:lookup x )+.{0,9}\. Nothing was changed$/,
+    ),
+    expect.stringContaining('# what was asked'),
+  ])
 })
 
-/** What engines were seen to say: Docker 26.1.5 with a registry 2.8.3, and in the sources of containerd and containers/image. */
+/**
+ * What engines were seen to say: Docker 26.1.5 with a registry 2.8.3, and in the sources of containerd and
+ * containers/image.
+ */
 describe('why not, by what the engine says', () => {
   const from = (host: string): WantedImage => ({ image: `${host}/tools/testops-legacy:527u01`, platform: null })
   test.each<[said: string, code: string, message: string, of?: WantedImage]>([
-    ['Error response from daemon: manifest for r.io/tools/testops-legacy:527u01 not found: manifest unknown: manifest unknown', 'REFUSED', 'r.io has no such image or tag'],
-    ['Error response from daemon: failed to resolve reference "r.io/tools/testops-legacy:527u01": r.io/tools/testops-legacy:527u01: not found', 'REFUSED', 'r.io has no such image or tag'],
-    ['Error: initializing source docker://r.io/tools/testops-legacy:527u01: reading manifest 527u01 in r.io/tools/testops-legacy: manifest unknown', 'REFUSED', 'r.io has no such image or tag'],
-    ['Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": no basic auth credentials', 'UNAUTHENTICATED', 'r.io wants a login'],
-    ['Error response from daemon: unauthorized: unauthorized to access repository: tools/testops-legacy, action: pull', 'UNAUTHENTICATED', 'r.io wants a login'],
-    ["Error response from daemon: pull access denied for testops-legacy, repository does not exist or may require 'docker login': denied: requested access to the resource is denied", 'UNAUTHENTICATED', 'docker.io has no such repository, or wants a login for it', { image: 'testops-legacy:527u01', platform: null }],
-    ['Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": denied: access forbidden', 'FORBIDDEN', 'r.io does not let this user have it'],
-    ['Error response from daemon: toomanyrequests: You have reached your unauthenticated pull rate limit.', 'EXHAUSTED', 'r.io wants no more calls for now'],
-    ['Error response from daemon: Get "https://r.io/v2/": dial tcp: lookup r.io on 10.255.255.53:53: no such host', 'UNREACHABLE', 'the name r.io does not resolve where docker runs'],
-    ['Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused', 'UNREACHABLE', 'docker gets no connection to 127.0.0.1:5799', from('127.0.0.1:5799')],
-    ['Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: connect: no route to host', 'UNREACHABLE', 'docker gets no connection to r.io'],
-    ['Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: i/o timeout', 'TIMED_OUT', 'r.io did not answer in time'],
-    ['Error response from daemon: Get "http://127.0.0.1:5713/v2/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)', 'TIMED_OUT', '127.0.0.1:5713 did not answer in time', from('127.0.0.1:5713')],
-    ['Error response from daemon: Get "https://r.io/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority', 'UNREACHABLE', 'docker does not trust r.io, or that speaks no TLS'],
-    ['Error response from daemon: Get "https://r.io/v2/": http: server gave HTTP response to HTTPS client', 'UNREACHABLE', 'docker does not trust r.io, or that speaks no TLS'],
-    ['527u01: Pulling from tools/testops-legacy\ne5c9d750988c: Download complete\nfailed to register layer: write /big: no space left on device', 'FAILED', 'no room is left on the disk of docker'],
-    ['527u01: Pulling from tools/testops-legacy\nno matching manifest for linux/amd64 in the manifest list entries', 'REFUSED', "r.io has it for another platform than this engine's"],
-    ['image with reference r.io/tools/testops-legacy:527u01 was found but does not match the specified platform: wanted linux/amd64, actual: linux/arm64', 'REFUSED', 'r.io has it for another platform than linux/amd64', { ...from('r.io'), platform: 'linux/amd64' }],
+    [
+      'Error response from daemon: manifest for r.io/tools/testops-legacy:527u01 not found: manifest unknown: manifest unknown',
+      'REFUSED',
+      'r.io has no such image or tag',
+    ],
+    [
+      'Error response from daemon: failed to resolve reference "r.io/tools/testops-legacy:527u01": r.io/tools/testops-legacy:527u01: not found',
+      'REFUSED',
+      'r.io has no such image or tag',
+    ],
+    [
+      'Error: initializing source docker://r.io/tools/testops-legacy:527u01: reading manifest 527u01 in r.io/tools/testops-legacy: manifest unknown',
+      'REFUSED',
+      'r.io has no such image or tag',
+    ],
+    [
+      'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": no basic auth credentials',
+      'UNAUTHENTICATED',
+      'r.io wants a login',
+    ],
+    [
+      'Error response from daemon: unauthorized: unauthorized to access repository: tools/testops-legacy, action: pull',
+      'UNAUTHENTICATED',
+      'r.io wants a login',
+    ],
+    [
+      "Error response from daemon: pull access denied for testops-legacy, repository does not exist or may require 'docker login': denied: requested access to the resource is denied",
+      'UNAUTHENTICATED',
+      'docker.io has no such repository, or wants a login for it',
+      { image: 'testops-legacy:527u01', platform: null },
+    ],
+    [
+      'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": denied: access forbidden',
+      'FORBIDDEN',
+      'r.io does not let this user have it',
+    ],
+    [
+      'Error response from daemon: toomanyrequests: You have reached your unauthenticated pull rate limit.',
+      'EXHAUSTED',
+      'r.io wants no more calls for now',
+    ],
+    [
+      'Error response from daemon: Get "https://r.io/v2/": dial tcp: lookup r.io on 10.255.255.53:53: no such host',
+      'UNREACHABLE',
+      'the name r.io does not resolve where docker runs',
+    ],
+    [
+      'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused',
+      'UNREACHABLE',
+      'docker gets no connection to 127.0.0.1:5799',
+      from('127.0.0.1:5799'),
+    ],
+    [
+      'Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: connect: no route to host',
+      'UNREACHABLE',
+      'docker gets no connection to r.io',
+    ],
+    [
+      'Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: i/o timeout',
+      'TIMED_OUT',
+      'r.io did not answer in time',
+    ],
+    [
+      'Error response from daemon: Get "http://127.0.0.1:5713/v2/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+      'TIMED_OUT',
+      '127.0.0.1:5713 did not answer in time',
+      from('127.0.0.1:5713'),
+    ],
+    [
+      'Error response from daemon: Get "https://r.io/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+      'UNREACHABLE',
+      'docker does not trust r.io, or that speaks no TLS',
+    ],
+    [
+      'Error response from daemon: Get "https://r.io/v2/": http: server gave HTTP response to HTTPS client',
+      'UNREACHABLE',
+      'docker does not trust r.io, or that speaks no TLS',
+    ],
+    [
+      '527u01: Pulling from tools/testops-legacy\ne5c9d750988c: Download complete\nfailed to register layer: write /big: no space left on device',
+      'FAILED',
+      'no room is left on the disk of docker',
+    ],
+    [
+      '527u01: Pulling from tools/testops-legacy\nno matching manifest for linux/amd64 in the manifest list entries',
+      'REFUSED',
+      "r.io has it for another platform than this engine's",
+    ],
+    [
+      'image with reference r.io/tools/testops-legacy:527u01 was found but does not match the specified platform: wanted linux/amd64, actual: linux/arm64',
+      'REFUSED',
+      'r.io has it for another platform than linux/amd64',
+      { ...from('r.io'), platform: 'linux/amd64' },
+    ],
     ['', 'FAILED', 'the engine does not say why'],
-    ['Error response from daemon: something new with password=geheim', 'FAILED', 'Error response from daemon: something new with password=[secret]'],
+    [
+      'Error response from daemon: something new with password=geheim',
+      'FAILED',
+      'Error response from daemon: something new with password=[secret]',
+    ],
   ])('%s', (said, code, message, of = from('r.io')) => {
     const error = notFetched(of, { engine: { program: 'docker' }, asked: typed(['docker', 'pull', of.image]), said })
-    expect([error.code, error.message]).toEqual([code, `image ${of.image} was not fetched: ${message}. Nothing was changed`])
+    expect([error.code, error.message]).toEqual([
+      code,
+      `image ${of.image} was not fetched: ${message}. Nothing was changed`,
+    ])
     expect(error.suggestions.at(-1)).toBe(`docker pull ${of.image}   # what was asked`)
   })
 
   test('the engine itself is told from a registry', () => {
     const failure = (said: string): string => {
-      const { code, message } = notFetched(wanted, { engine: { program: 'docker' }, asked: typed(['docker', 'pull', image]), said })
+      const { code, message } = notFetched(wanted, {
+        engine: { program: 'docker' },
+        asked: typed(['docker', 'pull', image]),
+        said,
+      })
       return `${code} ${message}`
     }
-    expect(failure('Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?')).toMatch(/^UNAVAILABLE docker is installed, and its engine does not answer/)
-    expect(failure('permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock')).toMatch(/^FORBIDDEN this user may not ask docker/)
+    expect(
+      failure('Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?'),
+    ).toMatch(/^UNAVAILABLE docker is installed, and its engine does not answer/)
+    expect(
+      failure('permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock'),
+    ).toMatch(/^FORBIDDEN this user may not ask docker/)
   })
 })
 
 test('layers of podman are counted, too', () => {
   const { see } = layersIn()
-  expect(['Copying blob sha256:e5c9d750988c1234 done   |', 'Copying blob 0123456789ab', 'Writing manifest'].map((line) => see(line))).toEqual([{ done: 1, total: 1, unit: 'layers' }, { done: 1, total: 2, unit: 'layers' }, null])
+  expect(
+    ['Copying blob sha256:e5c9d750988c1234 done   |', 'Copying blob 0123456789ab', 'Writing manifest'].map((line) =>
+      see(line),
+    ),
+  ).toEqual([{ done: 1, total: 1, unit: 'layers' }, { done: 1, total: 2, unit: 'layers' }, null])
 })

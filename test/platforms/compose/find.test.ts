@@ -8,12 +8,18 @@ import { folderWith } from '../../runtime/folder.ts'
 import { composeWorld, recorded } from './world.ts'
 import type { Shown } from './world.ts'
 
-const other = (project: string, service = 'testops', image = 'registry.example.org/qameta/testops:26.2.1') => (shown: Shown): void => {
-  shown.Id = project.length.toString(16).repeat(64).slice(0, 60) + service.length.toString(16).padStart(4, '0')
-  Object.assign(shown.Config.Labels, { 'com.docker.compose.project': project, 'com.docker.compose.service': service })
-  shown.Config.Image = image
-}
-const all = async (): Promise<Shown[]> => [await recorded('redis'), await recorded('testops'), await recorded('autoheal')]
+const other =
+  (project: string, service = 'testops', image = 'registry.example.org/qameta/testops:26.2.1') =>
+  (shown: Shown): void => {
+    shown.Id = project.length.toString(16).repeat(64).slice(0, 60) + service.length.toString(16).padStart(4, '0')
+    Object.assign(shown.Config.Labels, { 'com.docker.compose.project': project, 'com.docker.compose.service': service })
+    shown.Config.Image = image
+  }
+const all = async (): Promise<Shown[]> => [
+  await recorded('redis'),
+  await recorded('testops'),
+  await recorded('autoheal'),
+]
 
 test('by the name of its image, among the containers of all projects', async () => {
   const world = await composeWorld({ containers: await all() })
@@ -32,31 +38,60 @@ test('by the name of its image, among the containers of all projects', async () 
 
 test('without its files, which lie elsewhere, the engine alone is what there is to type', async () => {
   const world = await composeWorld({ containers: await all() }, {})
-  expect((await world.open()).commands).toMatchObject({ start: 'docker start testops', settings: 'the compose file of project testops' })
+  expect((await world.open()).commands).toMatchObject({
+    start: 'docker start testops',
+    settings: 'the compose file of project testops',
+  })
 })
 
 test('without a container yet, one is made to start it; of a service, too, that takes a profile to be there', async () => {
-  const world = await composeWorld({}, { 'project/compose.yaml': 'services:\n  web:\n    image: testops:527u01\n    profiles: [prod]\n  db: {image: "postgres:15"}\n' })
+  const world = await composeWorld(
+    {},
+    {
+      'project/compose.yaml':
+        'services:\n  web:\n    image: testops:527u01\n    profiles: [prod]\n  db: {image: "postgres:15"}\n',
+    },
+  )
   const platform = await world.open({ folder: `${world.folder}/project` })
   const typed = `docker compose -p project -f ${world.folder}/project/compose.yaml`
-  expect(platform.commands).toMatchObject({ start: `${typed} up -d web`, restart: `${typed} up -d web`, logs: `${typed} logs --tail 200 web` })
+  expect(platform.commands).toMatchObject({
+    start: `${typed} up -d web`,
+    restart: `${typed} up -d web`,
+    logs: `${typed} logs --tail 200 web`,
+  })
 })
 
 test('with what is laid over its file, also once it is opened as it was found', async () => {
-  const world = await composeWorld({}, { 'project/compose.yaml': 'services: {web: {image: "testops:526u01"}}\n', 'project/compose.override.yaml': 'services: {web: {image: "testops:527u01"}}\n' })
+  const world = await composeWorld(
+    {},
+    {
+      'project/compose.yaml': 'services: {web: {image: "testops:526u01"}}\n',
+      'project/compose.override.yaml': 'services: {web: {image: "testops:527u01"}}\n',
+    },
+  )
   const folder = `${world.folder}/project`
   const [found] = (await findComposeProjects({ ...world.options, folder })).found
   expect([found?.place, found?.what]).toEqual([
     { platform: 'compose', project: 'project', service: 'web', file: null },
     `compose project \`project\` (service web, image testops:527u01, only in ${folder}/compose.yaml, ${folder}/compose.override.yaml so far)`,
   ])
-  expect((await (await (await world.open({ project: 'project', service: 'web', folder })).service()).image()).build).toBe('527u01')
+  expect(
+    (await (await (await world.open({ project: 'project', service: 'web', folder })).service()).image()).build,
+  ).toBe('527u01')
 })
 
 test('of the files that COMPOSE_FILE names, in .env or in the shell, which stands above it', async () => {
   const text = (image: string): string => `services:\n  web:\n    image: ${image}\n`
-  const files = { '.env': 'COMPOSE_FILE=base.yml:prod/over.yml\n', 'base.yml': text('testops:526u01'), 'prod/over.yml': text('testops:527u01'), 'compose.yaml': text('testops:525u01') }
-  const world = await composeWorld({}, Object.fromEntries(Object.entries(files).map(([name, it]) => [`project/${name}`, it])))
+  const files = {
+    '.env': 'COMPOSE_FILE=base.yml:prod/over.yml\n',
+    'base.yml': text('testops:526u01'),
+    'prod/over.yml': text('testops:527u01'),
+    'compose.yaml': text('testops:525u01'),
+  }
+  const world = await composeWorld(
+    {},
+    Object.fromEntries(Object.entries(files).map(([name, it]) => [`project/${name}`, it])),
+  )
   const folder = `${world.folder}/project`
   const start = async (): Promise<string | undefined> => (await world.open({ folder })).commands?.start
   expect(await start()).toBe(`docker compose -p project -f ${folder}/base.yml -f ${folder}/prod/over.yml up -d web`)
@@ -76,7 +111,11 @@ test.each([
   expect(platform.commands?.stop).toBe(stop.replace('FILE', file!).replace('ENV', dotenv!))
   const service = await platform.service()
   const [instance] = (await service.status()).instances
-  expect([(await service.status()).state, instance?.pid, instance?.host.length]).toEqual([state, expect.any(Number), 12])
+  expect([(await service.status()).state, instance?.pid, instance?.host.length]).toEqual([
+    state,
+    expect.any(Number),
+    12,
+  ])
   expect(await service.image()).toMatchObject({ name: 'testops', build: '527u01' })
 })
 
@@ -100,7 +139,14 @@ test('one that is only in the compose file here, or above, was never started', a
   for (const folder of ['project', 'project/deeper/still']) {
     const service = await (await world.open({ folder: `${world.folder}/${folder}` })).service()
     expect(await service.status()).toEqual({ state: 'stopped', detail: 'it has no container', instances: [] })
-    expect(await service.image()).toEqual({ name: 'testops', tag: '26.2.1', build: null, declaredIn: `${world.folder}/project/docker-compose.yml`, service: 'testops', files: [`${world.folder}/project/docker-compose.yml`] })
+    expect(await service.image()).toEqual({
+      name: 'testops',
+      tag: '26.2.1',
+      build: null,
+      declaredIn: `${world.folder}/project/docker-compose.yml`,
+      service: 'testops',
+      files: [`${world.folder}/project/docker-compose.yml`],
+    })
     expect((await service.environment()).get('SPRING_RABBITMQ_HOST')).toBe('rabbitmq')
   }
 })
@@ -108,7 +154,10 @@ test('one that is only in the compose file here, or above, was never started', a
 test('two are named, with what to write into the configuration', async () => {
   const containers = [await recorded('testops'), await recorded('stopped', other('staging'))]
   const world = await composeWorld({ containers }, {})
-  const error = await (await world.open()).service().then(() => null, (thrown: unknown) => thrown as AdminError)
+  const error = await (await world.open()).service().then(
+    () => null,
+    (thrown: unknown) => thrown as AdminError,
+  )
   expect([error?.code, error?.message, error?.suggestions]).toEqual([
     'CONFIGURATION',
     'several compose services run the product: service testops of project testops (registry.example.org/qameta/testops:26.2.1), service testops of project staging (registry.example.org/qameta/testops:26.2.1)',
@@ -121,7 +170,10 @@ test('two are named, with what to write into the configuration', async () => {
 test('two of one project are told apart by their service', async () => {
   const containers = [await recorded('testops'), await recorded('stopped', other('testops', 'old'))]
   const world = await composeWorld({ containers }, {})
-  const error = await (await world.open()).service().then(() => null, (thrown: unknown) => thrown as AdminError)
+  const error = await (await world.open()).service().then(
+    () => null,
+    (thrown: unknown) => thrown as AdminError,
+  )
   expect(error?.suggestions).toEqual([
     'compose: {project: testops, service: testops}   # in the configuration',
     'compose: {project: testops, service: old}   # in the configuration',
@@ -150,43 +202,67 @@ test('none is told with what was looked at', async () => {
   expect((await world.open()).commands).toBeNull()
 })
 
-const socket = 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/json": dial unix /var/run/docker.sock: connect: permission denied'
+const socket =
+  'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/json": dial unix /var/run/docker.sock: connect: permission denied'
 test.each([
-  [{ text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?', code: 1 }, 'UNAVAILABLE: docker is installed, and its engine does not answer: ended with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?'],
+  [
+    {
+      text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+      code: 1,
+    },
+    'UNAVAILABLE: docker is installed, and its engine does not answer: ended with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+  ],
   [{ text: socket, code: 1 }, 'FORBIDDEN: this user may not ask docker: its socket is not for this user'],
-  [{ text: 'unknown flag: --quiet', code: 125 }, 'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` ended with 125: unknown flag: --quiet'],
+  [
+    { text: 'unknown flag: --quiet', code: 125 },
+    'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` ended with 125: unknown flag: --quiet',
+  ],
 ])('an engine that says %j', async (failure, message) => {
   const world = await composeWorld({ failure }, {})
-  for (const ask of ['service', 'environment', 'control', 'log'] as const) expect(await errorOf((await world.open())[ask]())).toBe(message)
+  for (const ask of ['service', 'environment', 'control', 'log'] as const)
+    expect(await errorOf((await world.open())[ask]())).toBe(message)
 })
 
 test('docker-compose, where docker has no such plugin; podman, where there is no docker', async () => {
   const world = await composeWorld({ containers: [await recorded('testops')], withoutCompose: true })
   const bin = join(world.folder, 'bin')
   const docker = await readFile(join(bin, 'docker'), 'utf8')
-  expect(await errorOf((await world.open()).service())).toBe('UNAVAILABLE: neither `docker compose` nor `docker-compose` is installed on this machine')
+  expect(await errorOf((await world.open()).service())).toBe(
+    'UNAVAILABLE: neither `docker compose` nor `docker-compose` is installed on this machine',
+  )
   await writeFile(join(bin, 'docker-compose'), '#!/bin/sh\n', { mode: 0o700 })
   expect((await world.open()).commands?.stop).toMatch(/^docker-compose -p testops -f \S+ stop testops$/)
   await rm(join(bin, 'docker'))
   await writeFile(join(bin, 'podman'), docker, { mode: 0o700 })
   await writeFile(join(bin, 'podman-compose'), '#!/bin/sh\n', { mode: 0o700 })
   const platform = await world.open()
-  expect([platform.commands?.stop, platform.commands?.logs]).toEqual([expect.stringMatching(/^podman-compose -p testops -f \S+ stop testops$/), 'podman logs --tail 200 testops'])
+  expect([platform.commands?.stop, platform.commands?.logs]).toEqual([
+    expect.stringMatching(/^podman-compose -p testops -f \S+ stop testops$/),
+    'podman logs --tail 200 testops',
+  ])
   expect((await (await platform.service()).status()).state).toBe('running')
 })
 
 test('no engine at all', async () => {
   const folder = await folderWith({})
   const { openCompose } = await import('../../../src/platforms/compose/index.ts')
-  const platform = await openCompose({ project: null, file: null, service: null, build: null, cpuinfo: null, folder }, { timeoutMs: 1000, environment: { PATH: folder } })
+  const platform = await openCompose(
+    { project: null, file: null, service: null, build: null, cpuinfo: null, folder },
+    { timeoutMs: 1000, environment: { PATH: folder } },
+  )
   expect(await errorOf(platform.service())).toBe('UNAVAILABLE: neither docker nor podman is installed on this machine')
 })
 
 test('an engine that never answers is given up', async () => {
   const folder = await folderWith({ docker: '#!/bin/sh\nexec sleep 60\n' })
   const { openCompose } = await import('../../../src/platforms/compose/index.ts')
-  const platform = await openCompose({ project: null, file: null, service: null, build: null, cpuinfo: null, folder }, { timeoutMs: 200, environment: { PATH: `${folder}:/bin` } })
-  expect(await errorOf(platform.service())).toBe('TIMED_OUT: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` did not finish within 0.2 s')
+  const platform = await openCompose(
+    { project: null, file: null, service: null, build: null, cpuinfo: null, folder },
+    { timeoutMs: 200, environment: { PATH: `${folder}:/bin` } },
+  )
+  expect(await errorOf(platform.service())).toBe(
+    'TIMED_OUT: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` did not finish within 0.2 s',
+  )
 })
 
 test('what cannot be found at first is looked for again', async () => {

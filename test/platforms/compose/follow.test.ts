@@ -8,7 +8,9 @@ import type { ComposeWorld } from './world.ts'
 const timeout = 20_000
 const at = (second: number, fraction = ''): string => `2026-11-22T05:25:0${second}.${fraction.padEnd(9, '0')}Z`
 
-async function following(since?: Date): Promise<Followed & { world: ComposeWorld; printed: Printed; id: string; open: (count: number) => Promise<void> }> {
+async function following(
+  since?: Date,
+): Promise<Followed & { world: ComposeWorld; printed: Printed; id: string; open: (count: number) => Promise<void> }> {
   const printed = new Printed()
   const container = await recorded('testops')
   const world = await composeWorld({ containers: [container], printed })
@@ -36,13 +38,18 @@ test('an engine that goes away is gone on with where it was', async () => {
   printed.print(id, 'one', at(2))
   printed.print(id, 'two', at(3, '5'))
   await expect.poll(() => lines, { timeout }).toEqual(['testops: one', 'testops: two'])
-  world.state.failure = { text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?', code: 1 }
+  world.state.failure = {
+    text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+    code: 1,
+  }
   printed.breakOff()
   printed.print(id, 'three', at(3, '5'))
   printed.print(id, 'four', at(3, '500000001'))
   await open(0)
   delete world.state.failure
-  await expect.poll(() => lines, { timeout }).toEqual(['testops: one', 'testops: two', 'testops: three', 'testops: four'])
+  await expect
+    .poll(() => lines, { timeout })
+    .toEqual(['testops: one', 'testops: two', 'testops: three', 'testops: four'])
   expect(world.asked).toContain(`logs --follow --timestamps --since 2026-11-22T05:25:03Z ${id}`)
 }, 60_000)
 
@@ -62,5 +69,7 @@ test('a container that is started again, or made anew, is found again', async ()
   world.state.containers.splice(0, 1, anew)
   printed.end(id)
   printed.print(anew.Id, 'made anew')
-  await expect.poll(() => lines, { timeout }).toEqual(['testops: ending', 'testops: started again', 'testops: made anew'])
+  await expect
+    .poll(() => lines, { timeout })
+    .toEqual(['testops: ending', 'testops: started again', 'testops: made anew'])
 }, 60_000)

@@ -25,23 +25,72 @@ async function reachedFrom({ host, port, redis, own, machine }: Case): Promise<s
   return reached === null || typeof reached === 'string' ? reached : `${reached.source.host}:${reached.source.port}`
 }
 
-const published = (HostIp: string) => (shown: Shown): void => void (shown.NetworkSettings.Ports = { '6379/tcp': [{ HostIp, HostPort: '16379' }] })
-const at = (IPAddress: string) => (shown: Shown): void => void (shown.NetworkSettings.Networks['testops_testops-net']!.IPAddress = IPAddress)
-const refusal = 'redis:6379 is the container redis, which publishes no port 6379, whose own address this machine does not reach, and which has none of nc, socat and bash'
+const published =
+  (HostIp: string) =>
+  (shown: Shown): void =>
+    void (shown.NetworkSettings.Ports = { '6379/tcp': [{ HostIp, HostPort: '16379' }] })
+const at =
+  (IPAddress: string) =>
+  (shown: Shown): void =>
+    void (shown.NetworkSettings.Networks['testops_testops-net']!.IPAddress = IPAddress)
+const refusal =
+  'redis:6379 is the container redis, which publishes no port 6379, whose own address this machine does not reach, and which has none of nc, socat and bash'
 
 test.each<[string, Case]>([
   ['a server outside of the project, as it is', { host: 'db.example.org', port: 5432, reached: null }],
-  ['a published port, on this machine', { host: 'redis', port: 6379, redis: published('0.0.0.0'), reached: '127.0.0.1:16379' }],
-  ['a port that is published at one address', { host: 'redis', port: 6379, redis: published('10.0.0.7'), reached: '10.0.0.7:16379' }],
+  [
+    'a published port, on this machine',
+    { host: 'redis', port: 6379, redis: published('0.0.0.0'), reached: '127.0.0.1:16379' },
+  ],
+  [
+    'a port that is published at one address',
+    { host: 'redis', port: 6379, redis: published('10.0.0.7'), reached: '10.0.0.7:16379' },
+  ],
   ["by a container's alias", { host: 'bc55fa7a2000', port: 6379, redis: published('::'), reached: '127.0.0.1:16379' }],
-  ['of an engine in a virtual machine, only by published ports', { host: 'redis', port: 6379, redis: at('127.0.0.1'), machine: 'docker-desktop', reached: refusal }],
-  ['an address that nothing answers from', { host: 'redis', port: 6379, redis: at('255.255.255.255'), reached: refusal }],
+  [
+    'of an engine in a virtual machine, only by published ports',
+    { host: 'redis', port: 6379, redis: at('127.0.0.1'), machine: 'docker-desktop', reached: refusal },
+  ],
+  [
+    'an address that nothing answers from',
+    { host: 'redis', port: 6379, redis: at('255.255.255.255'), reached: refusal },
+  ],
   ['a container without an address', { host: 'redis', port: 6379, redis: at(''), reached: refusal }],
-  ['a container that does not run', { host: 'redis', port: 6379, redis: (it) => (it.State['Status'] = 'exited'), reached: 'redis:6379 is the container redis, which does not run (exited, exit code 1)' }],
-  ['a container of another network is not meant', { host: 'redis', port: 6379, redis: (it) => (it.NetworkSettings.Networks = { other: { IPAddress: '10.1.0.2', Aliases: ['redis'] } }), reached: null }],
-  ["this machine's own network, which the service shares", { host: 'localhost', port: 5432, own: (it) => (it.HostConfig.NetworkMode = 'host'), reached: null }],
-  ['the machine of the engine, by a name for it', { host: 'host.docker.internal', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['host.docker.internal:host-gateway']), reached: '127.0.0.1:5432' }],
-  ['a name that the service was given an address for', { host: 'db', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['db:10.9.8.7']), reached: '10.9.8.7:5432' }],
+  [
+    'a container that does not run',
+    {
+      host: 'redis',
+      port: 6379,
+      redis: (it) => (it.State['Status'] = 'exited'),
+      reached: 'redis:6379 is the container redis, which does not run (exited, exit code 1)',
+    },
+  ],
+  [
+    'a container of another network is not meant',
+    {
+      host: 'redis',
+      port: 6379,
+      redis: (it) => (it.NetworkSettings.Networks = { other: { IPAddress: '10.1.0.2', Aliases: ['redis'] } }),
+      reached: null,
+    },
+  ],
+  [
+    "this machine's own network, which the service shares",
+    { host: 'localhost', port: 5432, own: (it) => (it.HostConfig.NetworkMode = 'host'), reached: null },
+  ],
+  [
+    'the machine of the engine, by a name for it',
+    {
+      host: 'host.docker.internal',
+      port: 5432,
+      own: (it) => (it.HostConfig.ExtraHosts = ['host.docker.internal:host-gateway']),
+      reached: '127.0.0.1:5432',
+    },
+  ],
+  [
+    'a name that the service was given an address for',
+    { host: 'db', port: 5432, own: (it) => (it.HostConfig.ExtraHosts = ['db:10.9.8.7']), reached: '10.9.8.7:5432' },
+  ],
 ])('%s', async (_, it) => {
   expect(await reachedFrom(it)).toBe(it.reached)
 })
@@ -86,7 +135,10 @@ const here = (shown: Shown): void => {
 
 test("the service's own container is found anew for each connection", async () => {
   const [before, after] = [await echoServer(), await echoServer()]
-  const publishedAt = (port: number) => (shown: Shown): void => void (shown.NetworkSettings.Ports = { '8080/tcp': [{ HostIp: '', HostPort: String(port) }] })
+  const publishedAt =
+    (port: number) =>
+    (shown: Shown): void =>
+      void (shown.NetworkSettings.Ports = { '8080/tcp': [{ HostIp: '', HostPort: String(port) }] })
   const world = await composeWorld({ containers: [await recorded('testops', publishedAt(before))] })
   const { source, close } = (await (await world.open()).reach({ host: 'testops', port: 8080 }))!
   onTestFinished(close)
@@ -99,7 +151,11 @@ test("the service's own container is found anew for each connection", async () =
 
 test('through a relay that is run in the container, where nothing else leads there', async () => {
   const port = await echoServer()
-  const world = await composeWorld({ containers: [await recorded('testops'), await recorded('redis', here)], machine: 'far', isHere: true })
+  const world = await composeWorld({
+    containers: [await recorded('testops'), await recorded('redis', here)],
+    machine: 'far',
+    isHere: true,
+  })
   const { source, close } = (await (await world.open()).reach({ host: 'redis', port }))!
   expect(source.command).toBe(`docker exec -it redis sh   # and there redis:${port}`)
   const large = randomBytes(3_000_000)
@@ -115,5 +171,8 @@ test('rabbitmqctl is run in the container that the broker is, and in none where 
   const containers = [await recorded('testops'), await recorded('redis', (it) => void (it.State['Status'] = 'running'))]
   const platform = await (await composeWorld({ containers })).open()
   const program = await platform.brokerProgram?.({ host: 'redis', port: 5672 })
-  expect([program?.command, await platform.brokerProgram?.({ host: 'mq.example.org', port: 5672 })]).toEqual([['docker', 'exec', 'redis', 'rabbitmqctl'], null])
+  expect([program?.command, await platform.brokerProgram?.({ host: 'mq.example.org', port: 5672 })]).toEqual([
+    ['docker', 'exec', 'redis', 'rabbitmqctl'],
+    null,
+  ])
 })

@@ -22,7 +22,10 @@ export interface RealEngine {
   end(): Promise<void>
 }
 
-/** The engine that answers here, with a compose program; null: there is none, and what was recorded on one stands for it. */
+/**
+ * The engine that answers here, with a compose program; null: there is none, and what was recorded on one stands for
+ * it.
+ */
 export async function realEngine(): Promise<RealEngine | null> {
   const compose = await composeProgram()
   const answers = await run('docker', ['info', '--format', '{{.ServerVersion}}']).catch(() => null)
@@ -37,11 +40,15 @@ export async function realEngine(): Promise<RealEngine | null> {
       const file = join(folder, 'docker-compose.yml')
       await writeFile(file, composeFile(await image))
       const [program, ...words] = compose
-      const ask = async (...rest: string[]): Promise<unknown> => run(program, [...words, '-p', name, '-f', file, ...rest], { cwd: folder })
+      const ask = async (...rest: string[]): Promise<unknown> =>
+        run(program, [...words, '-p', name, '-f', file, ...rest], { cwd: folder })
       await ask('up', '-d')
       if (!running) await ask('stop', '-t', '5')
       const options = { timeoutMs: 30_000, environment: process.env }
-      const platform = await openCompose({ project: name, file: null, service: null, build: null, cpuinfo: null, folder: '/' }, options)
+      const platform = await openCompose(
+        { project: name, file: null, service: null, build: null, cpuinfo: null, folder: '/' },
+        options,
+      )
       return {
         platform,
         async remove() {
@@ -70,7 +77,9 @@ async function importImage(): Promise<string> {
   const name = 'testops-admin.invalid/test/testops:526u03'
   const root = await mkdtemp(join(tmpdir(), 'testops-admin-'))
   const programs = ['/bin/sh', '/bin/sleep', '/bin/cat', '/usr/bin/getent']
-  const libraries = await Promise.all(programs.map(async (it) => [...(await run('ldd', [it])).stdout.matchAll(/(\/\S+) \(/g)].map(([, path]) => path!)))
+  const libraries = await Promise.all(
+    programs.map(async (it) => [...(await run('ldd', [it])).stdout.matchAll(/(\/\S+) \(/g)].map(([, path]) => path!)),
+  )
   for (const path of new Set([...programs, ...libraries.flat()])) {
     await mkdir(join(root, dirname(path)), { recursive: true })
     await copyFile(path, join(root, path))

@@ -8,7 +8,10 @@ import type { Shown } from './world.ts'
 test('the settings of the container, secrets as such', async () => {
   const world = await composeWorld({ containers: [await recorded('testops')] }, {})
   const environment = await (await world.open()).environment()
-  const clear = [...environment].map(([name, value]) => [name, value instanceof Secret ? `secret ${value.reveal().length}` : value])
+  const clear = [...environment].map(([name, value]) => [
+    name,
+    value instanceof Secret ? `secret ${value.reveal().length}` : value,
+  ])
   expect(Object.fromEntries(clear)).toEqual({
     SPRING_PROFILES_ACTIVE: 'compose,rabbitmq',
     SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/testops',
@@ -38,7 +41,10 @@ test('what its files declare since stands above, and is told as not in effect ye
 })
 
 test('files that are no longer valid say nothing of what runs', async () => {
-  const world = await composeWorld({ containers: [await recorded('testops')] }, { 'project/docker-compose.yml': 'services: [\n' })
+  const world = await composeWorld(
+    { containers: [await recorded('testops')] },
+    { 'project/docker-compose.yml': 'services: [\n' },
+  )
   const service = await (await world.open()).service()
   expect((await service.environment()).get('TZ')).toBe('Europe/Berlin')
   expect((await service.status()).state).toBe('running')
@@ -76,17 +82,37 @@ test.each<[string, Parameters<typeof recorded>[0], boolean | null]>([
 
 test('both streams of the log come together by time, and the newest is what is kept', async () => {
   const line = (second: number, text: string): string => `2026-11-22T05:25:0${second}.661054151Z ${text}\n`
-  const logs = { testops: { stdout: line(1, 'one') + line(3, '  three') + line(5, 'five'), stderr: line(2, 'Fatal glibc error: CPU does not support x86-64-v3') } }
+  const logs = {
+    testops: {
+      stdout: line(1, 'one') + line(3, '  three') + line(5, 'five'),
+      stderr: line(2, 'Fatal glibc error: CPU does not support x86-64-v3'),
+    },
+  }
   const world = await composeWorld({ containers: [await recorded('testops')], logs })
   const log = await (await world.open()).log()
-  expect(await log.newest({ maxBytes: 1000 })).toEqual({ complete: true, text: 'one\nFatal glibc error: CPU does not support x86-64-v3\n  three\nfive\n' })
+  expect(await log.newest({ maxBytes: 1000 })).toEqual({
+    complete: true,
+    text: 'one\nFatal glibc error: CPU does not support x86-64-v3\n  three\nfive\n',
+  })
   expect(await log.newest({ maxBytes: 90 })).toEqual({ complete: false, text: '  three\nfive\n' })
   expect(world.asked).toContain('logs --timestamps --tail 50000 testops')
 })
 
 test('all of the log: a stream for each container that has begun, both of its outputs as the engine gives them', async () => {
-  const [one, never] = [await recorded('testops'), await recorded('testops', (it) => Object.assign(it, { Id: 'f'.repeat(64), Name: '/testops-2', State: { Status: 'created', StartedAt: '0001-01-01T00:00:00Z' } }))]
-  const world = await composeWorld({ containers: [one, never], logs: { [one.Id]: { stdout: 'one\n  two\n', stderr: 'Fatal\n' } } })
+  const [one, never] = [
+    await recorded('testops'),
+    await recorded('testops', (it) =>
+      Object.assign(it, {
+        Id: 'f'.repeat(64),
+        Name: '/testops-2',
+        State: { Status: 'created', StartedAt: '0001-01-01T00:00:00Z' },
+      }),
+    ),
+  ]
+  const world = await composeWorld({
+    containers: [one, never],
+    logs: { [one.Id]: { stdout: 'one\n  two\n', stderr: 'Fatal\n' } },
+  })
   const parts = await (await (await world.open()).log()).parts({ since: new Date('2026-11-22T05:25:00.500Z') })
   expect(parts.map(({ name }) => name)).toEqual(['testops'])
   const read = async (): Promise<string> => {
@@ -120,19 +146,49 @@ test('settings that its files declare otherwise than its container has them', as
     settings: [{ name: 'TZ', declared: 'UTC', runs: 'Europe/Berlin' }],
   })
   const stopped = await composeWorld({ containers: [await recorded('stopped')] }, files)
-  expect(await errorOf((await (await stopped.open()).service()).drift())).toBe('NOT_CONFIGURED: it has no container that runs')
+  expect(await errorOf((await (await stopped.open()).service()).drift())).toBe(
+    'NOT_CONFIGURED: it has no container that runs',
+  )
 })
 
 test('how its containers fare', async () => {
-  const fares = async (name: Parameters<typeof recorded>[0], change?: Parameters<typeof recorded>[1]): Promise<unknown> => {
-    const { wanted, instances, said } = await (await (await composeWorld({ containers: [await recorded(name, change)] })).open()).service().then(async (it) => it.health())
+  const fares = async (
+    name: Parameters<typeof recorded>[0],
+    change?: Parameters<typeof recorded>[1],
+  ): Promise<unknown> => {
+    const { wanted, instances, said } = await (
+      await (await composeWorld({ containers: [await recorded(name, change)] })).open()
+    )
+      .service()
+      .then(async (it) => it.health())
     return { wanted, said, ...instances[0]! }
   }
-  expect(await fares('testops')).toMatchObject({ wanted: 1, said: [], isUp: true, isReady: true, ended: null, restarts: 0 })
-  const unhealthy = await fares('testops', ({ State }) => void (State['Health'] = { Status: 'unhealthy', Log: [{ Output: 'curl: (22) The requested URL returned error: 503\n' }] }))
-  expect(unhealthy).toMatchObject({ isUp: true, isReady: false, said: ["docker inspect -f '{{json .State.Health}}' testops", 'curl: (22) The requested URL returned error: 503'] })
+  expect(await fares('testops')).toMatchObject({
+    wanted: 1,
+    said: [],
+    isUp: true,
+    isReady: true,
+    ended: null,
+    restarts: 0,
+  })
+  const unhealthy = await fares(
+    'testops',
+    ({ State }) =>
+      void (State['Health'] = {
+        Status: 'unhealthy',
+        Log: [{ Output: 'curl: (22) The requested URL returned error: 503\n' }],
+      }),
+  )
+  expect(unhealthy).toMatchObject({
+    isUp: true,
+    isReady: false,
+    said: ["docker inspect -f '{{json .State.Health}}' testops", 'curl: (22) The requested URL returned error: 503'],
+  })
   expect(await fares('out-of-memory')).toMatchObject({ isUp: false, ended: { reason: 'OOMKilled' } })
-  expect(await fares('exited')).toMatchObject({ isUp: false, ended: { reason: '', exitCode: expect.any(Number) as number, at: expect.any(Date) as Date } })
+  expect(await fares('exited')).toMatchObject({
+    isUp: false,
+    ended: { reason: '', exitCode: expect.any(Number) as number, at: expect.any(Date) as Date },
+  })
   expect(await fares('stopped')).toMatchObject({ isUp: false, ended: null })
 })
 
@@ -145,7 +201,9 @@ test.each([
 ] as const)('a container that is %s has ended for its %s host name: %s', async (status, whose, expected) => {
   const container = await recorded('testops')
   container['State']['Status'] = status
-  const { service } = await composeWorld({ containers: [container] }).then(async (world) => ({ service: await (await world.open()).service() }))
+  const { service } = await composeWorld({ containers: [container] }).then(async (world) => ({
+    service: await (await world.open()).service(),
+  }))
   const hostname = (container['Config'] as { Hostname: string }).Hostname
   expect(await service.hasEnded(whose === 'own' ? hostname : '0123456789ab')).toBe(expected)
 })
@@ -161,7 +219,8 @@ test('a container has not ended where another one that runs has its host name', 
     Config.Hostname = 'testops'
     Config.Labels['com.docker.compose.oneoff'] = 'True'
   })
-  const ended = async (containers: (typeof container)[]): Promise<boolean> => (await (await (await composeWorld({ containers })).open()).service()).hasEnded('testops')
+  const ended = async (containers: (typeof container)[]): Promise<boolean> =>
+    (await (await (await composeWorld({ containers })).open()).service()).hasEnded('testops')
   expect([await ended([container]), await ended([container, other])]).toEqual([true, false])
 })
 
@@ -177,9 +236,11 @@ test('its address is shared with whoever is in its network, or runs a program in
   expect(await sharing(() => undefined)).toEqual([false])
   expect(await sharing((own) => void (own.ExecIDs = ['4f2a']))).toEqual([true])
   expect(await sharing((own, { HostConfig }) => void (HostConfig.NetworkMode = `container:${own.Id}`))).toEqual([true])
-  expect(await sharing((own, { HostConfig, State }) => {
-    HostConfig.NetworkMode = `container:${own.Id}`
-    State['Status'] = 'exited'
-  })).toEqual([false])
+  expect(
+    await sharing((own, { HostConfig, State }) => {
+      HostConfig.NetworkMode = `container:${own.Id}`
+      State['Status'] = 'exited'
+    }),
+  ).toEqual([false])
   expect(await sharing(({ HostConfig }) => void (HostConfig.NetworkMode = 'service:proxy'))).toBe(undefined)
 })

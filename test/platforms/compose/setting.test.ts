@@ -5,12 +5,16 @@ import type { SettingChange } from '../../../src/core/controls.ts'
 import { composeWorld, recorded } from './world.ts'
 
 const image = 'registry.example.org/qameta/testops:26.2.1'
-const fileOf = (service: string): string => `services:\n  testops:\n    image: ${image}\n${service.replace(/^(?=.)/gm, '    ')}`
+const fileOf = (service: string): string =>
+  `services:\n  testops:\n    image: ${image}\n${service.replace(/^(?=.)/gm, '    ')}`
 const set = (to: string | null, from: string | null = 'false'): SettingChange => ({ name: 'A', from, to })
 
 describe('is not touched', () => {
   test('where its container would get another image with it', async () => {
-    const world = await composeWorld({ containers: [await recorded('stopped')] }, { 'project/docker-compose.yml': fileOf('environment: {}\n').replace('26.2.1', '26.3.1') })
+    const world = await composeWorld(
+      { containers: [await recorded('stopped')] },
+      { 'project/docker-compose.yml': fileOf('environment: {}\n').replace('26.2.1', '26.3.1') },
+    )
     const control = await (await world.open()).control()
     await expect(control.writeSetting(set('true', null))).rejects.toThrow(
       `the compose file names the image ${image.replace('26.2.1', '26.3.1')}, and the container testops has ${image}: it would be changed with the setting`,
@@ -18,30 +22,45 @@ describe('is not touched', () => {
   })
 
   test('where the shell sets what it comes from', async () => {
-    const world = await composeWorld({ containers: [await recorded('stopped')] }, { 'project/docker-compose.yml': fileOf('environment:\n  A: ${X}\n'), 'project/.env': 'X=1\n' })
+    const world = await composeWorld(
+      { containers: [await recorded('stopped')] },
+      { 'project/docker-compose.yml': fileOf('environment:\n  A: ${X}\n'), 'project/.env': 'X=1\n' },
+    )
     Object.assign(world.options.environment ?? {}, { X: 'false' })
     const control = await (await world.open()).control()
-    await expect(control.writeSetting(set('true'))).rejects.toThrow('A cannot be set: it comes from X, which this shell sets itself')
+    await expect(control.writeSetting(set('true'))).rejects.toThrow(
+      'A cannot be set: it comes from X, which this shell sets itself',
+    )
   })
 
   test('where the files are elsewhere', async () => {
     const world = await composeWorld({ containers: [await recorded('stopped')] }, {})
     const control = await (await world.open()).control()
-    await expect(control.trySetting(set('true', null))).rejects.toThrow('A cannot be set: the compose files of project testops are not on this machine, or may not be read by this user')
+    await expect(control.trySetting(set('true', null))).rejects.toThrow(
+      'A cannot be set: the compose files of project testops are not on this machine, or may not be read by this user',
+    )
   })
 })
 
 test('the last of several files that has it is written', async () => {
   const over = `services:\n  testops:\n    environment:\n      A: "false"\n`
-  const world = await composeWorld({}, { 'project/compose.yaml': fileOf('environment:\n  A: "1"\n'), 'project/compose.override.yaml': over })
+  const world = await composeWorld(
+    {},
+    { 'project/compose.yaml': fileOf('environment:\n  A: "1"\n'), 'project/compose.override.yaml': over },
+  )
   const control = await (await world.open({ folder: join(world.folder, 'project') })).control()
   expect(await control.writeSetting(set('true'))).toBe('set')
-  expect(await readFile(join(world.folder, 'project/compose.override.yaml'), 'utf8')).toBe(over.replace('false', 'true'))
+  expect(await readFile(join(world.folder, 'project/compose.override.yaml'), 'utf8')).toBe(
+    over.replace('false', 'true'),
+  )
 })
 
 test('with a changed setting a start makes the container anew, it alone; without, it is started as it is', async () => {
   const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
-  const world = await composeWorld({ containers: [container, await recorded('autoheal')] }, { 'project/docker-compose.yml': fileOf('environment:\n  A: "false"\n') })
+  const world = await composeWorld(
+    { containers: [container, await recorded('autoheal')] },
+    { 'project/docker-compose.yml': fileOf('environment:\n  A: "false"\n') },
+  )
   const control = await (await world.open()).control()
   const wait = { timeoutMs: 5000 }
   await control.start(wait)
@@ -63,20 +82,36 @@ test.each([
   { policy: 'missing', words: '' },
   { policy: 'never', words: '' },
   { policy: 'always', upHelp: '    --no-build                 Do not build an image\n', words: '' },
-  { policy: 'always', upHelp: '  --pull                pull images before starting\n  --pull-always         pull always, "missing" or not\n', words: '' },
-])('with pull_policy $policy, a start with a changed setting fetches no newer image, where its compose program can be told so', async ({ policy, upHelp, words }) => {
-  const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
-  const world = await composeWorld({ containers: [container], ...(upHelp !== undefined && { upHelp }) }, { 'project/docker-compose.yml': fileOf(`pull_policy: ${policy}\nenvironment:\n  A: "false"\n`) })
-  const control = await (await world.open()).control()
-  await control.writeSetting(set('true'))
-  await control.start({ timeoutMs: 5000 })
-  expect(world.asked.find((it) => it.includes(' up --detach'))?.replace(/.* up /, '')).toBe(`--detach --no-deps --no-build ${words}testops`)
-})
+  {
+    policy: 'always',
+    upHelp:
+      '  --pull                pull images before starting\n  --pull-always         pull always, "missing" or not\n',
+    words: '',
+  },
+])(
+  'with pull_policy $policy, a start with a changed setting fetches no newer image, where its compose program can be told so',
+  async ({ policy, upHelp, words }) => {
+    const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
+    const world = await composeWorld(
+      { containers: [container], ...(upHelp !== undefined && { upHelp }) },
+      { 'project/docker-compose.yml': fileOf(`pull_policy: ${policy}\nenvironment:\n  A: "false"\n`) },
+    )
+    const control = await (await world.open()).control()
+    await control.writeSetting(set('true'))
+    await control.start({ timeoutMs: 5000 })
+    expect(world.asked.find((it) => it.includes(' up --detach'))?.replace(/.* up /, '')).toBe(
+      `--detach --no-deps --no-build ${words}testops`,
+    )
+  },
+)
 
 describe('podman-compose', () => {
   const onPodman = async (state: Parameters<typeof composeWorld>[0]): ReturnType<typeof composeWorld> => {
     const container = await recorded('stopped', ({ Config }) => (Config.Env = ['A=false']))
-    const world = await composeWorld({ containers: [container], composeVersion: 'podman-compose version 1.6.0\n', ...state }, { 'project/docker-compose.yml': fileOf('environment:\n  A: "false"\n') })
+    const world = await composeWorld(
+      { containers: [container], composeVersion: 'podman-compose version 1.6.0\n', ...state },
+      { 'project/docker-compose.yml': fileOf('environment:\n  A: "false"\n') },
+    )
     await rename(join(world.folder, 'bin/docker'), join(world.folder, 'bin/podman'))
     return world
   }
@@ -95,7 +130,9 @@ describe('podman-compose', () => {
 
   test('writes out what the name of an image leaves out', async () => {
     const image = 'localhost/testops:527u01'
-    const container = await recorded('stopped', ({ Config }) => Object.assign(Config, { Image: image, Env: ['A=false'] }))
+    const container = await recorded('stopped', ({ Config }) =>
+      Object.assign(Config, { Image: image, Env: ['A=false'] }),
+    )
     const world = await onPodman({ containers: [container] })
     const file = join(world.folder, 'project/docker-compose.yml')
     await writeFile(file, (await readFile(file, 'utf8')).replace(/image: .*/, 'image: testops:527u01'))
@@ -107,6 +144,8 @@ describe('podman-compose', () => {
     const world = await onPodman({ withoutConfig: true })
     const control = await (await world.open()).control()
     expect((await control.start({ timeoutMs: 10_000 })).state).toBe('running')
-    await expect(control.trySetting(set('true'))).rejects.toThrow('this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it')
+    await expect(control.trySetting(set('true'))).rejects.toThrow(
+      'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it',
+    )
   })
 })

@@ -4,29 +4,62 @@ import { recordedContainer } from './world.ts'
 import type { Shown } from './world.ts'
 
 type Change = (shown: Shown) => void
-const ended = (code: number, policy = ''): Change => (shown) => {
-  shown.State = { ...shown.State, Status: 'exited', ExitCode: code }
-  shown.HostConfig.RestartPolicy.Name = policy
-}
+const ended =
+  (code: number, policy = ''): Change =>
+  (shown) => {
+    shown.State = { ...shown.State, Status: 'exited', ExitCode: code }
+    shown.HostConfig.RestartPolicy.Name = policy
+  }
 
 test.each<[Parameters<typeof recordedContainer>[0], Change | undefined, object]>([
-  ['testops', undefined, { state: 'running', detail: 'container testops: running, healthy, since 2026-11-22T05:37:09.824Z' }],
-  ['paused', undefined, { state: 'running', detail: 'container testops: paused, unhealthy (ok), since 2026-11-22T05:37:09.824Z' }],
-  ['stopped', undefined, { state: 'stopped', detail: 'container testops: exited, exit code 143, at 2026-11-22T05:39:50.759Z' }],
+  [
+    'testops',
+    undefined,
+    { state: 'running', detail: 'container testops: running, healthy, since 2026-11-22T05:37:09.824Z' },
+  ],
+  [
+    'paused',
+    undefined,
+    { state: 'running', detail: 'container testops: paused, unhealthy (ok), since 2026-11-22T05:37:09.824Z' },
+  ],
+  [
+    'stopped',
+    undefined,
+    { state: 'stopped', detail: 'container testops: exited, exit code 143, at 2026-11-22T05:39:50.759Z' },
+  ],
   [
     'restarting',
     undefined,
-    { state: 'failed', detail: 'container crash: restarting, exit code 127, at 2026-11-22T05:39:47.943Z, restarted 5 times', startsAgain: true },
+    {
+      state: 'failed',
+      detail: 'container crash: restarting, exit code 127, at 2026-11-22T05:39:47.943Z, restarted 5 times',
+      startsAgain: true,
+    },
   ],
   [
     'out-of-memory',
     undefined,
-    { state: 'failed', detail: 'container oom: exited, exit code 137, at 2026-11-22T05:39:48.912Z, killed for want of memory' },
+    {
+      state: 'failed',
+      detail: 'container oom: exited, exit code 137, at 2026-11-22T05:39:48.912Z, killed for want of memory',
+    },
   ],
   ['exited', undefined, { state: 'failed', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z' }],
-  ['exited', ended(137), { state: 'stopped', detail: 'container ex: exited, exit code 137, at 2026-11-22T05:39:51.467Z' }],
-  ['exited', ended(1, 'unless-stopped'), { state: 'stopped', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z' }],
-  ['exited', (it) => (it.State['Error'] = 'no space left'), { state: 'failed', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z, no space left' }],
+  [
+    'exited',
+    ended(137),
+    { state: 'stopped', detail: 'container ex: exited, exit code 137, at 2026-11-22T05:39:51.467Z' },
+  ],
+  [
+    'exited',
+    ended(1, 'unless-stopped'),
+    { state: 'stopped', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z' },
+  ],
+  [
+    'exited',
+    (it) => (it.State['Error'] = 'no space left'),
+    { state: 'failed', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z, no space left' },
+  ],
 ])('%s %s', async (name, change, wanted) => {
   const { instances, ...status } = statusOf([await recordedContainer(name, change)], true)
   expect(status).toEqual(wanted)
@@ -35,9 +68,14 @@ test.each<[Parameters<typeof recordedContainer>[0], Change | undefined, object]>
 
 test('the last word of a check that fails stands in the detail', async () => {
   const container = await recordedContainer('testops', ({ State }) => {
-    State['Health'] = { Status: 'unhealthy', Log: [{ Output: 'one' }, { Output: 'wget: server returned error\nHTTP/1.1 503\n' }] }
+    State['Health'] = {
+      Status: 'unhealthy',
+      Log: [{ Output: 'one' }, { Output: 'wget: server returned error\nHTTP/1.1 503\n' }],
+    }
   })
-  expect(statusOf([container], true).detail).toBe('container testops: running, unhealthy (HTTP/1.1 503), since 2026-11-22T05:37:09.824Z')
+  expect(statusOf([container], true).detail).toBe(
+    'container testops: running, unhealthy (HTTP/1.1 503), since 2026-11-22T05:37:09.824Z',
+  )
 })
 
 test('an instance has the host name that its program sees, and a process only where that is of this machine', async () => {

@@ -13,7 +13,17 @@ import { startFakeEngine } from './fake-engine.ts'
 const here = dirname(fileURLToPath(import.meta.url))
 const fixtures = join(here, '../../fixtures/compose')
 
-type Recorded = 'testops' | 'compose-v2' | 'podman' | 'redis' | 'autoheal' | 'restarting' | 'out-of-memory' | 'paused' | 'stopped' | 'exited'
+type Recorded =
+  | 'testops'
+  | 'compose-v2'
+  | 'podman'
+  | 'redis'
+  | 'autoheal'
+  | 'restarting'
+  | 'out-of-memory'
+  | 'paused'
+  | 'stopped'
+  | 'exited'
 
 /** What `docker inspect` gave for it on a real engine. */
 export async function recorded(name: Recorded, change: (shown: Shown) => void = () => undefined): Promise<Shown> {
@@ -55,10 +65,18 @@ export interface ComposeWorld {
   open(settings?: Partial<ComposeSettings>): Promise<Platform>
 }
 
-/** A machine with an engine whose `docker` stands for a real one, and files; `/opt/testops` of the recordings is its folder `project`. */
-export async function composeWorld(given: Partial<EngineState> = {}, files?: Readonly<Record<string, string>>): Promise<ComposeWorld> {
+/**
+ * A machine with an engine whose `docker` stands for a real one, and files; `/opt/testops` of the recordings is its
+ * folder `project`.
+ */
+export async function composeWorld(
+  given: Partial<EngineState> = {},
+  files?: Readonly<Record<string, string>>,
+): Promise<ComposeWorld> {
   const folder = await folderWith(files ?? (await projectFiles()))
-  const containers = JSON.parse(JSON.stringify(given.containers ?? []).replaceAll('/opt/testops', join(folder, 'project'))) as Shown[]
+  const containers = JSON.parse(
+    JSON.stringify(given.containers ?? []).replaceAll('/opt/testops', join(folder, 'project')),
+  ) as Shown[]
   const state: EngineState = { ...given, containers }
   const { script, asked } = await startFakeEngine(state)
   for (const name of ['project', 'bin']) await mkdir(join(folder, name), { recursive: true })
@@ -70,6 +88,17 @@ export async function composeWorld(given: Partial<EngineState> = {}, files?: Rea
     state,
     asked,
     open: async (settings = {}) =>
-      openCompose({ project: null, file: null, service: null, build: null, cpuinfo: null, folder: join(folder, 'elsewhere'), ...settings }, options),
+      openCompose(
+        {
+          project: null,
+          file: null,
+          service: null,
+          build: null,
+          cpuinfo: null,
+          folder: join(folder, 'elsewhere'),
+          ...settings,
+        },
+        options,
+      ),
   }
 }

@@ -3,7 +3,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
-import { openHost, restartService, serviceManager, startService, stopService } from '../../../src/platforms/host/index.ts'
+import {
+  openHost,
+  restartService,
+  serviceManager,
+  startService,
+  stopService,
+} from '../../../src/platforms/host/index.ts'
 import type { HostSettings } from '../../../src/platforms/host/index.ts'
 import { errorOf } from '../../runtime/error-of.ts'
 import { folderWith } from '../../runtime/folder.ts'
@@ -17,7 +23,11 @@ function withStatus(script: string): HostSettings {
 
 test.each([
   ['exit 0', 'running', "`sh -c 'exit 0'` ended with 0"],
-  ['echo testops is stopped; exit 3', 'stopped', "`sh -c 'echo testops is stopped; exit 3'` ended with 3: testops is stopped"],
+  [
+    'echo testops is stopped; exit 3',
+    'stopped',
+    "`sh -c 'echo testops is stopped; exit 3'` ended with 3: testops is stopped",
+  ],
   ['exit 1', 'failed', "`sh -c 'exit 1'` ended with 1"],
   ['exit 2', 'failed', "`sh -c 'exit 2'` ended with 2"],
   ['echo ActiveState=failed; echo ExecMainStatus=127; exit 3', 'failed', 'failed, exit status 127'],
@@ -35,7 +45,9 @@ test.each([
 test('an instance as the command shows it', async () => {
   const script = 'echo ActiveState=active; echo MainPID=5; echo ExecMainStartTimestamp=2026-11-20T13:00:00+01:00'
   const { instances } = await (await openHost(withStatus(script), options).service()).status()
-  expect(instances).toEqual([{ name: 'process 5', host: hostname(), pid: 5, startedAt: new Date('2026-11-20T12:00:00Z') }])
+  expect(instances).toEqual([
+    { name: 'process 5', host: hostname(), pid: 5, startedAt: new Date('2026-11-20T12:00:00Z') },
+  ])
 })
 
 test.each([
@@ -57,7 +69,7 @@ test.each([
 
 test('a status that never ends', async () => {
   const error = await errorOf(openHost(withStatus('exec sleep 60'), { timeoutMs: 200 }).service())
-  expect(error).toBe('TIMED_OUT: `sh -c \'exec sleep 60\'` did not finish within 0.2 s')
+  expect(error).toBe("TIMED_OUT: `sh -c 'exec sleep 60'` did not finish within 0.2 s")
 })
 
 /** A service of real processes: a sleeper that inherits the output of the script that starts it, as many do. */
@@ -135,7 +147,9 @@ test('the log: configured, else the file that the settings name', async () => {
   }
   expect(await read({ logs: { file: join(folder, 'service.log') } })).toBe('two\n')
   expect(await read({ logs: { command: ['printf', 'a\\nb\\nc\\nd\\n'] } })).toBe('d\n')
-  expect(await read({ environmentFile: { path: join(folder, 'service.env'), at: 'testops-admin.yaml:4' } })).toBe('two\n')
+  expect(await read({ environmentFile: { path: join(folder, 'service.env'), at: 'testops-admin.yaml:4' } })).toBe(
+    'two\n',
+  )
 })
 
 test('a log command that hangs ends with whoever asked', async () => {
@@ -153,7 +167,9 @@ test('settings that cannot be read, with the line that names them', async () => 
   const folder = await folderWith({ 'folder/x': '' })
   const read = async (name: string): Promise<unknown> => {
     const environmentFile = { path: join(folder, name), at: 'testops-admin.yaml:4' }
-    const error: unknown = await openHost({ ...nothing, environmentFile }, options).environment().catch((thrown: unknown) => thrown)
+    const error: unknown = await openHost({ ...nothing, environmentFile }, options)
+      .environment()
+      .catch((thrown: unknown) => thrown)
     if (!(error instanceof AdminError)) throw error
     return [`${error.code}: ${error.message}`, ...error.suggestions].map((text) => text.replaceAll(folder, 'FOLDER'))
   }

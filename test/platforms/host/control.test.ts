@@ -4,10 +4,19 @@ import { stopService } from '../../../src/platforms/host/control.ts'
 import type { ServiceManager } from '../../../src/platforms/host/manager.ts'
 import { failureOf } from '../../adapters/failure-of.ts'
 
-const instance = (startedAt: string): ServiceInstance => ({ name: 'testops', host: 'box', pid: null, startedAt: new Date(startedAt) })
+const instance = (startedAt: string): ServiceInstance => ({
+  name: 'testops',
+  host: 'box',
+  pid: null,
+  startedAt: new Date(startedAt),
+})
 const former = instance('2026-11-21T03:00:00Z')
 const later = instance('2026-11-21T04:00:00Z')
-const running = (...instances: ServiceInstance[]): ServiceStatus => ({ state: 'running', detail: 'active (running)', instances })
+const running = (...instances: ServiceInstance[]): ServiceStatus => ({
+  state: 'running',
+  detail: 'active (running)',
+  instances,
+})
 const stopped: ServiceStatus = { state: 'stopped', detail: 'inactive (dead)', instances: [] }
 
 /** A service that stands so, one after another each time it is asked, and then stays as it was last. */
@@ -17,7 +26,15 @@ function service(...all: ServiceStatus[]): Pick<ServiceManager, 'status' | 'star
     status: async () => (left.length > 1 ? left.shift()! : left[0]!),
     stop: async () => undefined,
     start: async () => undefined,
-    commands: { start: 'start', stop: 'stop', restart: 'restart', status: 'status', logs: 'logs', settings: 'settings', edit: 'edit' },
+    commands: {
+      start: 'start',
+      stop: 'stop',
+      restart: 'restart',
+      status: 'status',
+      logs: 'logs',
+      settings: 'settings',
+      edit: 'edit',
+    },
   }
 }
 

@@ -28,16 +28,33 @@ async function java({ env = {}, cwd = '/', stdio = 'ignore' }: Begun): Promise<n
 }
 
 /** What the kernel shows of a process, with another command line, since no other program takes the options of Java. */
-async function proc(pid: number, words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> {
-  const root = await folderWith({ 'self/cgroup': '0::/\n', [`${pid}/cmdline`]: ['java', ...words, ''].join('\0'), ...Object.fromEntries(Object.entries(more).map(([name, text]) => [`${pid}/${name}`, text])) })
+async function proc(
+  pid: number,
+  words: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const root = await folderWith({
+    'self/cgroup': '0::/\n',
+    [`${pid}/cmdline`]: ['java', ...words, ''].join('\0'),
+    ...Object.fromEntries(Object.entries(more).map(([name, text]) => [`${pid}/${name}`, text])),
+  })
   const at = (name: string): string => join(root, String(pid), name)
-  for (const name of ['environ', 'status', 'cgroup']) if (!(name in more)) await symlink(`/proc/${pid}/${name}`, at(name))
+  for (const name of ['environ', 'status', 'cgroup'])
+    if (!(name in more)) await symlink(`/proc/${pid}/${name}`, at(name))
   await mkdir(at('fd'))
-  for (const name of ['cwd', 'fd/1']) await readlink(`/proc/${pid}/${name}`).then(async (target) => symlink(target, at(name)), () => undefined)
+  for (const name of ['cwd', 'fd/1'])
+    await readlink(`/proc/${pid}/${name}`).then(
+      async (target) => symlink(target, at(name)),
+      () => undefined,
+    )
   return root
 }
 
-async function seen(words: readonly string[], begun: Partial<Begun> = {}, more: Readonly<Record<string, string>> = {}): Promise<JavaProcess | undefined> {
+async function seen(
+  words: readonly string[],
+  begun: Partial<Begun> = {},
+  more: Readonly<Record<string, string>> = {},
+): Promise<JavaProcess | undefined> {
   const pid = await java(begun)
   return (await findJavaProcesses(await proc(pid, words, more))).find((it) => it.pid === pid)
 }
@@ -46,12 +63,27 @@ const sign = { ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600' }
 
 test.each<[string, string[], Record<string, string>, string | undefined]>([
   ['its jar', ['-Xmx1g', '-jar', '/opt/testops/testops.jar', '--x'], {}, '/opt/testops/testops.jar'],
-  ['its jar behind options with values', ['-cp', 'a.jar', '--add-opens', 'java.base/java.lang=ALL-UNNAMED', '-jar', 'testops-legacy.jar'], {}, 'testops-legacy.jar'],
+  [
+    'its jar behind options with values',
+    ['-cp', 'a.jar', '--add-opens', 'java.base/java.lang=ALL-UNNAMED', '-jar', 'testops-legacy.jar'],
+    {},
+    'testops-legacy.jar',
+  ],
   ['its main class', ['-cp', '/opt/lib/*', 'org.example.testops.Main', 'run'], {}, 'org.example.testops.Main'],
   ['its settings', ['-jar', 'app.jar'], sign, 'app.jar'],
   ['the jar of another program', ['-jar', 'jenkins.war', 'testops.jar'], {}, undefined],
-  ['a run of tests that reports to it', ['-jar', 'surefire.jar'], { ALLURE_ENDPOINT: 'https://testops.example.org', ALLURE_TOKEN: 'x' }, undefined],
-  ['another program with a logger of Spring', ['-jar', 'app.jar'], { LOGGING_LEVEL_ORG_SPRINGFRAMEWORK_INTEGRATION: 'debug' }, undefined],
+  [
+    'a run of tests that reports to it',
+    ['-jar', 'surefire.jar'],
+    { ALLURE_ENDPOINT: 'https://testops.example.org', ALLURE_TOKEN: 'x' },
+    undefined,
+  ],
+  [
+    'another program with a logger of Spring',
+    ['-jar', 'app.jar'],
+    { LOGGING_LEVEL_ORG_SPRINGFRAMEWORK_INTEGRATION: 'debug' },
+    undefined,
+  ],
   ['this program', ['-jar', 'testops-admin.jar'], {}, undefined],
   ['no program at all', ['-version'], {}, undefined],
 ])('%s', async (_, words, env, program) => {
@@ -60,7 +92,10 @@ test.each<[string, string[], Record<string, string>, string | undefined]>([
 
 test('its user, folder, settings, log and time zone are taken from it', async () => {
   const folder = await folderWith({ 'logs/x': '' })
-  const found = await seen(['-Duser.timezone=Asia/Tokyo', '-jar', 'testops.jar'], { cwd: folder, env: { ...sign, LOGGING_FILE_NAME: 'logs/testops.log' } })
+  const found = await seen(['-Duser.timezone=Asia/Tokyo', '-jar', 'testops.jar'], {
+    cwd: folder,
+    env: { ...sign, LOGGING_FILE_NAME: 'logs/testops.log' },
+  })
   expect(found).toMatchObject({ folder, logFile: join(folder, 'logs/testops.log'), timeZone: 'Asia/Tokyo' })
   expect(found?.environment?.get('ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS')).toBe('3600')
   expect((await seen(['-jar', 'testops.jar', '--logging.file.name=/var/log/t.log']))?.logFile).toBe('/var/log/t.log')
@@ -69,7 +104,9 @@ test('its user, folder, settings, log and time zone are taken from it', async ()
 test('without a setting the log is the file that standard output goes to, and no device', async () => {
   const folder = await folderWith({})
   const file = join(folder, 'out.log')
-  expect((await seen(['-jar', 'testops.jar'], { stdio: ['ignore', openSync(file, 'w'), 'ignore'] }))?.logFile).toBe(file)
+  expect((await seen(['-jar', 'testops.jar'], { stdio: ['ignore', openSync(file, 'w'), 'ignore'] }))?.logFile).toBe(
+    file,
+  )
   expect((await seen(['-jar', 'testops.jar']))?.logFile).toBe(null)
 })
 

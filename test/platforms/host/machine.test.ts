@@ -19,7 +19,10 @@ test.each([
     { image: 'registry.example.org:5000/a/b/testops-legacy:527u01@sha256:abc' },
     { registry: 'registry.example.org:5000/a/b/', name: 'testops-legacy', tag: '527u01', build: null },
   ],
-  [{ image: 'registry.example.org:5000/testops' }, { registry: 'registry.example.org:5000/', name: 'testops', tag: null, build: null }],
+  [
+    { image: 'registry.example.org:5000/testops' },
+    { registry: 'registry.example.org:5000/', name: 'testops', tag: null, build: null },
+  ],
 ])('image of %j', async (some, expected) => {
   expect(await (await serviceOf(some)).image()).toEqual({ ...expected, declaredIn: 'testops-admin.yaml' })
 })
@@ -52,7 +55,9 @@ test('a copy of its cpuinfo', async () => {
   const failure = async (file: string): Promise<string> =>
     (await errorOf((await serviceOf({ cpuinfo: join(folder, file) })).machines())).replaceAll(folder, 'FOLDER')
   expect(await failure('empty')).toBe('UNEXPECTED_ANSWER: FOLDER/empty shows no processor with `flags`')
-  expect(await failure('cut')).toBe('UNEXPECTED_ANSWER: FOLDER/cut is cut short: it does not show the flags of every processor')
+  expect(await failure('cut')).toBe(
+    'UNEXPECTED_ANSWER: FOLDER/cut is cut short: it does not show the flags of every processor',
+  )
   expect(await failure('none')).toBe(
     "UNAVAILABLE: the processor's flags cannot be read from FOLDER/none: ENOENT: no such file or directory, open 'FOLDER/none'",
   )

@@ -19,7 +19,10 @@ beforeEach(() => {
 })
 
 /** A unit whose environment is so. */
-function unit(files: readonly { path: string; optional?: boolean }[], variables: Record<string, string> = {}): ServiceManager {
+function unit(
+  files: readonly { path: string; optional?: boolean }[],
+  variables: Record<string, string> = {},
+): ServiceManager {
   const systemd = serviceManager({ ...nothing, unit: 'testops' }, { timeoutMs: 1000 })
   if (systemd === null) throw new Error('there is no manager')
   return {
@@ -36,24 +39,89 @@ async function set(name: string, from: string | null, to: string | null): Promis
 }
 
 describe('a file', () => {
-  const cases: { what: string; before: string; change: [name: string, from: string | null, to: string | null]; after: string }[] = [
-    { what: 'with a value', before: '# head\nA=1\nB=false\nC=3\n', change: ['B', 'false', 'true'], after: '# head\nA=1\nB=true\nC=3\n' },
+  const cases: {
+    what: string
+    before: string
+    change: [name: string, from: string | null, to: string | null]
+    after: string
+  }[] = [
+    {
+      what: 'with a value',
+      before: '# head\nA=1\nB=false\nC=3\n',
+      change: ['B', 'false', 'true'],
+      after: '# head\nA=1\nB=true\nC=3\n',
+    },
     { what: 'without it', before: 'A=1\n', change: ['B', null, 'true'], after: 'A=1\nB=true\n' },
     { what: 'without a line end at its end', before: 'A=1', change: ['B', null, 'true'], after: 'A=1\nB=true\n' },
     { what: 'that ends with the value', before: 'A=1\nB=false', change: ['B', 'false', 'true'], after: 'A=1\nB=true' },
-    { what: 'with CR LF', before: 'A=1\r\nB=false\r\n; end\r\n', change: ['B', 'false', 'true'], after: 'A=1\r\nB=true\r\n; end\r\n' },
-    { what: 'with CR LF, without it', before: 'A=1\r\nC=2', change: ['B', null, 'true'], after: 'A=1\r\nC=2\r\nB=true\r\n' },
+    {
+      what: 'with CR LF',
+      before: 'A=1\r\nB=false\r\n; end\r\n',
+      change: ['B', 'false', 'true'],
+      after: 'A=1\r\nB=true\r\n; end\r\n',
+    },
+    {
+      what: 'with CR LF, without it',
+      before: 'A=1\r\nC=2',
+      change: ['B', null, 'true'],
+      after: 'A=1\r\nC=2\r\nB=true\r\n',
+    },
     { what: 'that is empty', before: '', change: ['B', null, 'true'], after: 'B=true\n' },
-    { what: 'with several, of which the last counts', before: 'B=1\nA=x\nB=2\nC=y\n', change: ['B', '2', '3'], after: 'B=1\nA=x\nB=3\nC=y\n' },
-    { what: 'with a quoted value', before: 'A="x y"\nB="fal\\"se" \nC=\'z\'\n', change: ['B', 'fal"se', 'true'], after: 'A="x y"\nB=true\nC=\'z\'\n' },
-    { what: 'with a value over two lines', before: 'A=1\nB=one \\\n  two\nC=3\n', change: ['B', 'one   two', 'three'], after: 'A=1\nB=three\nC=3\n' },
-    { what: 'with a quoted value over two lines', before: "B='one\ntwo'\nC=3\n", change: ['B', 'one\ntwo', 'x'], after: 'B=x\nC=3\n' },
-    { what: 'with blanks', before: '\tB =  false  \nC=3\n', change: ['B', 'false', 'true'], after: '\tB =  true\nC=3\n' },
-    { what: 'where it is commented out', before: '#B=false\n; B=false\n', change: ['B', null, 'true'], after: '#B=false\n; B=false\nB=true\n' },
-    { what: 'with a name that begins alike', before: 'BB=1\nB=2\nXB=3\n', change: ['B', '2', '4'], after: 'BB=1\nB=4\nXB=3\n' },
-    { what: 'for a value with quotes and blanks', before: 'B=\n', change: ['B', '', 'a "b" $c `d` \\e \'f\' # g'], after: 'B="a \\"b\\" \\$c \\`d\\` \\\\e \'f\' # g"\n' },
+    {
+      what: 'with several, of which the last counts',
+      before: 'B=1\nA=x\nB=2\nC=y\n',
+      change: ['B', '2', '3'],
+      after: 'B=1\nA=x\nB=3\nC=y\n',
+    },
+    {
+      what: 'with a quoted value',
+      before: 'A="x y"\nB="fal\\"se" \nC=\'z\'\n',
+      change: ['B', 'fal"se', 'true'],
+      after: 'A="x y"\nB=true\nC=\'z\'\n',
+    },
+    {
+      what: 'with a value over two lines',
+      before: 'A=1\nB=one \\\n  two\nC=3\n',
+      change: ['B', 'one   two', 'three'],
+      after: 'A=1\nB=three\nC=3\n',
+    },
+    {
+      what: 'with a quoted value over two lines',
+      before: "B='one\ntwo'\nC=3\n",
+      change: ['B', 'one\ntwo', 'x'],
+      after: 'B=x\nC=3\n',
+    },
+    {
+      what: 'with blanks',
+      before: '\tB =  false  \nC=3\n',
+      change: ['B', 'false', 'true'],
+      after: '\tB =  true\nC=3\n',
+    },
+    {
+      what: 'where it is commented out',
+      before: '#B=false\n; B=false\n',
+      change: ['B', null, 'true'],
+      after: '#B=false\n; B=false\nB=true\n',
+    },
+    {
+      what: 'with a name that begins alike',
+      before: 'BB=1\nB=2\nXB=3\n',
+      change: ['B', '2', '4'],
+      after: 'BB=1\nB=4\nXB=3\n',
+    },
+    {
+      what: 'for a value with quotes and blanks',
+      before: 'B=\n',
+      change: ['B', '', 'a "b" $c `d` \\e \'f\' # g'],
+      after: 'B="a \\"b\\" \\$c \\`d\\` \\\\e \'f\' # g"\n',
+    },
     { what: 'for a value that is not ASCII', before: 'B=ü\n', change: ['B', 'ü', 'ж я'], after: 'B="ж я"\n' },
-    { what: 'removed', before: '# head\nB=1\n\nA=x\n  B="2\n3"\nC=y', change: ['B', '2\n3', null], after: '# head\n\nA=x\nC=y' },
+    {
+      what: 'removed',
+      before: '# head\nB=1\n\nA=x\n  B="2\n3"\nC=y',
+      change: ['B', '2\n3', null],
+      after: '# head\n\nA=x\nC=y',
+    },
     { what: 'where it is as wanted', before: 'B="true"\n', change: ['B', 'false', 'true'], after: 'B="true"\n' },
     { what: 'where it is absent as wanted', before: 'A=1\n', change: ['B', 'x', null], after: 'A=1\n' },
   ]
@@ -101,7 +169,9 @@ describe('a file', () => {
     // a user who is not root has links of their own alone
     if (process.getuid?.() !== 0) return expect(await set('B', '1', '2')).toBe('set')
     await lchown(file, 1234, 1234)
-    expect(await failureOf(set('B', '1', '2'))).toBe(`REFUSED ${file} is a symbolic link of user 1234 to ${join(folder, 'of-root')}, which is not theirs, and was not changed`)
+    expect(await failureOf(set('B', '1', '2'))).toBe(
+      `REFUSED ${file} is a symbolic link of user 1234 to ${join(folder, 'of-root')}, which is not theirs, and was not changed`,
+    )
     expect(await readFile(file, 'utf8')).toBe('B=1\n')
     await lchown(join(folder, 'of-root-too'), 1234, 1234)
     await lchown(file, 0, 0)
@@ -130,7 +200,9 @@ describe('a file', () => {
       `UNAVAILABLE the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) cannot be read: there is no such file`,
     )
     await mkdir(file)
-    expect(await failureOf(set('B', null, '1'))).toMatch(/^UNAVAILABLE the service's settings in .* cannot be read: it is a folder/)
+    expect(await failureOf(set('B', null, '1'))).toMatch(
+      /^UNAVAILABLE the service's settings in .* cannot be read: it is a folder/,
+    )
   })
 
   test.each([
@@ -234,13 +306,21 @@ test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or t
 })
 
 describe('what is taken back is as it was, to the byte', () => {
-  const undone = async (before: string, name: string, from: string | null, to: string | null, between: (text: string) => string = (text) => text): Promise<string> => {
+  const undone = async (
+    before: string,
+    name: string,
+    from: string | null,
+    to: string | null,
+    between: (text: string) => string = (text) => text,
+  ): Promise<string> => {
     const notes: string[] = []
     const place = { path: file, at: 'testops-admin.yaml:7' }
     await writeFile(file, before, 'latin1')
     await writeSetting({ name, from, to }, null, place, { note: async (text) => void notes.push(text) })
     await writeFile(file, between(await readFile(file, 'latin1')), 'latin1')
-    expect(await writeSetting({ name, from: to, to: from }, null, place, { notes: ['of something else', ...notes] })).toBe('set')
+    expect(
+      await writeSetting({ name, from: to, to: from }, null, place, { notes: ['of something else', ...notes] }),
+    ).toBe('set')
     return readFile(file, 'latin1')
   }
 
@@ -258,7 +338,12 @@ describe('what is taken back is as it was, to the byte', () => {
   test('what stands between two places that are taken away is noted nowhere', async () => {
     const notes: string[] = []
     await writeFile(file, 'B=1\nDB_PASSWORD=hidden\nB=2\n')
-    await writeSetting({ name: 'B', from: '2', to: null }, null, { path: file, at: 'x' }, { note: async (text) => void notes.push(text) })
+    await writeSetting(
+      { name: 'B', from: '2', to: null },
+      null,
+      { path: file, at: 'x' },
+      { note: async (text) => void notes.push(text) },
+    )
     expect([notes, await readFile(file, 'utf8')]).toEqual([[], 'DB_PASSWORD=hidden\n'])
   })
 

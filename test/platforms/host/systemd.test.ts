@@ -25,13 +25,19 @@ NRestarts=0
 `
 
 /** A machine whose systemctl answers `show` with this text, and keeps what it was asked. */
-async function machine(show: string, { stderr = '', exitCode = 0 } = {}): Promise<{ folder: string; options: PlatformOptions }> {
+async function machine(
+  show: string,
+  { stderr = '', exitCode = 0 } = {},
+): Promise<{ folder: string; options: PlatformOptions }> {
   const folder = await folderWith({
     show,
     stderr,
     systemctl: `#!/bin/sh\nhere=$(dirname "$0")\necho "TZ=$TZ $*" >>"$here/asked"\ncat "$here/stderr" >&2\ncase "$*" in *show*) cat "$here/show" ;; esac\nexit ${exitCode}\n`,
   })
-  return { folder, options: { timeoutMs: 5000, environment: { ...process.env, PATH: `${folder}:${process.env.PATH}` } } }
+  return {
+    folder,
+    options: { timeoutMs: 5000, environment: { ...process.env, PATH: `${folder}:${process.env.PATH}` } },
+  }
 }
 
 test.each([
@@ -46,21 +52,42 @@ test.each([
   ],
   [
     'LoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nMainPID=0\nExecMainStatus=1\nNRestarts=2\n',
-    { state: 'failed', detail: 'activating (auto-restart), result exit-code, exit status 1, restarted 2 times', pid: null, startsAgain: true },
+    {
+      state: 'failed',
+      detail: 'activating (auto-restart), result exit-code, exit status 1, restarted 2 times',
+      pid: null,
+      startsAgain: true,
+    },
   ],
   [
     'LoadState=loaded\nActiveState=deactivating\nSubState=stop-sigterm\nResult=success\nMainPID=7\nExecMainStartTimestamp=n/a\n',
     { state: 'running', detail: 'deactivating (stop-sigterm), process 7', pid: 7 },
   ],
-])('status of %j', async (show, { state, detail, pid, startsAgain }: { state: string; detail: string; pid: number | null; startsAgain?: boolean }) => {
-  const { options } = await machine(show)
-  const status = await (await openHost(settings, options).service()).status()
-  expect({ state: status.state, detail: status.detail, startsAgain: status.startsAgain }).toEqual({ state, detail, startsAgain })
-  expect(status.instances.map((it) => [it.pid, it.host])).toEqual(pid === null ? [] : [[pid, hostname()]])
-})
+])(
+  'status of %j',
+  async (show, {
+    state,
+    detail,
+    pid,
+    startsAgain,
+  }: { state: string; detail: string; pid: number | null; startsAgain?: boolean }) => {
+    const { options } = await machine(show)
+    const status = await (await openHost(settings, options).service()).status()
+    expect({ state: status.state, detail: status.detail, startsAgain: status.startsAgain }).toEqual({
+      state,
+      detail,
+      startsAgain,
+    })
+    expect(status.instances.map((it) => [it.pid, it.host])).toEqual(pid === null ? [] : [[pid, hostname()]])
+  },
+)
 
 test.each([
-  ['LoadState=not-found\nActiveState=inactive\n', {}, 'UNAVAILABLE: there is no systemd unit testops.service on this machine'],
+  [
+    'LoadState=not-found\nActiveState=inactive\n',
+    {},
+    'UNAVAILABLE: there is no systemd unit testops.service on this machine',
+  ],
   [
     '',
     {
@@ -98,7 +125,9 @@ test("the unit's variables, then its files in their order", async () => {
   ].join('\n')
   await writeFile(join(folder, 'show'), show)
   const environment = await openHost(settings, options).environment()
-  expect([...environment].map(([name, value]) => [name, value instanceof Secret ? `secret ${value.reveal()}` : value])).toEqual([
+  expect(
+    [...environment].map(([name, value]) => [name, value instanceof Secret ? `secret ${value.reveal()}` : value]),
+  ).toEqual([
     ['A', 'file'],
     ['C', 'two "words"'],
     ['D', '/opt'],
@@ -106,19 +135,36 @@ test("the unit's variables, then its files in their order", async () => {
     ['SPRING_DATASOURCE_PASSWORD', 'secret hunter2'],
     ['SPRING_RABBITMQ_ADDRESSES', 'secret amqp://u:p@mq'],
   ])
-  const named = await openHost({ ...settings, environmentFile: { path: join(files, 'a.env'), at } }, options).environment()
+  const named = await openHost(
+    { ...settings, environmentFile: { path: join(files, 'a.env'), at } },
+    options,
+  ).environment()
   expect(Object.fromEntries(named)).toEqual({ A: 'file', B: 'a', C: 'two "words"', D: '/opt' })
 })
 
 test('the files that a pattern stands for, in the order of their names', async () => {
   const { folder, options } = await machine('')
-  const files = await folderWith({ 'env.d/b+1.env': 'A=2\n', 'env.d/a.env': 'A=1\nB=1\n', 'env.d/.hidden.env': 'C=1\n', 'env.d/a.bak': 'C=1\n', 'x1/own': 'D=1\n', 'x2/other': 'E=1\n' })
+  const files = await folderWith({
+    'env.d/b+1.env': 'A=2\n',
+    'env.d/a.env': 'A=1\nB=1\n',
+    'env.d/.hidden.env': 'C=1\n',
+    'env.d/a.bak': 'C=1\n',
+    'x1/own': 'D=1\n',
+    'x2/other': 'E=1\n',
+  })
   const shown = async (...lines: string[]): Promise<Record<string, unknown>> => {
-    await writeFile(join(folder, 'show'), ['LoadState=loaded', ...lines.map((it) => `EnvironmentFiles=${files}/${it}`)].join('\n'))
+    await writeFile(
+      join(folder, 'show'),
+      ['LoadState=loaded', ...lines.map((it) => `EnvironmentFiles=${files}/${it}`)].join('\n'),
+    )
     return Object.fromEntries(await openHost(settings, options).environment())
   }
-  expect(await shown('env.d/*.env (ignore_errors=no)', 'x[!3]/own (ignore_errors=yes)', '?.none (ignore_errors=yes)')).toEqual({ A: '2', B: '1', D: '1' })
-  expect(await errorOf(shown('env.d/[ab].none (ignore_errors=no)'))).toMatch(/^UNAVAILABLE: the service's settings in .*\/env\.d\/\[ab\]\.none cannot be read: there is no such file$/)
+  expect(
+    await shown('env.d/*.env (ignore_errors=no)', 'x[!3]/own (ignore_errors=yes)', '?.none (ignore_errors=yes)'),
+  ).toEqual({ A: '2', B: '1', D: '1' })
+  expect(await errorOf(shown('env.d/[ab].none (ignore_errors=no)'))).toMatch(
+    /^UNAVAILABLE: the service's settings in .*\/env\.d\/\[ab\]\.none cannot be read: there is no such file$/,
+  )
 })
 
 test('the log is the journal, in bare messages', async () => {
@@ -146,8 +192,14 @@ test('starting and stopping', async () => {
 })
 
 test.each([
-  ['Failed to start testops.service: Access denied\nSee system logs', 'FORBIDDEN: this user may not start testops.service'],
-  ['Failed to start testops.service: Interactive authentication required.', 'FORBIDDEN: this user may not start testops.service'],
+  [
+    'Failed to start testops.service: Access denied\nSee system logs',
+    'FORBIDDEN: this user may not start testops.service',
+  ],
+  [
+    'Failed to start testops.service: Interactive authentication required.',
+    'FORBIDDEN: this user may not start testops.service',
+  ],
   [
     'Failed to start testops.service: Unit testops.service not found.',
     'UNAVAILABLE: there is no systemd unit testops.service on this machine',
@@ -162,7 +214,10 @@ test.each([
 })
 
 test('what the operator types', () => {
-  const { commands } = openHost({ ...settings, environmentFile: { path: '/etc/testops/testops.env', at } }, { timeoutMs: 1 })
+  const { commands } = openHost(
+    { ...settings, environmentFile: { path: '/etc/testops/testops.env', at } },
+    { timeoutMs: 1 },
+  )
   expect(Object.values<string>({ ...commands }).map((command) => command.replace(/^sudo /, ''))).toEqual([
     'systemctl start testops',
     'systemctl stop testops',

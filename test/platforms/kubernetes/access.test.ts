@@ -15,20 +15,31 @@ afterEach(async () => rm(folder, { recursive: true }))
 const context = (name: string, rest = 'cluster: main, user: me'): string => `- name: ${name}\n  context: {${rest}}\n`
 const clusters = 'clusters:\n- name: main\n  cluster: {server: "https://k8s.example.org:6443/"}\n'
 const users = 'users:\n- name: me\n  user: {token: t}\n'
-const file = (contexts: string, current = 'current-context: prod\n'): string => `${current}contexts:\n${contexts}${clusters}${users}`
+const file = (contexts: string, current = 'current-context: prod\n'): string =>
+  `${current}contexts:\n${contexts}${clusters}${users}`
 
-async function access(files: Record<string, string>, { wanted = null, environment = {} }: { wanted?: string | null; environment?: Record<string, string> } = {}) {
+async function access(
+  files: Record<string, string>,
+  { wanted = null, environment = {} }: { wanted?: string | null; environment?: Record<string, string> } = {},
+) {
   const paths = await Promise.all(
     Object.entries(files).map(async ([name, text]) => {
       await writeFile(join(folder, name), text)
       return join(folder, name)
     }),
   )
-  return findAccess({ context: wanted }, { KUBECONFIG: paths.join(':'), HOME: folder, ...environment }, join(folder, 'serviceaccount'))
+  return findAccess(
+    { context: wanted },
+    { KUBECONFIG: paths.join(':'), HOME: folder, ...environment },
+    join(folder, 'serviceaccount'),
+  )
 }
 
 describe('a file that others may write', () => {
-  const signIn = { command: 'exec: {apiVersion: client.authentication.k8s.io/v1, command: /tmp/login}', provider: 'auth-provider: {name: gcp, config: {cmd-path: /tmp/login}}' }
+  const signIn = {
+    command: 'exec: {apiVersion: client.authentication.k8s.io/v1, command: /tmp/login}',
+    provider: 'auth-provider: {name: gcp, config: {cmd-path: /tmp/login}}',
+  }
 
   async function written(user: string): Promise<string> {
     const path = join(folder, 'config')
@@ -44,18 +55,26 @@ describe('a file that others may write', () => {
       message: `the configuration of kubectl ${path} is not trusted: every user may write it (mode 0666)`,
       suggestions: [`chmod go-w ${path}`, expect.stringContaining(`export TESTOPS_ADMIN_TRUST=${path}`) as string],
     })
-    expect(await findAccess({ context: null }, { KUBECONFIG: path, HOME: folder, TESTOPS_ADMIN_TRUST: path })).toMatchObject({ context: 'prod' })
+    expect(
+      await findAccess({ context: null }, { KUBECONFIG: path, HOME: folder, TESTOPS_ADMIN_TRUST: path }),
+    ).toMatchObject({ context: 'prod' })
   })
 
   it('may hold a token, which runs nothing', async () => {
-    expect(await findAccess({ context: null }, { KUBECONFIG: await written('token: t'), HOME: folder })).toMatchObject({ context: 'prod' })
+    expect(await findAccess({ context: null }, { KUBECONFIG: await written('token: t'), HOME: folder })).toMatchObject({
+      context: 'prod',
+    })
   })
 
   it('is not waited for where it is a pipe, and not read where it is huge', async () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
-    await expect(findAccess({ context: null }, { KUBECONFIG: pipe, HOME: folder })).rejects.toMatchObject({ message: `${pipe} cannot be read: it is a pipe, not a file` })
-    await expect(access({ huge: `# ${'x'.repeat(10_000_000)}` })).rejects.toMatchObject({ message: `${join(folder, 'huge')} is no configuration of kubectl: it is larger than 10 MB` })
+    await expect(findAccess({ context: null }, { KUBECONFIG: pipe, HOME: folder })).rejects.toMatchObject({
+      message: `${pipe} cannot be read: it is a pipe, not a file`,
+    })
+    await expect(access({ huge: `# ${'x'.repeat(10_000_000)}` })).rejects.toMatchObject({
+      message: `${join(folder, 'huge')} is no configuration of kubectl: it is larger than 10 MB`,
+    })
   })
 })
 
@@ -66,7 +85,10 @@ describe('the way to a cluster', () => {
     ['its cluster', 'current-context: prod\n', 'prod', 'cluster: [main], user: me'],
     ['its user', 'current-context: prod\n', 'prod', 'cluster: main, user: {a: 1}'],
   ])('is refused where %s is named by no text', async (_, current, name, rest) => {
-    await expect(access({ a: file(context(name, rest), current) })).rejects.toMatchObject({ code: 'CONFIGURATION', message: `${join(folder, 'a')} is no configuration of kubectl: a name in it is no text` })
+    await expect(access({ a: file(context(name, rest), current) })).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      message: `${join(folder, 'a')} is no configuration of kubectl: a name in it is no text`,
+    })
   })
 
   it('may be named by a number, as kubectl takes it', async () => {
@@ -74,7 +96,9 @@ describe('the way to a cluster', () => {
   })
 
   it('is refused with its line where only one of two readers takes the file', async () => {
-    await expect(access({ a: `${file(context('prod'))}- name: x\n  user: {tokenFile: t}\n? [a, b]\n: c\n` })).rejects.toMatchObject({ code: 'CONFIGURATION' })
+    await expect(
+      access({ a: `${file(context('prod'))}- name: x\n  user: {tokenFile: t}\n? [a, b]\n: c\n` }),
+    ).rejects.toMatchObject({ code: 'CONFIGURATION' })
   })
 
   it('is the current context', async () => {
@@ -87,26 +111,41 @@ describe('the way to a cluster', () => {
   })
 
   it('is the context that is named, in the default namespace', async () => {
-    expect(await access({ a: file(context('prod') + context('stage')) }, { wanted: 'stage' })).toMatchObject({ context: 'stage', namespace: 'default' })
+    expect(await access({ a: file(context('prod') + context('stage')) }, { wanted: 'stage' })).toMatchObject({
+      context: 'stage',
+      namespace: 'default',
+    })
   })
 
   it('stands in several files, of which the first counts, and some may be missing', async () => {
     const other = file(context('prod', 'cluster: other, user: me') + context('stage'), 'current-context: stage\n')
-    expect(await access({ a: file(context('prod')), b: other }, { environment: {} })).toMatchObject({ context: 'prod', cluster: { server: 'https://k8s.example.org:6443' } })
+    expect(await access({ a: file(context('prod')), b: other }, { environment: {} })).toMatchObject({
+      context: 'prod',
+      cluster: { server: 'https://k8s.example.org:6443' },
+    })
     const paths = [join(folder, 'missing'), join(folder, 'b')].join(':')
     expect(await access({ b: other }, { environment: { KUBECONFIG: paths } })).toMatchObject({ context: 'stage' })
   })
 
   it('leads through certificates that stand beside the file', async () => {
     await writeFile(join(folder, 'ca.pem'), 'PEM')
-    const text = file(context('prod')).replace('server: ', 'certificate-authority: ca.pem, tls-server-name: k8s, proxy-url: "http://proxy:3128", server: ')
-    expect(await access({ a: text })).toMatchObject({ cluster: { caFile: join(folder, 'ca.pem'), tlsServerName: 'k8s', proxyUrl: 'http://proxy:3128' } })
+    const text = file(context('prod')).replace(
+      'server: ',
+      'certificate-authority: ca.pem, tls-server-name: k8s, proxy-url: "http://proxy:3128", server: ',
+    )
+    expect(await access({ a: text })).toMatchObject({
+      cluster: { caFile: join(folder, 'ca.pem'), tlsServerName: 'k8s', proxyUrl: 'http://proxy:3128' },
+    })
   })
 
   it("is a pod's own account, where nothing else is there", async () => {
     const own = join(folder, 'serviceaccount')
     await import('node:fs/promises').then(({ mkdir }) => mkdir(own))
-    await Promise.all([writeFile(join(own, 'token'), 'of the pod\n'), writeFile(join(own, 'ca.crt'), 'PEM'), writeFile(join(own, 'namespace'), 'quality')])
+    await Promise.all([
+      writeFile(join(own, 'token'), 'of the pod\n'),
+      writeFile(join(own, 'ca.crt'), 'PEM'),
+      writeFile(join(own, 'namespace'), 'quality'),
+    ])
     const environment = { KUBECONFIG: '', KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
     expect(await access({}, { environment })).toMatchObject({
       context: null,
@@ -120,7 +159,11 @@ describe('the way to a cluster', () => {
       'a context that there is not',
       file(context('prod') + context('stage')),
       'prdo',
-      { code: 'CONFIGURATION', message: 'there is no context `prdo` in FOLDER/a, which has `prod`, `stage`', suggestions: ['did you mean prod?', 'kubectl config get-contexts'] },
+      {
+        code: 'CONFIGURATION',
+        message: 'there is no context `prdo` in FOLDER/a, which has `prod`, `stage`',
+        suggestions: ['did you mean prod?', 'kubectl config get-contexts'],
+      },
     ],
     [
       'no current context',
@@ -146,13 +189,21 @@ describe('the way to a cluster', () => {
       'a context without its cluster',
       file(context('prod', 'cluster: gone, user: me')),
       null,
-      { code: 'CONFIGURATION', message: 'the context `prod` in FOLDER/a leads nowhere: its cluster `gone` has no address there', suggestions: ['kubectl config view'] },
+      {
+        code: 'CONFIGURATION',
+        message: 'the context `prod` in FOLDER/a leads nowhere: its cluster `gone` has no address there',
+        suggestions: ['kubectl config view'],
+      },
     ],
     [
       'a context without its user',
       file(context('prod', 'cluster: main, user: gone')),
       null,
-      { code: 'CONFIGURATION', message: 'the context `prod` in FOLDER/a leads nowhere: there is no user `gone`', suggestions: ['kubectl config view'] },
+      {
+        code: 'CONFIGURATION',
+        message: 'the context `prod` in FOLDER/a leads nowhere: there is no user `gone`',
+        suggestions: ['kubectl config view'],
+      },
     ],
     [
       'an address of another kind',
@@ -160,7 +211,8 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'the context `prod` in FOLDER/a leads nowhere: the address of its cluster `main` is no http or https address: ftp://k8s.example.org:6443',
+        message:
+          'the context `prod` in FOLDER/a leads nowhere: the address of its cluster `main` is no http or https address: ftp://k8s.example.org:6443',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -168,29 +220,52 @@ describe('the way to a cluster', () => {
       'a list of something else',
       'contexts: [5]\n',
       null,
-      { code: 'CONFIGURATION', message: 'FOLDER/a is no configuration of kubectl: contexts[0].name is missing', suggestions: ['kubectl config view'] },
+      {
+        code: 'CONFIGURATION',
+        message: 'FOLDER/a is no configuration of kubectl: contexts[0].name is missing',
+        suggestions: ['kubectl config view'],
+      },
     ],
     [
       'a namespace that is no text',
       file(context('prod', 'cluster: main, user: me, namespace: [a]')),
       null,
-      { code: 'CONFIGURATION', message: 'the context `prod` in FOLDER/a leads nowhere: its namespace is no text', suggestions: ['kubectl config view'] },
+      {
+        code: 'CONFIGURATION',
+        message: 'the context `prod` in FOLDER/a leads nowhere: its namespace is no text',
+        suggestions: ['kubectl config view'],
+      },
     ],
   ])('is told where it is %s', async (_, text, wanted, expected) => {
     expect(await told(access({ a: text }, { wanted }))).toEqual(expected)
   })
 
   it.each([
-    ['keys that are one to kubectl', 'contexts: []\non: 1\ntrue: 2\n', 'FOLDER/a:3 is no configuration of kubectl: in YAML 1.1, the key `true` is the same as one above: put it in quotes'],
-    ['a merge of a list', 'users: &a [1]\nclusters: []\nextensions:\n  <<: *a\n', 'FOLDER/a:4 is no configuration of kubectl: `<<` merges something that is not a map'],
-    ['an unknown tag', 'contexts: !vault x\n', 'FOLDER/a:1 is no configuration of kubectl: the tag `!vault` is unknown'],
+    [
+      'keys that are one to kubectl',
+      'contexts: []\non: 1\ntrue: 2\n',
+      'FOLDER/a:3 is no configuration of kubectl: in YAML 1.1, the key `true` is the same as one above: put it in quotes',
+    ],
+    [
+      'a merge of a list',
+      'users: &a [1]\nclusters: []\nextensions:\n  <<: *a\n',
+      'FOLDER/a:4 is no configuration of kubectl: `<<` merges something that is not a map',
+    ],
+    [
+      'an unknown tag',
+      'contexts: !vault x\n',
+      'FOLDER/a:1 is no configuration of kubectl: the tag `!vault` is unknown',
+    ],
   ])('is told where it has %s, with the line', async (_, text, message) => {
     expect(await told(access({ a: text }))).toMatchObject({ code: 'CONFIGURATION', message })
   })
 
   it('is told where it is broken YAML, with the line', async () => {
     const { code, message } = await told(access({ a: 'contexts:\n- {name: a\n' }))
-    expect([code, message.replace(/configuration of kubectl: .*/, 'configuration of kubectl')]).toEqual(['CONFIGURATION', 'FOLDER/a:2 is no configuration of kubectl'])
+    expect([code, message.replace(/configuration of kubectl: .*/, 'configuration of kubectl')]).toEqual([
+      'CONFIGURATION',
+      'FOLDER/a:2 is no configuration of kubectl',
+    ])
   })
 })
 
@@ -203,14 +278,26 @@ describe('a program that signs in', () => {
     await writeFile(join(folder, 'sign-in'), `#!/bin/sh\necho x >> "${folder}/calls"\n${script}\n`)
     await chmod(join(folder, 'sign-in'), 0o755)
     const exec = `{apiVersion: client.authentication.k8s.io/v1, command: ${command}, args: [${args}], env: [{name: ROLE, value: admin}], installHint: "get it from your administrator"}`
-    await writeFile(join(folder, 'config'), `current-context: test\nclusters:\n- {name: c, cluster: {server: "${server.url}"}}\ncontexts:\n- {name: test, context: {cluster: c, user: me}}\nusers:\n- {name: me, user: {exec: ${exec}}}\n`)
-    return { server, client: await clientFor({ ...environment, KUBECONFIG: join(folder, 'config'), HOME: folder }, { timeoutMs }) }
+    await writeFile(
+      join(folder, 'config'),
+      `current-context: test\nclusters:\n- {name: c, cluster: {server: "${server.url}"}}\ncontexts:\n- {name: test, context: {cluster: c, user: me}}\nusers:\n- {name: me, user: {exec: ${exec}}}\n`,
+    )
+    return {
+      server,
+      client: await clientFor({ ...environment, KUBECONFIG: join(folder, 'config'), HOME: folder }, { timeoutMs }),
+    }
   }
-  const credential = (token: string, more = ''): string => `echo '{"kind":"ExecCredential","status":{"token":"${token}"${more}}}'`
-  const calls = async (): Promise<number> => import('node:fs/promises').then(async ({ readFile }) => (await readFile(join(folder, 'calls'), 'utf8')).split('\n').length - 1)
+  const credential = (token: string, more = ''): string =>
+    `echo '{"kind":"ExecCredential","status":{"token":"${token}"${more}}}'`
+  const calls = async (): Promise<number> =>
+    import('node:fs/promises').then(
+      async ({ readFile }) => (await readFile(join(folder, 'calls'), 'utf8')).split('\n').length - 1,
+    )
 
   it('is run once for all requests, with what the user is to give it', async () => {
-    const { client } = await signedInBy(`test "$1$ROLE" = get-tokenadmin && case "$KUBERNETES_EXEC_INFO" in *ExecCredential*) ${credential('test-token')};; esac`)
+    const { client } = await signedInBy(
+      `test "$1$ROLE" = get-tokenadmin && case "$KUBERNETES_EXEC_INFO" in *ExecCredential*) ${credential('test-token')};; esac`,
+    )
     await client.get(ask)
     await client.get(ask)
     expect(await calls()).toBe(1)
@@ -221,7 +308,9 @@ describe('a program that signs in', () => {
     await over.client.get(ask)
     await over.client.get(ask)
     expect(await calls()).toBe(2)
-    const refused = await signedInBy(`if test -e "${folder}/again"; then ${credential('test-token')}; else touch "${folder}/again"; ${credential('old')}; fi`)
+    const refused = await signedInBy(
+      `if test -e "${folder}/again"; then ${credential('test-token')}; else touch "${folder}/again"; ${credential('old')}; fi`,
+    )
     await refused.client.get(ask)
     expect(await calls()).toBe(4)
   })
@@ -233,7 +322,8 @@ describe('a program that signs in', () => {
       {},
       {
         code: 'UNAUTHENTICATED',
-        message: 'the program that signs the user `me` of FOLDER/config in fails: `./sign-in get-token` ended with 2: token has expired, run: sign-in login',
+        message:
+          'the program that signs the user `me` of FOLDER/config in fails: `./sign-in get-token` ended with 2: token has expired, run: sign-in login',
         suggestions: ['./sign-in get-token'],
       },
     ],
@@ -243,7 +333,8 @@ describe('a program that signs in', () => {
       { args: 'get-token, --oidc-client-secret=geheim, --password, geheim, --scope=all' },
       {
         code: 'UNAUTHENTICATED',
-        message: 'the program that signs the user `me` of FOLDER/config in fails: `./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all` ended with 2',
+        message:
+          'the program that signs the user `me` of FOLDER/config in fails: `./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all` ended with 2',
         suggestions: ['./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all'],
       },
     ],
@@ -273,7 +364,8 @@ describe('a program that signs in', () => {
       { command: 'no-such-program' },
       {
         code: 'UNAVAILABLE',
-        message: 'the program that signs the user `me` of FOLDER/config in cannot be run: no-such-program is not installed on this machine',
+        message:
+          'the program that signs the user `me` of FOLDER/config in cannot be run: no-such-program is not installed on this machine',
         suggestions: ['command -v no-such-program', "the kubeconfig says: 'get it from your administrator'"],
       },
     ],

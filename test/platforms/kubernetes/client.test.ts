@@ -11,7 +11,10 @@ const whole = 'kubectl --context test'
 describe('the API of a cluster', () => {
   it('is read, all pages of a list', async () => {
     const { server, environment } = await startCluster()
-    for (let count = 0; count < 1200; count++) server.cluster.load('configmaps', { metadata: { name: `settings-${String(count).padStart(4, '0')}`, namespace: 'testops' } })
+    for (let count = 0; count < 1200; count++)
+      server.cluster.load('configmaps', {
+        metadata: { name: `settings-${String(count).padStart(4, '0')}`, namespace: 'testops' },
+      })
     const client = await clientFor(environment)
     expect((await client.get<Stored>(deployment)).metadata.name).toBe('testops-testops')
     const all = await client.list<Stored>({ resource: 'configmaps', namespace: 'testops' })
@@ -22,7 +25,10 @@ describe('the API of a cluster', () => {
     const { environment } = await startCluster()
     const client = await clientFor(environment)
     const lease = { resource: 'leases', namespace: 'testops', name: 'mine' } as const
-    const created = await client.change<Stored>({ resource: 'leases', namespace: 'testops' }, { verb: 'create', body: { metadata: { name: 'mine' }, spec: { holderIdentity: 'a' } } })
+    const created = await client.change<Stored>(
+      { resource: 'leases', namespace: 'testops' },
+      { verb: 'create', body: { metadata: { name: 'mine' }, spec: { holderIdentity: 'a' } } },
+    )
     await client.change(lease, { verb: 'patch', kind: 'merge', body: { spec: { holderIdentity: 'b' } } })
     expect(await told(client.change(lease, { verb: 'update', body: created }))).toEqual({
       code: 'REFUSED',
@@ -45,7 +51,10 @@ describe('the API of a cluster', () => {
     const stop = new AbortController()
     const seen: string[] = []
     const done = (async () => {
-      for await (const { type, object } of client.watch<Stored>({ resource: 'leases', namespace: 'testops' }, stop.signal)) {
+      for await (const { type, object } of client.watch<Stored>(
+        { resource: 'leases', namespace: 'testops' },
+        stop.signal,
+      )) {
         seen.push(`${type} ${object.metadata.name}`)
         if (type === 'DELETED') stop.abort()
       }
@@ -74,7 +83,10 @@ describe('the API of a cluster', () => {
     const { cluster, environment } = await startCluster()
     cluster.forbidden.push({ verb: 'patch', resource: 'deployments/scale' })
     const client = await clientFor(environment)
-    expect([await client.may('patch', { ...deployment, subresource: 'scale' }), await client.may('get', deployment)]).toEqual([false, true])
+    expect([
+      await client.may('patch', { ...deployment, subresource: 'scale' }),
+      await client.may('get', deployment),
+    ]).toEqual([false, true])
   })
 })
 
@@ -116,7 +128,8 @@ describe('a refusal', () => {
     const client = await clientFor(environment)
     expect(await told(client.get(deployment))).toEqual({
       code: 'UNAUTHENTICATED',
-      message: 'the cluster of context `test` does not accept the credentials of user `test-user`: they are wrong, or have expired',
+      message:
+        'the cluster of context `test` does not accept the credentials of user `test-user`: they are wrong, or have expired',
       suggestions: [`${whole} auth whoami`],
     })
   })
@@ -124,7 +137,9 @@ describe('a refusal', () => {
   it('of a patch that makes no object', async () => {
     const { environment } = await startCluster()
     const client = await clientFor(environment)
-    expect(await told(client.change(deployment, { verb: 'patch', kind: 'strategic', body: { spec: { replicas: 'two' } } }))).toEqual({
+    expect(
+      await told(client.change(deployment, { verb: 'patch', kind: 'strategic', body: { spec: { replicas: 'two' } } })),
+    ).toEqual({
       code: 'UNEXPECTED_ANSWER',
       message:
         'the cluster of context `test` refuses to patch deployments `testops-testops` in namespace `testops` (HTTP 422): "" is invalid: patch: Invalid value: "map[spec:map[replicas:two]]": unrecognized type: int32',
@@ -159,9 +174,14 @@ describe('something else in its place', () => {
     const { server, environment } = await startCluster()
     const client = await clientFor(environment, { timeoutMs: 300 })
     server.instead = () => true
-    const late = { code: 'TIMED_OUT', message: 'Kubernetes at http://SERVER accepted the connection but did not answer within 0.3 s', suggestions: [`${whole} version`] }
+    const late = {
+      code: 'TIMED_OUT',
+      message: 'Kubernetes at http://SERVER accepted the connection but did not answer within 0.3 s',
+      suggestions: [`${whole} version`],
+    }
     expect(await told(client.get(deployment))).toEqual(late)
-    server.instead = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{"kind":')
+    server.instead = (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"kind":')
     expect(await told(client.get(deployment))).toEqual(late)
   })
 
@@ -173,7 +193,11 @@ describe('something else in its place', () => {
       return true
     }
     const client = await clientFor(environment)
-    expect(await told(client.get(deployment))).toEqual({ code: 'UNREACHABLE', message: 'Kubernetes at http://SERVER closed the connection', suggestions: [`${whole} version`] })
+    expect(await told(client.get(deployment))).toEqual({
+      code: 'UNREACHABLE',
+      message: 'Kubernetes at http://SERVER closed the connection',
+      suggestions: [`${whole} version`],
+    })
   })
 
   it('listens no more', async () => {

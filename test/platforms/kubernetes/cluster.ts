@@ -11,7 +11,9 @@ import { startApiServer } from '../../kubernetes/server.ts'
 import type { ApiServer } from '../../kubernetes/server.ts'
 
 /** A cluster of this test's own, until it is over, and the variables that lead there. */
-export async function startCluster(cluster: Cluster = recordedCluster()): Promise<{ server: ApiServer; cluster: Cluster; environment: Record<string, string> }> {
+export async function startCluster(
+  cluster: Cluster = recordedCluster(),
+): Promise<{ server: ApiServer; cluster: Cluster; environment: Record<string, string> }> {
   const server = await startApiServer(cluster)
   onTestFinished(async () => server.close())
   const file = await kubeconfigFor(server.url)
@@ -19,19 +21,25 @@ export async function startCluster(cluster: Cluster = recordedCluster()): Promis
   return { server, cluster, environment: { KUBECONFIG: file } }
 }
 
-export async function clientFor(environment: Record<string, string>, { context = null as string | null, timeoutMs = 5000 } = {}): Promise<KubernetesClient> {
+export async function clientFor(
+  environment: Record<string, string>,
+  { context = null as string | null, timeoutMs = 5000 } = {},
+): Promise<KubernetesClient> {
   const client = await openClient({ context }, { timeoutMs, environment })
   onTestFinished(() => client.close())
   return client
 }
 
 /** What it throws, as the operator reads it; ports and folders are left out. */
-export async function told(work: Promise<unknown>): Promise<{ code: string; message: string; suggestions: readonly string[] }> {
+export async function told(
+  work: Promise<unknown>,
+): Promise<{ code: string; message: string; suggestions: readonly string[] }> {
   const error = await work.then(
     (value) => new Error(`nothing was thrown, but there is ${JSON.stringify(value)}`),
     (thrown: unknown) => thrown,
   )
   if (!(error instanceof AdminError)) throw error
-  const plain = (text: string): string => text.replace(/127\.0\.0\.1:\d+/g, 'SERVER').replace(/\/[^ ,`:]*\/testops-admin-[^/ ]+/g, 'FOLDER')
+  const plain = (text: string): string =>
+    text.replace(/127\.0\.0\.1:\d+/g, 'SERVER').replace(/\/[^ ,`:]*\/testops-admin-[^/ ]+/g, 'FOLDER')
   return { code: error.code, message: plain(error.message), suggestions: error.suggestions.map(plain) }
 }

@@ -15,7 +15,10 @@ const tlsFolder = join(import.meta.dirname, '../../fixtures/tls')
 const textOf = (name: string): Promise<string> => readFile(join(tlsFolder, name), 'utf8')
 
 async function start(tls = false): Promise<ApiServer> {
-  const server = await startApiServer(recordedCluster(), tls ? { cert: await textOf('localhost.pem'), key: await textOf('localhost-key.pem') } : null)
+  const server = await startApiServer(
+    recordedCluster(),
+    tls ? { cert: await textOf('localhost.pem'), key: await textOf('localhost-key.pem') } : null,
+  )
   onTestFinished(async () => server.close())
   return server
 }
@@ -24,7 +27,10 @@ async function start(tls = false): Promise<ApiServer> {
 async function client(cluster: string, user = '{token: test-token}') {
   const folder = await folderWith({ token: 'test-token\n', authority: await textOf('authority.pem') })
   const file = join(folder, 'config')
-  await writeFile(file, `current-context: test\nclusters: [{name: c, cluster: {${cluster}}}]\ncontexts: [{name: test, context: {cluster: c, user: me}}]\nusers: [{name: me, user: ${user}}]\n`)
+  await writeFile(
+    file,
+    `current-context: test\nclusters: [{name: c, cluster: {${cluster}}}]\ncontexts: [{name: test, context: {cluster: c, user: me}}]\nusers: [{name: me, user: ${user}}]\n`,
+  )
   return clientFor({ KUBECONFIG: file })
 }
 
@@ -34,10 +40,16 @@ describe('encryption', () => {
     const named = `server: "${url}", tls-server-name: localhost`
     const found = (it: { metadata: { name: string } }): string => it.metadata.name
     expect(found(await (await client(`${named}, certificate-authority: authority`)).get(ask))).toBe('testops-testops')
-    const data = (await textOf('authority.pem').then((it) => Buffer.from(it).toString('base64')))
-    expect(found(await (await client(`${named}, certificate-authority-data: ${data}`)).get(ask))).toBe('testops-testops')
-    expect(found(await (await client(`server: "${url}", insecure-skip-tls-verify: true`)).get(ask))).toBe('testops-testops')
-    expect((await told((await client(named)).get(ask))).message).toMatch(/^the certificate of Kubernetes at https:\/\/SERVER is not trusted: /)
+    const data = await textOf('authority.pem').then((it) => Buffer.from(it).toString('base64'))
+    expect(found(await (await client(`${named}, certificate-authority-data: ${data}`)).get(ask))).toBe(
+      'testops-testops',
+    )
+    expect(found(await (await client(`server: "${url}", insecure-skip-tls-verify: true`)).get(ask))).toBe(
+      'testops-testops',
+    )
+    expect((await told((await client(named)).get(ask))).message).toMatch(
+      /^the certificate of Kubernetes at https:\/\/SERVER is not trusted: /,
+    )
     expect((await told((await client(`server: "${url}", certificate-authority: authority`)).get(ask))).message).toBe(
       'the certificate of Kubernetes at https://SERVER is for localhost, not for 127.0.0.1: the address must use a name that it holds',
     )
@@ -47,13 +59,22 @@ describe('encryption', () => {
 it('a certificate of its own that is none is told as such', async () => {
   const { url } = await start(true)
   const none = Buffer.from('none').toString('base64')
-  const asked = (await client(`server: "${url}", insecure-skip-tls-verify: true`, `{client-certificate-data: ${none}, client-key-data: ${none}}`)).get(ask)
+  const asked = (
+    await client(
+      `server: "${url}", insecure-skip-tls-verify: true`,
+      `{client-certificate-data: ${none}, client-key-data: ${none}}`,
+    )
+  ).get(ask)
   const { code, message } = await told(asked)
-  expect([code, message.replace(/: error.*/, '')]).toEqual(['CONFIGURATION', 'a certificate or key with which https://SERVER is asked, of FOLDER/config, cannot be used'])
+  expect([code, message.replace(/: error.*/, '')]).toEqual([
+    'CONFIGURATION',
+    'a certificate or key with which https://SERVER is asked, of FOLDER/config, cannot be used',
+  ])
 })
 
 describe('who asks is shown', () => {
-  const jwt = (exp: number): string => [{ alg: 'none' }, { exp }].map((it) => Buffer.from(JSON.stringify(it)).toString('base64url')).join('.') + '.x'
+  const jwt = (exp: number): string =>
+    [{ alg: 'none' }, { exp }].map((it) => Buffer.from(JSON.stringify(it)).toString('base64url')).join('.') + '.x'
   const valid = jwt(4_000_000_000)
 
   it.each([
@@ -61,13 +82,18 @@ describe('who asks is shown', () => {
     ['a token in a file', '{tokenFile: token}', { authorization: 'Bearer test-token' }],
     ['a name and a password', '{username: me, password: pass}', { authorization: 'Basic bWU6cGFzcw==' }],
     ['as another', '{token: abc, as: admin}', { authorization: 'Bearer abc', 'impersonate-user': 'admin' }],
-    ['OpenID Connect', `{auth-provider: {name: oidc, config: {id-token: ${valid}}}}`, { authorization: `Bearer ${valid}` }],
+    [
+      'OpenID Connect',
+      `{auth-provider: {name: oidc, config: {id-token: ${valid}}}}`,
+      { authorization: `Bearer ${valid}` },
+    ],
     ['nobody', '{}', {}],
   ])('by %s', async (_, user, expected) => {
     const server = await start()
     const seen: Record<string, unknown> = {}
     server.instead = ({ headers }) => {
-      for (const name of ['authorization', 'impersonate-user']) if (headers[name] !== undefined) seen[name] = headers[name]
+      for (const name of ['authorization', 'impersonate-user'])
+        if (headers[name] !== undefined) seen[name] = headers[name]
       return false
     }
     await (await client(`server: "${server.url}"`, user)).get(ask).catch(() => null)
@@ -77,7 +103,10 @@ describe('who asks is shown', () => {
   it('by a provider that nobody knows, which is told', async () => {
     const { url } = await start()
     const { code, message } = await told((await client(`server: "${url}"`, '{auth-provider: {name: other}}')).get(ask))
-    expect([code, message]).toEqual(['UNAUTHENTICATED', 'the user `me` of FOLDER/config cannot sign in by its auth-provider `other`: it gives no token'])
+    expect([code, message]).toEqual([
+      'UNAUTHENTICATED',
+      'the user `me` of FOLDER/config cannot sign in by its auth-provider `other`: it gives no token',
+    ])
   })
 })
 
@@ -105,6 +134,8 @@ describe('a proxy that the kubeconfig names', () => {
   it('is named where it is in the way', async () => {
     const { url } = await start()
     const { message } = await told((await client(`server: "${url}", proxy-url: "http://127.0.0.1:1"`)).get(ask))
-    expect(message).toBe('Kubernetes at http://SERVER through the proxy SERVER refused the connection: nothing listens on SERVER')
+    expect(message).toBe(
+      'Kubernetes at http://SERVER through the proxy SERVER refused the connection: nothing listens on SERVER',
+    )
   })
 })

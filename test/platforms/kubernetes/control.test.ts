@@ -19,7 +19,10 @@ let server: ApiServer
 let client: KubernetesClient
 beforeEach(async () => {
   server = await startApiServer(recordedCluster())
-  client = await openClient({ context: null }, { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
+  client = await openClient(
+    { context: null },
+    { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } },
+  )
 })
 afterEach(async () => {
   client.close()
@@ -70,7 +73,11 @@ describe('stopping and starting', () => {
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(String(before))
     expect(writes()).toEqual([`PATCH ${path}`, `PATCH ${path}/scale`])
     const started = await scaleUp(scaled(), { timeoutMs })
-    expect([started.state, deployment().spec.replicas, deployment().status?.['readyReplicas']]).toEqual(['running', before, before])
+    expect([started.state, deployment().spec.replicas, deployment().status?.['readyReplicas']]).toEqual([
+      'running',
+      before,
+      before,
+    ])
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toBe(undefined)
   })
 
@@ -87,7 +94,17 @@ describe('stopping and starting', () => {
 
   test.each([
     { what: 'the annotation', annotation: '3', notes: ['replicas deployments/testops/testops-testops 2'], replicas: 3 },
-    { what: 'the last note of this workload', annotation: null, notes: ['of something else', 'replicas deployments/testops/testops-testops 4', 'replicas deployments/testops/testops-testops 2', 'replicas deployments/other/testops-testops 5'], replicas: 2 },
+    {
+      what: 'the last note of this workload',
+      annotation: null,
+      notes: [
+        'of something else',
+        'replicas deployments/testops/testops-testops 4',
+        'replicas deployments/testops/testops-testops 2',
+        'replicas deployments/other/testops-testops 5',
+      ],
+      replicas: 2,
+    },
     { what: 'nobody, since the annotation is no number', annotation: '-1', notes: [], replicas: 1 },
     { what: 'nobody', annotation: null, notes: [], replicas: 1 },
   ])('replicas are remembered by $what', async ({ annotation, notes, replicas }) => {
@@ -101,24 +118,42 @@ describe('stopping and starting', () => {
   })
 
   test('nothing is scaled where another controller owns pods of the service', async () => {
-    const owned = async (): Promise<ServiceStatus> => ({ ...(await status()), ownedByOthers: [{ name: 'Rollout `testops`', instances: ['a', 'b'], proof: ['look'] }] })
+    const owned = async (): Promise<ServiceStatus> => ({
+      ...(await status()),
+      ownedByOthers: [{ name: 'Rollout `testops`', instances: ['a', 'b'], proof: ['look'] }],
+    })
     const refused = { ...scaled(), status: owned }
-    for (const work of [async () => scaleDown(refused, { timeoutMs }), async () => tryScale(refused), async () => scaleUp(refused, { timeoutMs })]) {
-      expect(await errorOf(work())).toMatchObject({ code: 'REFUSED', message: 'Rollout `testops` owns 2 instances of the service (a, b): this program neither stops those nor starts others beside them' })
+    for (const work of [
+      async () => scaleDown(refused, { timeoutMs }),
+      async () => tryScale(refused),
+      async () => scaleUp(refused, { timeoutMs }),
+    ]) {
+      expect(await errorOf(work())).toMatchObject({
+        code: 'REFUSED',
+        message:
+          'Rollout `testops` owns 2 instances of the service (a, b): this program neither stops those nor starts others beside them',
+      })
     }
     expect(writes()).toEqual([])
   })
 
   test('pods of another controller that appear while the service is being stopped end the wait for it', async () => {
     let asked = 0
-    const owned = async (): Promise<ServiceStatus> => ({ ...(await status()), state: 'running', ...(asked++ > 0 && { ownedByOthers: [{ name: 'Rollout `testops`', instances: ['a'], proof: [] }] }) })
-    expect(await errorOf(scaleDown({ ...scaled(), status: owned }, { timeoutMs }))).toMatchObject({ code: 'INTERRUPTED' })
+    const owned = async (): Promise<ServiceStatus> => ({
+      ...(await status()),
+      state: 'running',
+      ...(asked++ > 0 && { ownedByOthers: [{ name: 'Rollout `testops`', instances: ['a'], proof: [] }] }),
+    })
+    expect(await errorOf(scaleDown({ ...scaled(), status: owned }, { timeoutMs }))).toMatchObject({
+      code: 'INTERRUPTED',
+    })
   })
 
   test('a conflict with who else writes the workload is no failure', async () => {
     let left = 2
     server.instead = (request) => {
-      if (request.method === 'PATCH' && left-- > 0) edit(({ metadata }) => void (metadata.labels = { ...metadata.labels, touched: String(left) }))
+      if (request.method === 'PATCH' && left-- > 0)
+        edit(({ metadata }) => void (metadata.labels = { ...metadata.labels, touched: String(left) }))
       return false
     }
     await scaleDown(scaled(), { timeoutMs })
@@ -137,9 +172,14 @@ describe('stopping and starting', () => {
     })
     const error = await errorOf(scaleDown(scaled(), { timeoutMs: 400 }))
     expect(`${error?.code} ${error?.message}`).toMatch(
-      new RegExp(`^TIMED_OUT the service is not gone within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`),
+      new RegExp(
+        `^TIMED_OUT the service is not gone within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`,
+      ),
     )
-    expect(error?.suggestions).toEqual([`kubectl --context test describe node ${node}`, 'make sure that the machine is off; then its pods may be deleted with --force'])
+    expect(error?.suggestions).toEqual([
+      `kubectl --context test describe node ${node}`,
+      'make sure that the machine is off; then its pods may be deleted with --force',
+    ])
   })
 
   test('pods that never become ready are told of at the deadline', async () => {
@@ -148,7 +188,10 @@ describe('stopping and starting', () => {
     const error = await errorOf(scaleUp(scaled(), { timeoutMs: 300 }))
     expect([`${error?.code} ${error?.message}`, error?.suggestions]).toEqual([
       expect.stringMatching(/^TIMED_OUT the service is not ready within 0\.3 s: \d pods of \d$/),
-      ['kubectl --context test -n testops describe deployment/testops-testops', 'kubectl --context test -n testops logs deployment/testops-testops --all-containers --tail=100'],
+      [
+        'kubectl --context test -n testops describe deployment/testops-testops',
+        'kubectl --context test -n testops logs deployment/testops-testops --all-containers --tail=100',
+      ],
     ])
     // what was remembered is there still
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)
@@ -183,13 +226,17 @@ describe('stopping and starting', () => {
       await client.get(workload)
       return status()
     }
-    expect(await failureOf(scaleDown({ ...scaled(), status: asking }, { timeoutMs: 600_000 }))).toMatch(/^FORBIDDEN user tester may not get deployments/)
+    expect(await failureOf(scaleDown({ ...scaled(), status: asking }, { timeoutMs: 600_000 }))).toMatch(
+      /^FORBIDDEN user tester may not get deployments/,
+    )
   })
 
   test('waiting is given up', async () => {
     const over = new AbortController()
     server.cluster.hooks.stopping = () => new Promise(() => over.abort())
-    expect(await failureOf(scaleDown(scaled(), { timeoutMs, signal: over.signal }))).toBe('INTERRUPTED interrupted while waiting for the pods of the service')
+    expect(await failureOf(scaleDown(scaled(), { timeoutMs, signal: over.signal }))).toBe(
+      'INTERRUPTED interrupted while waiting for the pods of the service',
+    )
   })
 
   const scaledByOthers = (from: (replicas: number) => boolean, to: number): void => {
@@ -199,7 +246,9 @@ describe('stopping and starting', () => {
   test('who is scaled up by somebody else on the way down is not waited for', async () => {
     server.cluster.settle()
     scaledByOthers((replicas) => replicas === 0, 1)
-    expect(await failureOf(scaleDown(scaled(), { timeoutMs: 600_000 }))).toMatch(/^INTERRUPTED something else has started the service, which is to be stopped meanwhile: \d pods of 1$/)
+    expect(await failureOf(scaleDown(scaled(), { timeoutMs: 600_000 }))).toMatch(
+      /^INTERRUPTED something else has started the service, which is to be stopped meanwhile: \d pods of 1$/,
+    )
     expect(deployment().spec.replicas).toBe(1)
   })
 
@@ -207,14 +256,22 @@ describe('stopping and starting', () => {
     server.cluster.settle()
     await scaleDown(scaled(), { timeoutMs })
     scaledByOthers((replicas) => replicas > 0, 0)
-    expect(await failureOf(scaleUp(scaled(), { timeoutMs: 600_000 }))).toMatch(/^INTERRUPTED something else has stopped the service, which is to be started: \d pods of 0$/)
+    expect(await failureOf(scaleUp(scaled(), { timeoutMs: 600_000 }))).toMatch(
+      /^INTERRUPTED something else has stopped the service, which is to be started: \d pods of 0$/,
+    )
     // a later start has to know how many there were
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)
   })
 
   test.each([
-    { resource: 'deployments', failure: /^FORBIDDEN user tester may not patch deployments `testops-testops` in namespace `testops` of / },
-    { resource: 'deployments/scale', failure: /^FORBIDDEN user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of / },
+    {
+      resource: 'deployments',
+      failure: /^FORBIDDEN user tester may not patch deployments `testops-testops` in namespace `testops` of /,
+    },
+    {
+      resource: 'deployments/scale',
+      failure: /^FORBIDDEN user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of /,
+    },
   ])('without the right to patch $resource nothing is stopped', async ({ resource, failure }) => {
     server.cluster.forbidden.push({ resource, verb: 'patch' })
     expect(await failureOf(tryScale(scaled()))).toMatch(failure)
@@ -225,17 +282,46 @@ describe('stopping and starting', () => {
 
 describe('a setting', () => {
   const of = (): Parameters<typeof patchSetting>[0] => ({ client, workload, container: 'testops-testops' })
-  const container = (): Workload['spec']['template']['spec']['containers'][number] => deployment().spec.template.spec.containers.find(({ name }) => name === 'testops-testops')!
-  const env = (entries: readonly object[]): void => edit(({ spec }) => void (spec.template.spec.containers.find(({ name }) => name === 'testops-testops')!.env = entries as never))
+  const container = (): Workload['spec']['template']['spec']['containers'][number] =>
+    deployment().spec.template.spec.containers.find(({ name }) => name === 'testops-testops')!
+  const env = (entries: readonly object[]): void =>
+    edit(
+      ({ spec }) =>
+        void (spec.template.spec.containers.find(({ name }) => name === 'testops-testops')!.env = entries as never),
+    )
   const name = 'VENDOR_RABBIT_DURABLE'
   const other = { name: 'OTHER', value: 'kept', extra: { of: 'unknown kind' } }
 
   test.each([
     { what: 'is added at the end', before: [other], from: null, to: 'true', after: [other, { name, value: 'true' }] },
-    { what: 'is changed', before: [{ name, value: 'false' }, other], from: 'false', to: 'true', after: [{ name, value: 'true' }, other] },
+    {
+      what: 'is changed',
+      before: [{ name, value: 'false' }, other],
+      from: 'false',
+      to: 'true',
+      after: [{ name, value: 'true' }, other],
+    },
     { what: 'is taken away', before: [other, { name, value: 'true' }], from: 'true', to: null, after: [other] },
-    { what: 'that is empty is changed', before: [{ name }, other], from: '', to: 'true', after: [{ name, value: 'true' }, other] },
-    { what: 'that stands there twice is changed where it counts', before: [{ name, value: 'x' }, { name, value: 'false' }], from: 'false', to: 'true', after: [{ name, value: 'x' }, { name, value: 'true' }] },
+    {
+      what: 'that is empty is changed',
+      before: [{ name }, other],
+      from: '',
+      to: 'true',
+      after: [{ name, value: 'true' }, other],
+    },
+    {
+      what: 'that stands there twice is changed where it counts',
+      before: [
+        { name, value: 'x' },
+        { name, value: 'false' },
+      ],
+      from: 'false',
+      to: 'true',
+      after: [
+        { name, value: 'x' },
+        { name, value: 'true' },
+      ],
+    },
     { what: 'of digits stays text', before: [other], from: null, to: '3600', after: [other, { name, value: '3600' }] },
   ])('that $what', async ({ before, from, to, after }) => {
     env(before)
@@ -297,20 +383,42 @@ describe('a setting', () => {
 
   test('that comes with all others of a ConfigMap, by its prefix', async () => {
     env([])
-    edit(({ spec }) => spec.template.spec.containers.forEach((it) => void (it['envFrom'] = [{ secretRef: { name: 'none', optional: true } }, { prefix: 'VENDOR_', configMapRef: { name: 'settings' } }])))
-    server.cluster.load('configmaps', { metadata: { name: 'settings', namespace: 'testops' }, data: { RABBIT_DURABLE: 'false' } })
-    expect(await failureOf(patchSetting(of(), { name, from: 'false', to: 'true' }))).toMatch(/^REFUSED VENDOR_RABBIT_DURABLE comes from ConfigMap `settings`/)
+    edit(({ spec }) =>
+      spec.template.spec.containers.forEach(
+        (it) =>
+          void (it['envFrom'] = [
+            { secretRef: { name: 'none', optional: true } },
+            { prefix: 'VENDOR_', configMapRef: { name: 'settings' } },
+          ]),
+      ),
+    )
+    server.cluster.load('configmaps', {
+      metadata: { name: 'settings', namespace: 'testops' },
+      data: { RABBIT_DURABLE: 'false' },
+    })
+    expect(await failureOf(patchSetting(of(), { name, from: 'false', to: 'true' }))).toMatch(
+      /^REFUSED VENDOR_RABBIT_DURABLE comes from ConfigMap `settings`/,
+    )
     expect(await patchSetting(of(), { name: 'VENDOR_OTHER', from: null, to: 'x' })).toBe('set')
     server.cluster.forbidden.push({ resource: 'configmaps' })
-    expect(await failureOf(patchSetting(of(), { name, from: null, to: 'true' }))).toMatch(/^FORBIDDEN user tester may not get configmaps `settings`/)
+    expect(await failureOf(patchSetting(of(), { name, from: null, to: 'true' }))).toMatch(
+      /^FORBIDDEN user tester may not get configmaps `settings`/,
+    )
   })
 
   test('that stands there twice is not taken away', async () => {
-    env([{ name, value: 'x' }, { name, value: 'true' }])
-    expect(await failureOf(patchSetting(of(), { name, from: 'true', to: null }))).toBe(`REFUSED ${name} stands 2 times in Deployment \`testops-testops\` in namespace \`testops\`: without the last, another would take effect`)
+    env([
+      { name, value: 'x' },
+      { name, value: 'true' },
+    ])
+    expect(await failureOf(patchSetting(of(), { name, from: 'true', to: null }))).toBe(
+      `REFUSED ${name} stands 2 times in Deployment \`testops-testops\` in namespace \`testops\`: without the last, another would take effect`,
+    )
   })
 
   test('of a container that is gone', async () => {
-    expect(await failureOf(patchSetting({ ...of(), container: 'other' }, { name, from: null, to: 'x' }))).toBe('REFUSED Deployment `testops-testops` in namespace `testops` has no container `other` any more')
+    expect(await failureOf(patchSetting({ ...of(), container: 'other' }, { name, from: null, to: 'x' }))).toBe(
+      'REFUSED Deployment `testops-testops` in namespace `testops` has no container `other` any more',
+    )
   })
 })

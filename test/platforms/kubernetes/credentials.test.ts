@@ -36,7 +36,10 @@ describe('a user signs in', () => {
   it('with a token, a password, as another, over TLS with an authority and a certificate of its own', async () => {
     const pem = (text: string): string => Buffer.from(text).toString('base64')
     expect(await sent('{token: t}')).toEqual({ headers: { Authorization: 'Bearer t' } })
-    expect(await sent('{username: u, password: p, as: other}')).toMatchObject({ auth: 'u:p', headers: { 'Impersonate-User': 'other' } })
+    expect(await sent('{username: u, password: p, as: other}')).toMatchObject({
+      auth: 'u:p',
+      headers: { 'Impersonate-User': 'other' },
+    })
     const tls = { cluster: `server: "https://api", certificate-authority-data: ${pem('CA')}, tls-server-name: name` }
     expect(await sent(`{client-certificate-data: ${pem('CERT')}, client-key-data: ${pem('KEY')}}`, tls)).toEqual({
       headers: {},
@@ -45,27 +48,43 @@ describe('a user signs in', () => {
       key: Buffer.from('KEY'),
       servername: 'name',
     })
-    expect(await sent('{}', { cluster: 'server: "https://api", insecure-skip-tls-verify: true' })).toMatchObject({ rejectUnauthorized: false })
+    expect(await sent('{}', { cluster: 'server: "https://api", insecure-skip-tls-verify: true' })).toMatchObject({
+      rejectUnauthorized: false,
+    })
   })
 
   it('as the service account of a pod', async () => {
     const account = await passingFolder()
-    for (const [name, text] of [['token', 'pod-token'], ['ca.crt', 'PEM'], ['namespace', 'testops']] as const) await writeFile(join(account, name), text)
+    for (const [name, text] of [
+      ['token', 'pod-token'],
+      ['ca.crt', 'PEM'],
+      ['namespace', 'testops'],
+    ] as const)
+      await writeFile(join(account, name), text)
     const access = await findAccess({ context: null }, { HOME: account, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, account)
-    expect(await credentialsOf(access).current(options)).toMatchObject({ headers: { Authorization: 'Bearer pod-token' }, ca: Buffer.from('PEM') })
-  })
-
-  it.each(['{token: "a\\nb"}', '{token: "tök€n"}', '{token: t, as: "имя"}'])('not by %s, which no request can carry', async (user) => {
-    expect(await told(sent(user))).toMatchObject({
-      code: 'UNAUTHENTICATED',
-      message: "the user `me` of FOLDER/config cannot sign in: the token or the name holds a character that no request can carry, such as a line's end",
+    expect(await credentialsOf(access).current(options)).toMatchObject({
+      headers: { Authorization: 'Bearer pod-token' },
+      ca: Buffer.from('PEM'),
     })
   })
+
+  it.each(['{token: "a\\nb"}', '{token: "tök€n"}', '{token: t, as: "имя"}'])(
+    'not by %s, which no request can carry',
+    async (user) => {
+      expect(await told(sent(user))).toMatchObject({
+        code: 'UNAUTHENTICATED',
+        message:
+          "the user `me` of FOLDER/config cannot sign in: the token or the name holds a character that no request can carry, such as a line's end",
+      })
+    },
+  )
 
   it('with a file that is missing', async () => {
     expect(await told(sent('{client-certificate: gone.pem, client-key: gone.pem}'))).toMatchObject({
       code: 'CONFIGURATION',
-      message: expect.stringMatching(/^what the user `me` of FOLDER\/config signs in with cannot be read: ENOENT/) as string,
+      message: expect.stringMatching(
+        /^what the user `me` of FOLDER\/config signs in with cannot be read: ENOENT/,
+      ) as string,
     })
   })
 })

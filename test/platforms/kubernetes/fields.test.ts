@@ -27,10 +27,17 @@ beforeEach(async () => {
   const cluster = new Cluster()
   cluster.timing = { startMs: 0, readyMs: 0, stopMs: 0 }
   cluster.load('nodes', { metadata: { name: 'node-1' }, spec: {}, status: {} })
-  const { kind: _kind, apiVersion: _apiVersion, ...fresh } = fieldRecording('managed-fields-after-helm-apply').response.body as Stored
+  const {
+    kind: _kind,
+    apiVersion: _apiVersion,
+    ...fresh
+  } = fieldRecording('managed-fields-after-helm-apply').response.body as Stored
   cluster.load('deployments', fresh)
   server = await startApiServer(cluster)
-  client = await openClient({ context: null }, { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
+  client = await openClient(
+    { context: null },
+    { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } },
+  )
   control = clusterControl(client, { place, container: 'testops-testops', status, forget: () => undefined })
   states = []
   cluster.changes.on('change', ({ resource, object }: { resource: string; object: Stored }) => {
@@ -52,7 +59,9 @@ function deployment(): Workload {
 }
 
 function owners(): string[] {
-  return (deployment().metadata.managedFields ?? []).map(({ manager, operation, subresource }) => [manager, operation, subresource].filter(Boolean).join(' '))
+  return (deployment().metadata.managedFields ?? []).map(({ manager, operation, subresource }) =>
+    [manager, operation, subresource].filter(Boolean).join(' '),
+  )
 }
 
 function own(object: Workload): ManagedEntry[] {
@@ -61,12 +70,29 @@ function own(object: Workload): ManagedEntry[] {
 
 /** Puts an entry there as a process leaves it that is killed between its write and what follows. */
 function leave(...entries: readonly Partial<ManagedEntry>[]): void {
-  const entry = { manager: 'testops-admin', operation: 'Update', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } } as const
-  server.cluster.update('deployments', deployment(), ({ metadata }) => void (metadata.managedFields = [...(metadata.managedFields ?? []), ...entries.map((it) => ({ ...entry, ...it }))]))
+  const entry = {
+    manager: 'testops-admin',
+    operation: 'Update',
+    apiVersion: 'apps/v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+  } as const
+  server.cluster.update(
+    'deployments',
+    deployment(),
+    ({ metadata }) =>
+      void (metadata.managedFields = [
+        ...(metadata.managedFields ?? []),
+        ...entries.map((it) => ({ ...entry, ...it })),
+      ]),
+  )
 }
 
 /** All but what tells the owners and the version. */
-function withoutOwners({ metadata: { managedFields: _fields, resourceVersion: _version, ...metadata }, ...rest }: Workload): object {
+function withoutOwners({
+  metadata: { managedFields: _fields, resourceVersion: _version, ...metadata },
+  ...rest
+}: Workload): object {
   return { ...rest, metadata }
 }
 
@@ -75,8 +101,15 @@ const ofOthers = ['helm Apply', 'kube-controller-manager Update status']
 const change = { name, from: '57600', to: '3600' }
 const writes: readonly { what: string; ownsNothing?: true; write: () => Promise<unknown> }[] = [
   { what: 'a setting that is changed', write: async () => control.writeSetting(change) },
-  { what: 'a setting that is added', write: async () => control.writeSetting({ name: 'TESTOPS_NEW', from: null, to: 'one' }) },
-  { what: 'a setting that is taken away', ownsNothing: true, write: async () => control.writeSetting({ ...change, to: null }) },
+  {
+    what: 'a setting that is added',
+    write: async () => control.writeSetting({ name: 'TESTOPS_NEW', from: null, to: 'one' }),
+  },
+  {
+    what: 'a setting that is taken away',
+    ownsNothing: true,
+    write: async () => control.writeSetting({ ...change, to: null }),
+  },
   { what: 'the service that is stopped', write: async () => control.stop({ timeoutMs }) },
   {
     what: 'the service that is started',
@@ -87,28 +120,42 @@ const writes: readonly { what: string; ownsNothing?: true; write: () => Promise<
   },
 ]
 
-describe('nothing is left this program\'s of', () => {
+describe("nothing is left this program's of", () => {
   test.each(writes)('$what', async ({ write, ownsNothing }) => {
     server.cluster.settle()
     await write()
     expect(owners()).toEqual(ofOthers)
     expect(await control.ownsFields!()).toBe(false)
     // giving it up changes nothing else
-    const given = states.flatMap((state, index) => (own(state).length === 0 && own(states[index - 1] ?? state).length > 0 ? [[states[index - 1]!, state] as const] : []))
+    const given = states.flatMap((state, index) =>
+      own(state).length === 0 && own(states[index - 1] ?? state).length > 0
+        ? [[states[index - 1]!, state] as const]
+        : [],
+    )
     expect(given.length > 0).toBe(ownsNothing !== true)
     for (const [before, after] of given) expect(withoutOwners(after)).toEqual(withoutOwners(before))
   })
 
-  test('the owner\'s next apply, which puts its own value back', async () => {
+  test("the owner's next apply, which puts its own value back", async () => {
     await control.writeSetting(change)
     const { request } = fieldRecording('apply-conflict')
-    const answer = await fetch(`${server.url}${request.path}`, { method: 'PATCH', headers: { authorization: 'Bearer test-token', 'content-type': request.contentType! }, body: JSON.stringify(request.body) })
-    expect([answer.status, deployment().spec.template.spec.containers[0]!.env?.find((it) => it.name === name)?.value]).toEqual([200, '57600'])
+    const answer = await fetch(`${server.url}${request.path}`, {
+      method: 'PATCH',
+      headers: { authorization: 'Bearer test-token', 'content-type': request.contentType! },
+      body: JSON.stringify(request.body),
+    })
+    expect([
+      answer.status,
+      deployment().spec.template.spec.containers[0]!.env?.find((it) => it.name === name)?.value,
+    ]).toEqual([200, '57600'])
   })
 
   test.each([
     { what: 'a write', free: async () => control.writeSetting(change) },
-    { what: 'a write that finds it done', free: async () => control.writeSetting({ ...change, from: '3600', to: '57600' }) },
+    {
+      what: 'a write that finds it done',
+      free: async () => control.writeSetting({ ...change, from: '3600', to: '57600' }),
+    },
     { what: 'starting what runs', free: async () => control.start({ timeoutMs }) },
     { what: 'stopping', free: async () => control.stop({ timeoutMs }) },
     { what: 'giving up', free: async () => control.giveUpFields!() },
@@ -150,7 +197,12 @@ test('an entry that is alone in the list is left there: without it, nothing more
 test('an entry that others leave alone in the list meanwhile is left there too', async () => {
   server.cluster.isFrozen = true
   leave({})
-  const become = (change: (entries: ManagedEntry[]) => ManagedEntry[]): void => server.cluster.update('deployments', deployment(), ({ metadata }) => void (metadata.managedFields = change(metadata.managedFields ?? [])))
+  const become = (change: (entries: ManagedEntry[]) => ManagedEntry[]): void =>
+    server.cluster.update(
+      'deployments',
+      deployment(),
+      ({ metadata }) => void (metadata.managedFields = change(metadata.managedFields ?? [])),
+    )
   become((entries) => entries.toReversed())
   server.instead = ({ method }) => {
     if (method === 'PATCH') become((entries) => entries.filter(({ manager }) => manager === 'testops-admin'))
@@ -189,7 +241,9 @@ describe('somebody else who writes meanwhile', () => {
       if (method === 'PATCH' && own(deployment()).length > 0) turn()
       return false
     }
-    expect(await failureOf(control.writeSetting(change))).toMatch(/^(REFUSED|UNEXPECTED_ANSWER) deployment\/testops-testops was written, and `testops-admin` still owns the fields that it wrote, so that its owner's next apply would conflict: /)
+    expect(await failureOf(control.writeSetting(change))).toMatch(
+      /^(REFUSED|UNEXPECTED_ANSWER) deployment\/testops-testops was written, and `testops-admin` still owns the fields that it wrote, so that its owner's next apply would conflict: /,
+    )
     expect(await control.ownsFields!()).toBe(true)
     server.instead = null
     expect(await control.writeSetting(change)).toBe('set')
@@ -213,12 +267,20 @@ describe('somebody else who writes meanwhile', () => {
 
 test('an interruption between the write and what follows leaves nothing', async () => {
   const over = new AbortController()
-  const interrupted = await openClient({ context: null }, { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) }, signal: over.signal })
+  const interrupted = await openClient(
+    { context: null },
+    { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) }, signal: over.signal },
+  )
   server.instead = ({ method }) => {
     if (method === 'PATCH' && own(deployment()).length > 0) over.abort()
     return false
   }
-  await clusterControl(interrupted, { place, container: 'testops-testops', status, forget: () => undefined }).writeSetting(change)
+  await clusterControl(interrupted, {
+    place,
+    container: 'testops-testops',
+    status,
+    forget: () => undefined,
+  }).writeSetting(change)
   expect([over.signal.aborted, owners()]).toEqual([true, ofOthers])
   interrupted.close()
 })

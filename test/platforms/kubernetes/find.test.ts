@@ -13,7 +13,12 @@ const workload = 'set `kubernetes.workload` to its name, where its image has a n
 const contexts = 'kubectl config get-contexts'
 
 /** A copy of the recorded deployment under another name, changed. */
-function another(world: Cluster, name: string, change: (workload: Workload) => void = () => undefined, plural = 'deployments'): void {
+function another(
+  world: Cluster,
+  name: string,
+  change: (workload: Workload) => void = () => undefined,
+  plural = 'deployments',
+): void {
   const [recorded] = recordedCluster().deployments
   if (!recorded) throw new Error('nothing is recorded')
   recorded.metadata = { ...recorded.metadata, name, uid: `uid-of-${name}`, annotations: {}, labels: {} }
@@ -21,17 +26,27 @@ function another(world: Cluster, name: string, change: (workload: Workload) => v
   world.load(plural, recorded)
 }
 
-const image = (name: string) => (workload: Workload): void => workload.spec.template.spec.containers.forEach((it) => void (it.image = name))
-const gone = (world: Cluster): void => world.remove('deployments', { metadata: { name: 'testops-testops', namespace: 'testops' } })
+const image =
+  (name: string) =>
+  (workload: Workload): void =>
+    workload.spec.template.spec.containers.forEach((it) => void (it.image = name))
+const gone = (world: Cluster): void =>
+  world.remove('deployments', { metadata: { name: 'testops-testops', namespace: 'testops' } })
 
-async function found(prepare: (world: Cluster) => void, settings: { namespace: string | null; release: string | null; workload?: string } = anywhere): Promise<unknown> {
+async function found(
+  prepare: (world: Cluster) => void,
+  settings: { namespace: string | null; release: string | null; workload?: string } = anywhere,
+): Promise<unknown> {
   const { cluster: world, environment } = await startCluster()
   prepare(world)
   const { resource, namespace, name, container, why } = await findService(await clientFor(environment), settings)
   return { resource, namespace, name, container: container.name, why }
 }
 
-async function refused(prepare: (world: Cluster) => void, settings: { namespace: string | null; release: string | null; workload?: string } = anywhere): Promise<unknown> {
+async function refused(
+  prepare: (world: Cluster) => void,
+  settings: { namespace: string | null; release: string | null; workload?: string } = anywhere,
+): Promise<unknown> {
   const { cluster: world, environment } = await startCluster()
   prepare(world)
   return told(findService(await clientFor(environment), settings))
@@ -42,11 +57,24 @@ describe('what runs the service is found by its image', () => {
 
   it.each<[string, (world: Cluster) => void, string, Partial<typeof usual>]>([
     ['as the chart makes it', () => undefined, 'registry.example.org/testops/testops:526u03', {}],
-    ['at zero replicas', (world) => world.deployments.forEach((it) => void (it.spec.replicas = 0)), 'registry.example.org/testops/testops:526u03', {}],
-    ['the legacy image, by digest, from a registry with a port', (world) => world.deployments.forEach(image('reg:5000/a/b/testops-legacy@sha256:12')), 'reg:5000/a/b/testops-legacy@sha256:12', {}],
+    [
+      'at zero replicas',
+      (world) => world.deployments.forEach((it) => void (it.spec.replicas = 0)),
+      'registry.example.org/testops/testops:526u03',
+      {},
+    ],
+    [
+      'the legacy image, by digest, from a registry with a port',
+      (world) => world.deployments.forEach(image('reg:5000/a/b/testops-legacy@sha256:12')),
+      'reg:5000/a/b/testops-legacy@sha256:12',
+      {},
+    ],
     [
       'among several containers of a pod',
-      (world) => world.deployments.forEach(({ spec: { template } }) => template.spec.containers.unshift({ name: 'proxy', image: 'envoy:1' })),
+      (world) =>
+        world.deployments.forEach(({ spec: { template } }) =>
+          template.spec.containers.unshift({ name: 'proxy', image: 'envoy:1' }),
+        ),
       'registry.example.org/testops/testops:526u03',
       {},
     ],
@@ -98,12 +126,19 @@ describe('what runs the service is found by its image', () => {
   })
 
   it('with the right to see Deployments alone', async () => {
-    expect(await found((world) => void world.forbidden.push({ resource: 'statefulsets' }))).toMatchObject({ name: 'testops-testops' })
+    expect(await found((world) => void world.forbidden.push({ resource: 'statefulsets' }))).toMatchObject({
+      name: 'testops-testops',
+    })
   })
 })
 
 describe('several', () => {
-  const two = (world: Cluster): void => another(world, 'blue-testops', ({ metadata }) => void (metadata.annotations = { 'meta.helm.sh/release-name': 'blue' }))
+  const two = (world: Cluster): void =>
+    another(
+      world,
+      'blue-testops',
+      ({ metadata }) => void (metadata.annotations = { 'meta.helm.sh/release-name': 'blue' }),
+    )
 
   it('are named, with what to write into the configuration', async () => {
     expect(await refused(two)).toEqual({
@@ -156,13 +191,24 @@ describe('where there is none', () => {
     expect(await refused(alone)).toEqual({
       code: 'UNAVAILABLE',
       message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\`; other namespaces were not looked at: user tester may not list deployments in all namespaces of ${cluster}`,
-      suggestions: [choose, workload, everything, 'kubectl --context test auth can-i list deployments.apps --all-namespaces', contexts],
+      suggestions: [
+        choose,
+        workload,
+        everything,
+        'kubectl --context test auth can-i list deployments.apps --all-namespaces',
+        contexts,
+      ],
     })
   })
 
   it.each([
     ['does not answer', 'statefulsets', 'UNEXPECTED_ANSWER', /^http:\/\/SERVER answers with `no leader` \(HTTP 503\)/],
-    ['does not answer for deployments', 'deployments', 'UNEXPECTED_ANSWER', /^http:\/\/SERVER answers with `no leader` \(HTTP 503\)/],
+    [
+      'does not answer for deployments',
+      'deployments',
+      'UNEXPECTED_ANSWER',
+      /^http:\/\/SERVER answers with `no leader` \(HTTP 503\)/,
+    ],
   ])('and the server %s, nothing is taken for the only one', async (_, resource, code, message) => {
     const { cluster: world, server, environment } = await startCluster()
     another(world, 'it', image('testops'), resource === 'deployments' ? 'statefulsets' : 'deployments')
@@ -171,7 +217,10 @@ describe('where there is none', () => {
       response.writeHead(503, { 'content-type': 'text/plain' }).end('no leader')
       return true
     }
-    expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({ code, message: expect.stringMatching(message) as string })
+    expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+    })
   })
 
   it('and other namespaces cannot be asked, that is said', async () => {
@@ -184,7 +233,9 @@ describe('where there is none', () => {
     }
     expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({
       code: 'UNEXPECTED_ANSWER',
-      message: expect.stringMatching(/ in namespace `testops`; other namespaces were not looked at: http:\/\/SERVER answers /) as string,
+      message: expect.stringMatching(
+        / in namespace `testops`; other namespaces were not looked at: http:\/\/SERVER answers /,
+      ) as string,
     })
   })
 
@@ -197,7 +248,9 @@ describe('where there is none', () => {
   })
 
   it('and nothing at all may be seen, the right is named', async () => {
-    expect(await refused((world) => void world.forbidden.push({ verb: 'list' }), { namespace: 'testops', release: null })).toEqual({
+    expect(
+      await refused((world) => void world.forbidden.push({ verb: 'list' }), { namespace: 'testops', release: null }),
+    ).toEqual({
       code: 'FORBIDDEN',
       message: `user tester may not list deployments in namespace \`testops\` of ${cluster}`,
       suggestions: ['kubectl --context test auth can-i list deployments.apps -n testops'],
@@ -208,25 +261,34 @@ describe('where there is none', () => {
 describe('an image of a private name', () => {
   const usual = { resource: 'deployments', namespace: 'testops', name: 'testops-testops', container: 'testops-testops' }
   const renamed = image('harbor.example.org/tools/qa-platform:526')
-  const labelled = (world: Cluster): void => world.deployments.forEach((it) => {
-    renamed(it)
-    it.metadata.labels = { ...it.metadata.labels, chart: 'testops-5.27.2' }
-  })
+  const labelled = (world: Cluster): void =>
+    world.deployments.forEach((it) => {
+      renamed(it)
+      it.metadata.labels = { ...it.metadata.labels, chart: 'testops-5.27.2' }
+    })
 
   it('is found by the label of the chart', async () => {
     expect(await found(labelled)).toMatchObject(usual)
   })
   it('is not, where another workload has an image of the service', async () => {
-    expect(await found((world) => {
-      labelled(world)
-      another(world, 'second')
-    })).toMatchObject({ ...usual, name: 'second' })
+    expect(
+      await found((world) => {
+        labelled(world)
+        another(world, 'second')
+      }),
+    ).toMatchObject({ ...usual, name: 'second' })
   })
   it('is no reason to take another chart for ours', async () => {
-    expect(JSON.stringify(await refused((world) => world.deployments.forEach((it) => {
-      renamed(it)
-      it.metadata.labels = { ...it.metadata.labels, chart: 'rabbitmq-12.14.0' }
-    })))).toContain('UNAVAILABLE')
+    expect(
+      JSON.stringify(
+        await refused((world) =>
+          world.deployments.forEach((it) => {
+            renamed(it)
+            it.metadata.labels = { ...it.metadata.labels, chart: 'rabbitmq-12.14.0' }
+          }),
+        ),
+      ),
+    ).toContain('UNAVAILABLE')
   })
   it('is found by the name of its workload', async () => {
     const own = (world: Cluster): void => {
@@ -238,9 +300,18 @@ describe('an image of a private name', () => {
     }
     expect(await found(own, { ...anywhere, workload: 'qa' })).toMatchObject({ ...usual, name: 'qa', container: 'main' })
     expect(JSON.stringify(await refused(own, { ...anywhere, workload: 'other' }))).toContain('named `other`')
-    expect(JSON.stringify(await refused((world) => {
-      own(world)
-      world.deployments.forEach((it) => void it.spec.template.spec.containers.unshift({ name: 'proxy', image: 'envoy:1' }))
-    }, { ...anywhere, workload: 'qa' }))).toContain('none shows that it is the service')
+    expect(
+      JSON.stringify(
+        await refused(
+          (world) => {
+            own(world)
+            world.deployments.forEach(
+              (it) => void it.spec.template.spec.containers.unshift({ name: 'proxy', image: 'envoy:1' }),
+            )
+          },
+          { ...anywhere, workload: 'qa' },
+        ),
+      ),
+    ).toContain('none shows that it is the service')
   })
 })

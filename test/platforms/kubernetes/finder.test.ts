@@ -20,7 +20,8 @@ function alsoIn(world: Cluster, namespace: string): void {
   recorded.metadata = { ...recorded.metadata, namespace, uid: `uid-in-${namespace}` }
   world.load('deployments', recorded)
 }
-const gone = (world: Cluster): void => world.remove('deployments', { metadata: { name: 'testops-testops', namespace: 'testops' } })
+const gone = (world: Cluster): void =>
+  world.remove('deployments', { metadata: { name: 'testops-testops', namespace: 'testops' } })
 const image = 'registry.example.org/testops/testops:526u03'
 const release = (namespace: string, name: string): object => ({
   name,
@@ -31,14 +32,25 @@ const release = (namespace: string, name: string): object => ({
 describe('releases are found without a configuration', () => {
   it.each<[string, (world: Cluster) => void, object[]]>([
     ["in the context's namespace", () => undefined, [release('testops', 'testops')]],
-    ["in the context's namespace before all others", (world) => alsoIn(world, 'staging'), [release('testops', 'testops')]],
-    ['else in all', (world) => (gone(world), alsoIn(world, 'a'), alsoIn(world, 'b')), [release('a', 'a.testops'), release('b', 'b.testops')]],
+    [
+      "in the context's namespace before all others",
+      (world) => alsoIn(world, 'staging'),
+      [release('testops', 'testops')],
+    ],
+    [
+      'else in all',
+      (world) => (gone(world), alsoIn(world, 'a'), alsoIn(world, 'b')),
+      [release('a', 'a.testops'), release('b', 'b.testops')],
+    ],
   ])('%s', async (_, prepare, wanted) => {
     expect(await found(prepare)).toMatchObject({ found: wanted })
   })
 
   it('none', async () => {
-    expect(await found(gone)).toEqual({ found: [], looked: 'the cluster of context `test` shows no image testops or testops-legacy in any namespace' })
+    expect(await found(gone)).toEqual({
+      found: [],
+      looked: 'the cluster of context `test` shows no image testops or testops-legacy in any namespace',
+    })
   })
 
   it('none where it may be seen: that there may be others is told', async () => {
@@ -48,33 +60,75 @@ describe('releases are found without a configuration', () => {
         gone(world)
         world.forbidden.push({ verb: 'list', namespace: null })
       }),
-    ).toEqual({ found: [], looked: `the cluster of context \`test\` shows no image testops or testops-legacy in namespace testops; ${unseen}`, unseen })
+    ).toEqual({
+      found: [],
+      looked: `the cluster of context \`test\` shows no image testops or testops-legacy in namespace testops; ${unseen}`,
+      unseen,
+    })
   })
 
   it('no cluster is known', async () => {
-    const work = findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: '/nowhere/config', HOME: '/nowhere' }, folder: '/' })
+    const work = findReleases({
+      timeoutMs: 3000,
+      environment: { KUBECONFIG: '/nowhere/config', HOME: '/nowhere' },
+      folder: '/',
+    })
     expect(await work).toEqual({ found: [], looked: expect.stringContaining('/nowhere/config') as string })
   })
 
   it.each<[what: string, text: string | null, code: string, message: RegExp]>([
     ['is broken', 'apiVersion: v1\nclusters: [', 'CONFIGURATION', /config:\d+ is no configuration of kubectl: /],
-    ['leads nowhere', 'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: gone, user: u}}]\n', 'CONFIGURATION', /^the context `a` in .* leads nowhere: /],
+    [
+      'leads nowhere',
+      'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: gone, user: u}}]\n',
+      'CONFIGURATION',
+      /^the context `a` in .* leads nowhere: /,
+    ],
     ['is a folder', null, 'UNAVAILABLE', / cannot be read: /],
-  ])('a configuration of kubectl that %s is a failure, and not that nothing is there', async (_, text, code, message) => {
-    const folder = await passingFolder()
-    const file = join(folder, 'config')
-    await (text === null ? mkdir(file) : writeFile(file, text, { mode: 0o600 }))
-    const search = await findReleases({ timeoutMs: 3000, environment: { KUBECONFIG: file, HOME: folder }, folder: '/' })
-    expect([search.found, search.failure?.code, search.failure?.message]).toEqual([[], code, expect.stringMatching(message)])
-    expect(search.unseen).toBe(search.failure?.message)
-  })
+  ])(
+    'a configuration of kubectl that %s is a failure, and not that nothing is there',
+    async (_, text, code, message) => {
+      const folder = await passingFolder()
+      const file = join(folder, 'config')
+      await (text === null ? mkdir(file) : writeFile(file, text, { mode: 0o600 }))
+      const search = await findReleases({
+        timeoutMs: 3000,
+        environment: { KUBECONFIG: file, HOME: folder },
+        folder: '/',
+      })
+      expect([search.found, search.failure?.code, search.failure?.message]).toEqual([
+        [],
+        code,
+        expect.stringMatching(message),
+      ])
+      expect(search.unseen).toBe(search.failure?.message)
+    },
+  )
 
   it.each<[string, (world: Cluster) => void, string, RegExp]>([
-    ['refuses its token', (world) => world.users.clear(), 'UNAUTHENTICATED', /^the cluster of context `test` does not accept the credentials of /],
-    ['may not be asked', (world) => void world.forbidden.push({ verb: 'list' }), 'FORBIDDEN', /^user tester may not list /],
+    [
+      'refuses its token',
+      (world) => world.users.clear(),
+      'UNAUTHENTICATED',
+      /^the cluster of context `test` does not accept the credentials of /,
+    ],
+    [
+      'may not be asked',
+      (world) => void world.forbidden.push({ verb: 'list' }),
+      'FORBIDDEN',
+      /^user tester may not list /,
+    ],
   ])('a cluster that %s is a failure, and not that nothing is there', async (_, prepare, code, message) => {
-    const search = (await found(prepare)) as { found: unknown[]; unseen: string; failure: { code: string; message: string } }
-    expect([search.found, search.failure.code, search.failure.message]).toEqual([[], code, expect.stringMatching(message)])
+    const search = (await found(prepare)) as {
+      found: unknown[]
+      unseen: string
+      failure: { code: string; message: string }
+    }
+    expect([search.found, search.failure.code, search.failure.message]).toEqual([
+      [],
+      code,
+      expect.stringMatching(message),
+    ])
     expect(search.unseen).toBe(search.failure.message)
   })
 })

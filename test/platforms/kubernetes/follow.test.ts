@@ -14,11 +14,22 @@ const timeout = 20_000
 async function world() {
   const { cluster, server, environment } = await startCluster()
   cluster.isFrozen = true
-  for (const pod of cluster.pods) for (const it of pod.status.containerStatuses ?? []) it.state = { running: { startedAt: '2026-11-21T02:37:00Z' } }
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment })
+  for (const pod of cluster.pods)
+    for (const it of pod.status.containerStatuses ?? []) it.state = { running: { startedAt: '2026-11-21T02:37:00Z' } }
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 5000, environment },
+  )
   onTestFinished(async () => platform.close())
-  const asked = (): string[] => server.requests.filter((it) => it.includes('follow=true')).map((it) => it.replace(/.*pods\//, ''))
-  return { cluster, server, asked, log: await platform.log(), open: async (count: number) => expect.poll(() => asked().length, { timeout }).toBeGreaterThanOrEqual(count) }
+  const asked = (): string[] =>
+    server.requests.filter((it) => it.includes('follow=true')).map((it) => it.replace(/.*pods\//, ''))
+  return {
+    cluster,
+    server,
+    asked,
+    log: await platform.log(),
+    open: async (count: number) => expect.poll(() => asked().length, { timeout }).toBeGreaterThanOrEqual(count),
+  }
 }
 
 function restart(cluster: Cluster, name: string): void {
@@ -34,7 +45,9 @@ it('all pods are followed from now on, and nothing is left open at the end', asy
   cluster.print(first, container, 'old')
   const { lines, stop, ended } = followed(log, { named: true })
   await open(2)
-  expect(asked().sort()).toEqual([first, second].map((pod) => `${pod}/log?container=${container}&timestamps=true&tailLines=0&follow=true`))
+  expect(asked().sort()).toEqual(
+    [first, second].map((pod) => `${pod}/log?container=${container}&timestamps=true&tailLines=0&follow=true`),
+  )
   await expect.poll(() => cluster.changes.listenerCount('log'), { timeout }).toBe(2)
   cluster.print(first, container, 'one')
   await expect.poll(() => lines, { timeout }).toEqual([`${first}: one`])
@@ -71,7 +84,11 @@ it('a stream that breaks is gone on with where it was: no line twice, none lost'
   await expect.poll(() => lines, { timeout }).toEqual(['one', 'two', 'three', 'four', 'five'])
   cluster.print(first, container, 'six', at('7'))
   await expect.poll(() => lines, { timeout }).toEqual(['one', 'two', 'three', 'four', 'five', 'six'])
-  expect(asked().filter((it) => it.startsWith(first)).at(-1)).toContain('sinceTime=2026-11-21T02%3A37%3A05Z')
+  expect(
+    asked()
+      .filter((it) => it.startsWith(first))
+      .at(-1),
+  ).toContain('sinceTime=2026-11-21T02%3A37%3A05Z')
 }, 60_000)
 
 it('new pods are taken in from their first line, and a restart is followed with what went before it', async () => {
@@ -97,7 +114,8 @@ it('a right that is missing is named, and an API server that does not answer is 
   const { cluster, server, log } = await world()
   const gone = followed(log)
   await expect.poll(() => cluster.changes.listenerCount('log'), { timeout }).toBe(2)
-  server.instead = (_, response) => void response.writeHead(500, { 'content-type': 'text/plain' }).end('etcd is not there') === undefined
+  server.instead = (_, response) =>
+    void response.writeHead(500, { 'content-type': 'text/plain' }).end('etcd is not there') === undefined
   await expect.poll(() => gone.told.join(), { timeout }).toContain('etcd is not there')
   gone.stop.abort()
   expect(await gone.ended).toBe(null)
@@ -105,5 +123,10 @@ it('a right that is missing is named, and an API server that does not answer is 
   cluster.forbidden.push({ resource: 'pods/log' })
   const error = await followed(log).ended
   expect(error).toBeInstanceOf(AdminError)
-  expect(error).toMatchObject({ code: 'FORBIDDEN', message: expect.stringMatching(/^user tester may not get pods\/log `testops-testops-\S+` in namespace `testops` of the cluster of context `test`$/) as string })
+  expect(error).toMatchObject({
+    code: 'FORBIDDEN',
+    message: expect.stringMatching(
+      /^user tester may not get pods\/log `testops-testops-\S+` in namespace `testops` of the cluster of context `test`$/,
+    ) as string,
+  })
 }, 60_000)

@@ -41,7 +41,10 @@ async function apiServer(upgrade: Upgrade): Promise<{ port: number; upgrades: st
 function streamServer(port: number, of: Partial<StreamServer> = {}): StreamServer {
   return {
     what: 'a stream to pod `db-0`',
-    dial: async () => ({ url: `ws://127.0.0.1:${port}/api/v1/namespaces/testops/pods/db-0/portforward?ports=5432`, options: { headers: { authorization: 'Bearer t' } } }),
+    dial: async () => ({
+      url: `ws://127.0.0.1:${port}/api/v1/namespaces/testops/pods/db-0/portforward?ports=5432`,
+      options: { headers: { authorization: 'Bearer t' } },
+    }),
     refused: ({ status, text, contentType }) => new AdminError('FORBIDDEN', `${status} ${contentType}: ${text}`),
     unreached: (error) => new AdminError('UNREACHABLE', (error as Error).message),
     timeoutMs: 1000,
@@ -50,7 +53,10 @@ function streamServer(port: number, of: Partial<StreamServer> = {}): StreamServe
 }
 
 /** The address of this machine that leads to port 5432 of the pod. */
-async function forwarded(upgrade: Upgrade, of: Partial<StreamServer> = {}): Promise<{ port: number; upgrades: string[]; close: () => Promise<void> }> {
+async function forwarded(
+  upgrade: Upgrade,
+  of: Partial<StreamServer> = {},
+): Promise<{ port: number; upgrades: string[]; close: () => Promise<void> }> {
   const { port, upgrades } = await apiServer(upgrade)
   const { source, close } = await listenForward(async () => portStream(await openChannels(streamServer(port, of))))
   onTestFinished(close)
@@ -85,22 +91,28 @@ const echo = (socket: Socket): void => void socket.pipe(socket)
 describe.each(['v4.channel.k8s.io', 'v5.channel.k8s.io'])('%s', (protocol) => {
   test('each connection is a stream of its own, with credentials', async () => {
     const connectTo = await inPod(echo)
-    const { port, upgrades } = await forwarded((...it) => forwardPorts(...it, { protocols: [protocol], connect: connectTo }))
+    const { port, upgrades } = await forwarded((...it) =>
+      forwardPorts(...it, { protocols: [protocol], connect: connectTo }),
+    )
     for (const text of ['first', 'second']) {
       const socket = client(port)
       socket.write(text)
       const [answer] = (await once(socket, 'data')) as [Buffer]
       expect(answer.toString()).toBe(text)
     }
-    const line = 'Bearer t /api/v1/namespaces/testops/pods/db-0/portforward?ports=5432 v5.channel.k8s.io,v4.channel.k8s.io'
+    const line =
+      'Bearer t /api/v1/namespaces/testops/pods/db-0/portforward?ports=5432 v5.channel.k8s.io,v4.channel.k8s.io'
     expect(upgrades).toEqual([line, line])
   })
 
   test('a client that has said all gets the whole answer', async () => {
-    const server = createHalfOpen({ allowHalfOpen: true }, (socket) => socket.once('data', () => setTimeout(() => socket.end('answer'), 100)))
+    const server = createHalfOpen({ allowHalfOpen: true }, (socket) =>
+      socket.once('data', () => setTimeout(() => socket.end('answer'), 100)),
+    )
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
-    const connectTo = (): Socket => connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
+    const connectTo = (): Socket =>
+      connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
     const { port } = await forwarded((...it) => forwardPorts(...it, { protocols: [protocol], connect: connectTo }))
     const socket = client(port)
     socket.end('question')
@@ -128,10 +140,11 @@ describe.each(['v4.channel.k8s.io', 'v5.channel.k8s.io'])('%s', (protocol) => {
 
 test('where the server in the pod ends a connection, the client sees an end; where it is cut off, a break', async () => {
   const streams: WebSocket[] = []
-  const treat: Upgrade = (...it) => upgraded(...it, ['v4.channel.k8s.io'], (stream) => {
-    for (const channel of [0, 1]) stream.send(frame(channel, [0x38, 0x15]))
-    streams.push(stream)
-  })
+  const treat: Upgrade = (...it) =>
+    upgraded(...it, ['v4.channel.k8s.io'], (stream) => {
+      for (const channel of [0, 1]) stream.send(frame(channel, [0x38, 0x15]))
+      streams.push(stream)
+    })
   const { port } = await forwarded(treat)
   const ended = endOf(client(port))
   await expect.poll(() => streams.length).toBe(1)
@@ -181,7 +194,9 @@ test('nothing listens in the pod', async () => {
 test('a stream that has ended before it was used is replaced', async () => {
   const connectTo = await inPod(echo)
   let count = 0
-  const { port } = await forwarded((...it) => forwardPorts(...it, { connect: (asked) => (count++ === 0 ? null : connectTo(asked)) }))
+  const { port } = await forwarded((...it) =>
+    forwardPorts(...it, { connect: (asked) => (count++ === 0 ? null : connectTo(asked)) }),
+  )
   // its end has to be heard, which nobody reads yet
   const socket = client(port)
   await endOf(socket)
@@ -192,11 +207,12 @@ test('a stream that has ended before it was used is replaced', async () => {
 
 test('a silent stream is broken, one that answers is not', async () => {
   const { port } = await forwarded(
-    (...it) => upgraded(...it, ['v4.channel.k8s.io'], (stream) => {
-      stream.send(frame(0, [0x38, 0x15]))
-      // whoever reads nothing answers no ping
-      stream.on('message', () => stream.pause())
-    }),
+    (...it) =>
+      upgraded(...it, ['v4.channel.k8s.io'], (stream) => {
+        stream.send(frame(0, [0x38, 0x15]))
+        // whoever reads nothing answers no ping
+        stream.on('message', () => stream.pause())
+      }),
     { pingMs: 50 },
   )
   const socket = client(port)
@@ -209,11 +225,19 @@ test('a silent stream is broken, one that answers is not', async () => {
 })
 
 test.each([
-  { status: 403, body: '{"kind":"Status","message":"pods \\"db-0\\" is forbidden"}', failure: 'FORBIDDEN 403 application/json: {"kind":"Status","message":"pods \\"db-0\\" is forbidden"}' },
+  {
+    status: 403,
+    body: '{"kind":"Status","message":"pods \\"db-0\\" is forbidden"}',
+    failure: 'FORBIDDEN 403 application/json: {"kind":"Status","message":"pods \\"db-0\\" is forbidden"}',
+  },
   { status: 404, body: '{"kind":"Status"}', failure: 'FORBIDDEN 404 application/json: {"kind":"Status"}' },
   { status: 500, body: '', failure: 'FORBIDDEN 500 application/json: ' },
 ])('an upgrade that is refused with $status', async ({ status, body, failure }) => {
-  const opening = forwarded((_, socket) => socket.end(`HTTP/1.1 ${status} No\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`))
+  const opening = forwarded((_, socket) =>
+    socket.end(
+      `HTTP/1.1 ${status} No\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    ),
+  )
   expect(await failureOf(opening)).toBe(failure)
 })
 
@@ -224,7 +248,12 @@ test('a server that takes none of the protocols', async () => {
 
 test.each([
   { what: 'does not listen', port: closedPort, failure: /^UNREACHABLE connect ECONNREFUSED / },
-  { what: 'is silent', port: silentPeer, failure: /^(TIMED_OUT the API server did not open a stream to pod `db-0` within 0\.3 s|UNREACHABLE Opening handshake has timed out)$/ },
+  {
+    what: 'is silent',
+    port: silentPeer,
+    failure:
+      /^(TIMED_OUT the API server did not open a stream to pod `db-0` within 0\.3 s|UNREACHABLE Opening handshake has timed out)$/,
+  },
 ])('a server that $what', async ({ port, failure }) => {
   const server = streamServer(await port(), { timeoutMs: 300 })
   expect(await failureOf(listenForward(async () => portStream(await openChannels(server))))).toMatch(failure)

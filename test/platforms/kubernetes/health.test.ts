@@ -11,25 +11,44 @@ import { startCluster } from './cluster.ts'
 const first = 'testops-testops-8c5b7486b-5dvgm'
 const second = 'testops-testops-8c5b7486b-cmngq'
 const container = 'testops-testops'
-const deployment = { name: 'prod', platform: 'kubernetes', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const deployment = {
+  name: 'prod',
+  platform: 'kubernetes',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: 'UTC',
+} as const
 
 type Change = (pod: Pod, status: ContainerStatus, cluster: Cluster) => void
 
 /** What both checks say of the service of a cluster whose pods were changed. */
-async function judged(change: Change, names: readonly string[] = [first, second], prepare: (cluster: Cluster) => void = () => undefined): Promise<{ crashes: Outcome; ready: Outcome }> {
+async function judged(
+  change: Change,
+  names: readonly string[] = [first, second],
+  prepare: (cluster: Cluster) => void = () => undefined,
+): Promise<{ crashes: Outcome; ready: Outcome }> {
   const { cluster, environment } = await startCluster()
-  for (const pod of cluster.pods.filter(({ metadata }) => names.includes(metadata.name))) change(pod, pod.status.containerStatuses![0]!, cluster)
+  for (const pod of cluster.pods.filter(({ metadata }) => names.includes(metadata.name)))
+    change(pod, pod.status.containerStatuses![0]!, cluster)
   prepare(cluster)
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 5000, environment },
+  )
   onTestFinished(async () => platform.close())
   const service = await platform.service()
   const logs = new AdminError('NOT_CONFIGURED', 'not asked here')
-  return { crashes: await serviceCrashes.run({ service, logs }, deployment), ready: await serviceReady.run({ service }, deployment) }
+  return {
+    crashes: await serviceCrashes.run({ service, logs }, deployment),
+    ready: await serviceReady.run({ service }, deployment),
+  }
 }
 
 const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '')
-const unready = ({ status }: Pod): void => status.conditions.forEach((it) => void (it.type === 'Ready' && (it.status = 'False')))
-const ended = (minutes: number, of: object = {}): object => ({ terminated: { exitCode: 1, reason: 'Error', startedAt: ago(minutes + 1), finishedAt: ago(minutes), ...of } })
+const unready = ({ status }: Pod): void =>
+  status.conditions.forEach((it) => void (it.type === 'Ready' && (it.status = 'False')))
+const ended = (minutes: number, of: object = {}): object => ({
+  terminated: { exitCode: 1, reason: 'Error', startedAt: ago(minutes + 1), finishedAt: ago(minutes), ...of },
+})
 
 const looping: Change = (pod, status, cluster) => {
   unready(pod)
@@ -48,14 +67,20 @@ function said(outcome: Outcome): string[] {
 
 test('a service that runs', async () => {
   const { crashes, ready } = await judged(() => undefined)
-  expect([said(crashes), said(ready)]).toEqual([['ok', 'it has not ended by itself'], ['ok', '2 of 2 ready']])
+  expect([said(crashes), said(ready)]).toEqual([
+    ['ok', 'it has not ended by itself'],
+    ['ok', '2 of 2 ready'],
+  ])
 })
 
 test('pods that end again and again: the reason is in the log of the container before', async () => {
   const { crashes, ready } = await judged(looping)
   expect(said(crashes)).toEqual([
     'problem error',
-    ...[first, second].map((name) => `${name} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, started again 3 times: its image needs x86-64-v3, which the processor lacks`),
+    ...[first, second].map(
+      (name) =>
+        `${name} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, started again 3 times: its image needs x86-64-v3, which the processor lacks`,
+    ),
   ])
   expect(crashes.status === 'problem' && crashes.findings[0].evidence).toEqual([
     'kubectl --context test -n testops get pods -l app=testops-testops,version=v1 -o wide',
@@ -68,14 +93,30 @@ test('pods that end again and again: the reason is in the log of the container b
 const oomKilled = { exitCode: 137, reason: 'OOMKilled' }
 
 test.each<[string, Change, readonly string[], string[]]>([
-  ['one of two', looping, [first], ['problem warning', `${first} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, started again 3 times: its image needs x86-64-v3, which the processor lacks`]],
+  [
+    'one of two',
+    looping,
+    [first],
+    [
+      'problem warning',
+      `${first} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, started again 3 times: its image needs x86-64-v3, which the processor lacks`,
+    ],
+  ],
   [
     'one that was killed for its memory and is up again',
     (_, status) => Object.assign(status, { lastState: ended(5, oomKilled), restartCount: 1 }),
     [first],
-    ['problem warning', `${first} is up again, it ended with 137 (OOMKilled) at TIME, started again once: it went over the memory that it may have`],
+    [
+      'problem warning',
+      `${first} is up again, it ended with 137 (OOMKilled) at TIME, started again once: it went over the memory that it may have`,
+    ],
   ],
-  ['one whose restart is long ago', (_, status) => Object.assign(status, { lastState: ended(600, oomKilled), restartCount: 1 }), [first], ['ok', '1 restart, none in the last 1 h']],
+  [
+    'one whose restart is long ago',
+    (_, status) => Object.assign(status, { lastState: ended(600, oomKilled), restartCount: 1 }),
+    [first],
+    ['ok', '1 restart, none in the last 1 h'],
+  ],
   [
     'images that cannot be pulled',
     (pod, status) => {
@@ -83,13 +124,21 @@ test.each<[string, Change, readonly string[], string[]]>([
       status.state = { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image' } }
     },
     [first, second],
-    ['problem error', ...[first, second].map((name) => `${name} cannot begin (ImagePullBackOff: Back-off pulling image)`)],
+    [
+      'problem error',
+      ...[first, second].map((name) => `${name} cannot begin (ImagePullBackOff: Back-off pulling image)`),
+    ],
   ],
   [
     'a pod that was evicted a moment ago',
     (pod) => {
       unready(pod)
-      Object.assign(pod.status, { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.', containerStatuses: [] })
+      Object.assign(pod.status, {
+        phase: 'Failed',
+        reason: 'Evicted',
+        message: 'The node was low on resource: memory.',
+        containerStatuses: [],
+      })
       pod.status.conditions.forEach((it) => Object.assign(it, { lastTransitionTime: ago(3) }))
     },
     [first],
@@ -113,7 +162,9 @@ test('pods that run and are not ready, in the words of their probe', async () =>
   const { crashes, ready } = await judged(unready, [first], warn)
   expect(said(crashes)).toEqual(['ok', 'it has not ended by itself'])
   expect(said(ready)[0]).toBe('problem warning')
-  expect(said(ready)[1]).toMatch(new RegExp(`^the service runs and is not ready: 1 of 2 are; not so ${first}, which began \\S+ \\S+`))
+  expect(said(ready)[1]).toMatch(
+    new RegExp(`^the service runs and is not ready: 1 of 2 are; not so ${first}, which began \\S+ \\S+`),
+  )
   expect(ready.status === 'problem' && ready.findings[0].evidence.slice(-2)).toEqual([
     `kubectl --context test -n testops describe pod ${first}`,
     '2026-11-21T03:00:00Z Unhealthy (12 times): Readiness probe failed: HTTP probe failed with statuscode: 503',
@@ -122,7 +173,13 @@ test('pods that run and are not ready, in the words of their probe', async () =>
 })
 
 test('without the right to read logs that is said, and the rest is judged', async () => {
-  const { crashes } = await judged(looping, [first, second], (cluster) => void cluster.forbidden.push({ resource: 'pods/log' }))
+  const { crashes } = await judged(
+    looping,
+    [first, second],
+    (cluster) => void cluster.forbidden.push({ resource: 'pods/log' }),
+  )
   expect(said(crashes)[1]).toMatch(/started again 3 times$/)
-  expect(crashes.status === 'problem' && crashes.findings[0].evidence[1]).toBe(`user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``)
+  expect(crashes.status === 'problem' && crashes.findings[0].evidence[1]).toBe(
+    `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
+  )
 })

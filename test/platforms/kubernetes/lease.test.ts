@@ -30,7 +30,10 @@ async function place(): Promise<Place> {
     server,
     cluster,
     async lockOf(own, options = {}) {
-      const lock = await leaseLock(await clientFor(environment, { timeoutMs: 500 }), 'testops', own, { times, ...options })
+      const lock = await leaseLock(await clientFor(environment, { timeoutMs: 500 }), 'testops', own, {
+        times,
+        ...options,
+      })
       held.push(lock)
       return lock
     },
@@ -39,14 +42,27 @@ async function place(): Promise<Place> {
   }
 }
 
-const writesOf = ({ requests }: ApiServer): string[] => requests.filter((it) => /^(POST|PUT|PATCH|DELETE) .*leases/.test(it))
+const writesOf = ({ requests }: ApiServer): string[] =>
+  requests.filter((it) => /^(POST|PUT|PATCH|DELETE) .*leases/.test(it))
 
 /** As an operator on another machine left it. */
-function leave({ cluster }: Place, { agoMs, annotations = {}, seconds = 1 }: { agoMs: number; annotations?: Record<string, string>; seconds?: number }): void {
+function leave(
+  { cluster }: Place,
+  { agoMs, annotations = {}, seconds = 1 }: { agoMs: number; annotations?: Record<string, string>; seconds?: number },
+): void {
   const at = new Date(Date.now() - agoMs).toISOString().replace('Z', '000Z')
   cluster.create('leases', {
-    metadata: { name: 'testops-admin', namespace: 'testops', annotations: { 'testops-admin/who': 'carl@elsewhere', 'testops-admin/what': 'flush-sessions', ...annotations } },
-    spec: { holderIdentity: 'carl@elsewhere/1', leaseDurationSeconds: seconds, acquireTime: '2026-11-20T12:00:00.000000Z', renewTime: at },
+    metadata: {
+      name: 'testops-admin',
+      namespace: 'testops',
+      annotations: { 'testops-admin/who': 'carl@elsewhere', 'testops-admin/what': 'flush-sessions', ...annotations },
+    },
+    spec: {
+      holderIdentity: 'carl@elsewhere/1',
+      leaseDurationSeconds: seconds,
+      acquireTime: '2026-11-20T12:00:00.000000Z',
+      renewTime: at,
+    },
   })
 }
 
@@ -57,7 +73,11 @@ test('one operator holds it, the other is told who, since when and what', async 
   const first = await it.lockOf(anna)
   const second = await it.lockOf(ben)
   const begin = Date.now()
-  expect([first.where, await first.take(), await first.isHeld()]).toEqual(['lease testops-admin in namespace testops', null, true])
+  expect([first.where, await first.take(), await first.isHeld()]).toEqual([
+    'lease testops-admin in namespace testops',
+    null,
+    true,
+  ])
   const holder = await second.take()
   expect(holder).toEqual({ who: 'anna@laptop', what: 'unlock-changelog', since: expect.any(Date) as Date })
   expect(Math.abs(holder!.since!.getTime() - begin)).toBeLessThan(1000)
@@ -91,7 +111,10 @@ test('it is renewed while it is held, for longer than it is valid, and no more a
 test('it is renewed after an interruption, and given back in the end', async () => {
   const { cluster, environment } = await startCluster()
   const over = new AbortController()
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment, signal: over.signal })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 5000, environment, signal: over.signal },
+  )
   onTestFinished(async () => platform.close())
   const lock = (await platform.lock(anna))!
   await lock.take()
@@ -113,21 +136,28 @@ describe('what another has left', () => {
     { clock: 'right', agoMs: 5000 },
     { clock: 'ahead', agoMs: -3_600_000 },
     { clock: 'far behind', agoMs: 3_600_000 },
-  ])('by a clock that is $clock is taken over once it was seen not to change for as long as it is valid', async ({ agoMs }) => {
-    const it = await place()
-    leave(it, { agoMs, seconds: 2 })
-    const said: string[] = []
-    const lock = await it.lockOf({ ...anna, tell: (message) => void said.push(message) })
-    const begin = performance.now()
-    const taking = lock.take()
-    await expect.poll(() => it.server.requests.filter((asked) => /^GET .*leases/.test(asked)).length).toBeGreaterThan(3)
-    expect(writesOf(it.server)).toEqual([])
-    const holder = await taking
-    expect(performance.now() - begin).toBeGreaterThanOrEqual(2000)
-    expect([holder, await lock.isHeld()]).toEqual([null, true])
-    expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
-    expect(said).toEqual(['carl@elsewhere holds the lock of this deployment and has not renewed it: it is watched for 2 s, and taken over where nothing is heard'])
-  })
+  ])(
+    'by a clock that is $clock is taken over once it was seen not to change for as long as it is valid',
+    async ({ agoMs }) => {
+      const it = await place()
+      leave(it, { agoMs, seconds: 2 })
+      const said: string[] = []
+      const lock = await it.lockOf({ ...anna, tell: (message) => void said.push(message) })
+      const begin = performance.now()
+      const taking = lock.take()
+      await expect
+        .poll(() => it.server.requests.filter((asked) => /^GET .*leases/.test(asked)).length)
+        .toBeGreaterThan(3)
+      expect(writesOf(it.server)).toEqual([])
+      const holder = await taking
+      expect(performance.now() - begin).toBeGreaterThanOrEqual(2000)
+      expect([holder, await lock.isHeld()]).toEqual([null, true])
+      expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
+      expect(said).toEqual([
+        'carl@elsewhere holds the lock of this deployment and has not renewed it: it is watched for 2 s, and taken over where nothing is heard',
+      ])
+    },
+  )
 
   test('is not, by a clock that is ahead, while it is renewed', async () => {
     const it = await place()
@@ -144,7 +174,10 @@ describe('what another has left', () => {
     const taking = told((await it.lockOf(anna, { signal: over.signal })).take())
     await expect.poll(() => it.server.requests.filter((asked) => /^GET .*leases/.test(asked)).length).toBeGreaterThan(1)
     over.abort()
-    expect(await taking).toMatchObject({ code: 'INTERRUPTED', message: 'interrupted while the lock of carl@elsewhere was watched' })
+    expect(await taking).toMatchObject({
+      code: 'INTERRUPTED',
+      message: 'interrupted while the lock of carl@elsewhere was watched',
+    })
     expect(writesOf(it.server)).toEqual([])
   })
 
@@ -169,7 +202,10 @@ describe('what another has left', () => {
 
   test('without any word of whose it is, is told as that', async () => {
     const it = await place()
-    it.cluster.create('leases', { metadata: { name: 'testops-admin', namespace: 'testops' }, spec: { holderIdentity: 'x', leaseDurationSeconds: 600, renewTime: new Date().toISOString() } })
+    it.cluster.create('leases', {
+      metadata: { name: 'testops-admin', namespace: 'testops' },
+      spec: { holderIdentity: 'x', leaseDurationSeconds: 600, renewTime: new Date().toISOString() },
+    })
     expect(await (await it.lockOf(anna)).take()).toEqual({ who: 'x', since: null, what: null })
   })
 })
@@ -255,11 +291,23 @@ test.each([
   { what: 'it was renewed a moment ago', lease: { agoMs: 1000, seconds: 30 }, holder: carl },
   { what: 'it was not renewed for as long as it is valid', lease: { agoMs: 40_000, seconds: 30 }, holder: null },
   { what: 'it was renewed by a clock that is far ahead', lease: { agoMs: -3_600_000, seconds: 30 }, holder: null },
-  { what: 'its holder was a process of this machine that is gone', lease: { agoMs: 1000, seconds: 30, isGone: true }, holder: null },
+  {
+    what: 'its holder was a process of this machine that is gone',
+    lease: { agoMs: 1000, seconds: 30, isGone: true },
+    holder: null,
+  },
   { what: 'it may not be read', lease: { agoMs: 1000, seconds: 30, isForbidden: true }, holder: null },
 ])('who only looks is told who holds it, and takes nothing: $what', async ({ lease, holder }) => {
   const it = await place()
-  if (lease) leave(it, { ...lease, ...('isGone' in lease && { annotations: { 'testops-admin/process': (await processName())!.replace(/ \d+ \d+$/, ` ${spawnSync('true').pid} 1`) } }) })
+  if (lease)
+    leave(it, {
+      ...lease,
+      ...('isGone' in lease && {
+        annotations: {
+          'testops-admin/process': (await processName())!.replace(/ \d+ \d+$/, ` ${spawnSync('true').pid} 1`),
+        },
+      }),
+    })
   if (lease && 'isForbidden' in lease) it.cluster.forbidden.push({ resource: 'leases' })
   expect(await leaseHolder(await it.client(), 'testops')).toEqual(holder)
   expect(writesOf(it.server)).toEqual([])

@@ -7,21 +7,38 @@ import { startCluster, told } from './cluster.ts'
 const first = 'testops-testops-8c5b7486b-5dvgm'
 const second = 'testops-testops-8c5b7486b-cmngq'
 const container = 'testops-testops'
-const at = (second: number, text = ''): { at: string; text: string } => ({ at: `2026-11-21T02:37:${String(second).padStart(2, '0')}.668037288Z`, text })
+const at = (second: number, text = ''): { at: string; text: string } => ({
+  at: `2026-11-21T02:37:${String(second).padStart(2, '0')}.668037288Z`,
+  text,
+})
 
 async function newest(prepare: (world: Cluster) => void, maxBytes = 1_000_000) {
   const { cluster, server, environment } = await startCluster()
   cluster.isFrozen = true
   prepare(cluster)
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 5000, environment },
+  )
   onTestFinished(async () => platform.close())
   const log = await platform.log()
-  return { target: log.target, read: () => log.newest({ maxBytes }), parts: async (options: LogPartsOptions) => log.parts(options), server }
+  return {
+    target: log.target,
+    read: () => log.newest({ maxBytes }),
+    parts: async (options: LogPartsOptions) => log.parts(options),
+    server,
+  }
 }
 
 /** What a container of a pod printed, by the second. */
-function printed(world: Cluster, pod: string, lines: Record<number, string>, { previous = false, of = container } = {}): void {
-  for (const [second, text] of Object.entries(lines)) for (const line of text.split('\n')) world.print(pod, of, line, { ...at(Number(second)), previous })
+function printed(
+  world: Cluster,
+  pod: string,
+  lines: Record<number, string>,
+  { previous = false, of = container } = {},
+): void {
+  for (const [second, text] of Object.entries(lines))
+    for (const line of text.split('\n')) world.print(pod, of, line, { ...at(Number(second)), previous })
 }
 
 function restarted(world: Cluster, pod: string): void {
@@ -33,7 +50,11 @@ describe('the log of all pods', () => {
   it('is one text in the order of time, in which records stay whole', async () => {
     const { read, target, server } = await newest((world) => {
       restarted(world, second)
-      printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one', 20: '2026-11-21 02:37:20.000 ERROR three\njava.lang.X: no\n\tat a.b', 40: '2026-11-21 02:37:40.000 INFO five' })
+      printed(world, first, {
+        10: '2026-11-21 02:37:10.000 INFO one',
+        20: '2026-11-21 02:37:20.000 ERROR three\njava.lang.X: no\n\tat a.b',
+        40: '2026-11-21 02:37:40.000 INFO five',
+      })
       printed(world, second, { 5: 'Fatal glibc error: CPU does not support x86-64-v3' }, { previous: true })
       printed(world, second, { 15: '2026-11-21T02:37:15.000Z INFO two', 20: '2026-11-21 02:37:21.000 INFO four' })
     })
@@ -65,11 +86,21 @@ describe('the log of all pods', () => {
       printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one', 30: '2026-11-21 02:37:30.000 INFO three' })
       printed(world, second, { 20: '2026-11-21 02:37:20.000 ERROR two\nmore' })
     }, 80)
-    expect(await read()).toEqual({ complete: false, text: '2026-11-21 02:37:20.000 ERROR two\nmore\n2026-11-21 02:37:30.000 INFO three\n' })
+    expect(await read()).toEqual({
+      complete: false,
+      text: '2026-11-21 02:37:20.000 ERROR two\nmore\n2026-11-21 02:37:30.000 INFO three\n',
+    })
   })
 
   it('is cut where each line is an object of JSON, too', async () => {
-    const { read } = await newest((world) => printed(world, first, { 10: '{"time":"2026-11-21T02:37:10Z","message":"one"}', 20: '{"time":"2026-11-21T02:37:20Z","message":"two"}' }), 80)
+    const { read } = await newest(
+      (world) =>
+        printed(world, first, {
+          10: '{"time":"2026-11-21T02:37:10Z","message":"one"}',
+          20: '{"time":"2026-11-21T02:37:20Z","message":"two"}',
+        }),
+      80,
+    )
     expect(await read()).toEqual({ complete: false, text: '{"time":"2026-11-21T02:37:20Z","message":"two"}\n' })
   })
 
@@ -86,25 +117,47 @@ describe('the log of all pods', () => {
 
   it('is empty where nothing was printed, or all pods have gone', async () => {
     expect(await (await newest(() => undefined)).read()).toEqual({ complete: true, text: '' })
-    expect(await (await newest((world) => world.pods.forEach((pod) => world.remove('pods', pod)))).read()).toEqual({ complete: true, text: '' })
+    expect(await (await newest((world) => world.pods.forEach((pod) => world.remove('pods', pod)))).read()).toEqual({
+      complete: true,
+      text: '',
+    })
   })
 
   it('is that of the pods whose kubelets are reached, and names the others', async () => {
-    const hide = (...names: string[]) => (world: Cluster): void => {
-      restarted(world, second)
-      printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one' })
-      printed(world, second, { 5: 'before' }, { previous: true })
-      world.hooks.reached = (_, { metadata }) => !names.includes(metadata.name)
-    }
+    const hide =
+      (...names: string[]) =>
+      (world: Cluster): void => {
+        restarted(world, second)
+        printed(world, first, { 10: '2026-11-21 02:37:10.000 INFO one' })
+        printed(world, second, { 5: 'before' }, { previous: true })
+        world.hooks.reached = (_, { metadata }) => !names.includes(metadata.name)
+      }
     const { read } = await newest(hide(second))
     const { unread = [], ...rest } = await read()
     expect(rest).toEqual({ complete: true, text: '2026-11-21 02:37:10.000 INFO one\n' })
     const node = 'gpu-1'
-    const message = expect.stringMatching(new RegExp(`^the cluster of context \`test\` calls pod \`${second}\` Ready, and does not get its log from the kubelet \\(node \`${node}\`\\): .*connection refused$`)) as string
+    const message = expect.stringMatching(
+      new RegExp(
+        `^the cluster of context \`test\` calls pod \`${second}\` Ready, and does not get its log from the kubelet \\(node \`${node}\`\\): .*connection refused$`,
+      ),
+    ) as string
     const crictl = `crictl logs "$(crictl ps --quiet --name ${container} --label io.kubernetes.pod.name=${second})"   # on ${node}, as root`
-    expect(unread.map(({ name, error: { message: said, suggestions: [command] } }) => ({ name, said, command }))).toEqual([{ name: second, said: message, command: crictl }])
+    expect(
+      unread.map(
+        ({
+          name,
+          error: {
+            message: said,
+            suggestions: [command],
+          },
+        }) => ({ name, said, command }),
+      ),
+    ).toEqual([{ name: second, said: message, command: crictl }])
     const none = await newest(hide(first, second))
-    expect(await told(none.read())).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining(`calls pod \`${first}\` Ready`) as string })
+    expect(await told(none.read())).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining(`calls pod \`${first}\` Ready`) as string,
+    })
   })
 
   it('names the right that is missing', async () => {
@@ -133,8 +186,17 @@ describe('all of the log', () => {
     })
     const all = await parts({ since: new Date('2026-11-21T02:37:00.900Z') })
     expect(all.map(({ name }) => name)).toEqual([first, `${second} (the run before)`, second])
-    expect(await Promise.all(all.map(readAll))).toEqual([`${at(10).at} one\n${at(10).at}   two\n`, `${at(5).at} Fatal glibc error: CPU does not support x86-64-v3\n`, `${at(15).at} three\n`])
-    expect(server.requests.filter((it) => it.includes(`${second}/log`)).map((it) => it.replace(/.*pods\//, '')).sort()).toEqual([
+    expect(await Promise.all(all.map(readAll))).toEqual([
+      `${at(10).at} one\n${at(10).at}   two\n`,
+      `${at(5).at} Fatal glibc error: CPU does not support x86-64-v3\n`,
+      `${at(15).at} three\n`,
+    ])
+    expect(
+      server.requests
+        .filter((it) => it.includes(`${second}/log`))
+        .map((it) => it.replace(/.*pods\//, ''))
+        .sort(),
+    ).toEqual([
       `${second}/log?container=${container}&timestamps=true&sinceTime=2026-11-21T02%3A37%3A00Z`,
       `${second}/log?container=${container}&timestamps=true&sinceTime=2026-11-21T02%3A37%3A00Z&previous=true`,
     ])
@@ -160,6 +222,9 @@ describe('all of the log', () => {
   it('a right that is missing is named by the part it is missing for', async () => {
     const { parts } = await newest((world) => void world.forbidden.push({ resource: 'pods/log' }))
     const [part] = await parts({})
-    expect(await told(readAll(part!))).toMatchObject({ code: 'FORBIDDEN', message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\`` })
+    expect(await told(readAll(part!))).toMatchObject({
+      code: 'FORBIDDEN',
+      message: `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
+    })
   })
 })

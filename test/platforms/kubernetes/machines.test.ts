@@ -12,19 +12,36 @@ interface NodeParts {
   architecture?: string
 }
 
-const node = (name: string, { labels = {}, spec = {}, architecture = 'amd64' }: NodeParts = {}): Stored => ({ metadata: { name, labels }, spec, status: { nodeInfo: { architecture } } })
+const node = (name: string, { labels = {}, spec = {}, architecture = 'amd64' }: NodeParts = {}): Stored => ({
+  metadata: { name, labels },
+  spec,
+  status: { nodeInfo: { architecture } },
+})
 const plain: PodSpec = { containers: [] }
-const taint = (key: string, effect = 'NoSchedule', value?: string): object => ({ taints: [{ key, effect, ...(value && { value }) }] })
+const taint = (key: string, effect = 'NoSchedule', value?: string): object => ({
+  taints: [{ key, effect, ...(value && { value }) }],
+})
 const affinity = (...matchExpressions: { key: string; operator: string; values?: string[] }[]): Partial<PodSpec> => ({
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } } },
+  affinity: {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
+  },
 })
 
-async function machines(nodes: readonly Stored[], spec: PodSpec, used: string[] = [], prepare: (world: Cluster) => void = () => undefined) {
+async function machines(
+  nodes: readonly Stored[],
+  spec: PodSpec,
+  used: string[] = [],
+  prepare: (world: Cluster) => void = () => undefined,
+) {
   const { cluster, environment } = await startCluster()
   for (const it of cluster.list('nodes')) cluster.remove('nodes', it)
   for (const it of nodes) cluster.load('nodes', it)
   prepare(cluster)
-  return machinesFor(await clientFor(environment), spec, used.map((nodeName) => ({ metadata: { name: 'p' }, spec: { containers: [], nodeName } })))
+  return machinesFor(
+    await clientFor(environment),
+    spec,
+    used.map((nodeName) => ({ metadata: { name: 'p' }, spec: { containers: [], nodeName } })),
+  )
 }
 
 describe('the nodes that pods could be scheduled to', () => {
@@ -36,19 +53,53 @@ describe('the nodes that pods could be scheduled to', () => {
     ['without a selected label', { labels: { disk: 'hdd' } }, { nodeSelector: { disk: 'ssd' } }, false],
     ['tainted', { spec: taint('gpu') }, {}, false],
     ['tainted a little', { spec: taint('gpu', 'PreferNoSchedule') }, {}, true],
-    ['tainted, which is tolerated', { spec: taint('gpu', 'NoExecute', 'yes') }, { tolerations: [{ key: 'gpu', value: 'yes' }] }, true],
-    ['tainted otherwise than is tolerated', { spec: taint('gpu', 'NoExecute', 'yes') }, { tolerations: [{ key: 'gpu', value: 'no' }, { key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }] }, false],
+    [
+      'tainted, which is tolerated',
+      { spec: taint('gpu', 'NoExecute', 'yes') },
+      { tolerations: [{ key: 'gpu', value: 'yes' }] },
+      true,
+    ],
+    [
+      'tainted otherwise than is tolerated',
+      { spec: taint('gpu', 'NoExecute', 'yes') },
+      {
+        tolerations: [
+          { key: 'gpu', value: 'no' },
+          { key: 'gpu', operator: 'Exists', effect: 'NoSchedule' },
+        ],
+      },
+      false,
+    ],
     ['tainted, where everything is tolerated', { spec: taint('gpu') }, { tolerations: [{ operator: 'Exists' }] }, true],
-    ['with affinity', { labels: { zone: 'a' } }, affinity({ key: 'zone', operator: 'In', values: ['a', 'b'] }, { key: 'arm', operator: 'DoesNotExist' }), true],
-    ['without affinity', { labels: { zone: 'c', cores: '4' } }, affinity({ key: 'cores', operator: 'Gt', values: ['8'] }), false],
-    ['kept away by affinity', { labels: { zone: 'a' } }, affinity({ key: 'zone', operator: 'NotIn', values: ['a'] }), false],
+    [
+      'with affinity',
+      { labels: { zone: 'a' } },
+      affinity({ key: 'zone', operator: 'In', values: ['a', 'b'] }, { key: 'arm', operator: 'DoesNotExist' }),
+      true,
+    ],
+    [
+      'without affinity',
+      { labels: { zone: 'c', cores: '4' } },
+      affinity({ key: 'cores', operator: 'Gt', values: ['8'] }),
+      false,
+    ],
+    [
+      'kept away by affinity',
+      { labels: { zone: 'a' } },
+      affinity({ key: 'zone', operator: 'NotIn', values: ['a'] }),
+      false,
+    ],
   ])('%s', async (_, parts, spec, expected) => {
     const found = await machines([node('one', parts)], { ...plain, ...spec })
     expect(found.map(({ name }) => name)).toEqual(expected ? ['one'] : [])
   })
 
   it('and those on which they run, whatever they are', async () => {
-    expect((await machines([node('one', { spec: { unschedulable: true } }), node('two')], plain, ['one'])).map(({ name }) => name)).toEqual(['one', 'two'])
+    expect(
+      (await machines([node('one', { spec: { unschedulable: true } }), node('two')], plain, ['one'])).map(
+        ({ name }) => name,
+      ),
+    ).toEqual(['one', 'two'])
   })
 
   it('may not be listed', async () => {
@@ -61,13 +112,31 @@ describe('the nodes that pods could be scheduled to', () => {
 })
 
 describe('what labels say of a processor', () => {
-  const cpuid = (...names: string[]): Record<string, string> => Object.fromEntries(names.map((name) => [`feature.node.kubernetes.io/cpu-cpuid.${name}`, 'true']))
+  const cpuid = (...names: string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [`feature.node.kubernetes.io/cpu-cpuid.${name}`, 'true']))
 
   it.each<[string, NodeParts, object]>([
     ['nothing', {}, { hasV3: null, level: 'unknown', missing: [], by: null }],
-    ['no AVX2: that disproves it', { labels: cpuid('AVX', 'MOVBE', 'ADX') }, { hasV3: false, level: 'below x86-64-v3', missing: ['avx2', 'fma'], by: 'labels feature.node.kubernetes.io/cpu-cpuid.*' }],
-    ['all that can be labelled: that proves nothing', { labels: cpuid('AVX', 'AVX2', 'FMA3', 'MOVBE') }, { hasV3: null, level: 'unknown', missing: [], by: 'labels feature.node.kubernetes.io/cpu-cpuid.*' }],
-    ['another architecture', { architecture: 'arm64', labels: cpuid('SVE') }, { hasV3: null, level: 'aarch64', missing: [], by: null }],
+    [
+      'no AVX2: that disproves it',
+      { labels: cpuid('AVX', 'MOVBE', 'ADX') },
+      {
+        hasV3: false,
+        level: 'below x86-64-v3',
+        missing: ['avx2', 'fma'],
+        by: 'labels feature.node.kubernetes.io/cpu-cpuid.*',
+      },
+    ],
+    [
+      'all that can be labelled: that proves nothing',
+      { labels: cpuid('AVX', 'AVX2', 'FMA3', 'MOVBE') },
+      { hasV3: null, level: 'unknown', missing: [], by: 'labels feature.node.kubernetes.io/cpu-cpuid.*' },
+    ],
+    [
+      'another architecture',
+      { architecture: 'arm64', labels: cpuid('SVE') },
+      { hasV3: null, level: 'aarch64', missing: [], by: null },
+    ],
   ])('%s', async (_, parts, expected) => {
     const [machine] = await machines([node('one', parts)], plain)
     expect(machine && judgeMachine(machine)).toMatchObject({ name: 'one', ...expected })

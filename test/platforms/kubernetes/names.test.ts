@@ -10,7 +10,10 @@ async function service(prepare: (cluster: Cluster) => void): Promise<{ source: S
   const { cluster, server, environment } = await startCluster()
   cluster.isFrozen = true
   prepare(cluster)
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 10_000, environment })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 10_000, environment },
+  )
   onTestFinished(async () => platform.close())
   return { source: await platform.service(), asked: () => server.requests.filter((it) => it.includes('/exec')) }
 }
@@ -36,17 +39,25 @@ it.each<[string, (cluster: Cluster) => void, boolean | null]>([
 })
 
 it('no pod runs: nothing can be asked', async () => {
-  const { source, asked } = await service((cluster) => cluster.pods.forEach(({ status }) => (status.containerStatuses = [])))
+  const { source, asked } = await service((cluster) =>
+    cluster.pods.forEach(({ status }) => (status.containerStatuses = [])),
+  )
   expect([await source.resolve('jira.example.org'), asked()]).toEqual([null, []])
 })
 
 it('what is no name of a host is no word of a command', async () => {
   const { source, asked } = await service(() => undefined)
-  for (const name of ['--help', '-s', '$(id)', 'a b', 'a;b', '', 'x'.repeat(300)]) expect(await source.resolve(name)).toBe(null)
+  for (const name of ['--help', '-s', '$(id)', 'a b', 'a;b', '', 'x'.repeat(300)])
+    expect(await source.resolve(name)).toBe(null)
   expect(asked()).toEqual([])
 })
 
 it('a right that is missing is named', async () => {
   const { source } = await service((cluster) => void cluster.forbidden.push({ resource: 'pods/exec' }))
-  expect(await told(source.resolve('jira.example.org'))).toMatchObject({ code: 'FORBIDDEN', message: expect.stringMatching(/^user tester may not create pods\/exec `testops-testops-[^`]*` in namespace `testops`/) as string })
+  expect(await told(source.resolve('jira.example.org'))).toMatchObject({
+    code: 'FORBIDDEN',
+    message: expect.stringMatching(
+      /^user tester may not create pods\/exec `testops-testops-[^`]*` in namespace `testops`/,
+    ) as string,
+  })
 })

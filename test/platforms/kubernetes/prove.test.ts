@@ -20,12 +20,18 @@ interface World {
 }
 
 /** A cluster of two nodes, on which `cat` prints a cpuinfo file, wherever it is there. */
-async function world(prepare: (cluster: Cluster) => void = () => undefined, hasCat: (call: ExecCall) => boolean = () => true): Promise<World> {
+async function world(
+  prepare: (cluster: Cluster) => void = () => undefined,
+  hasCat: (call: ExecCall) => boolean = () => true,
+): Promise<World> {
   const { cluster, server, environment } = await startCluster()
   cluster.isFrozen = true
   cluster.hooks.exec = (call) => (call.command[0] === 'cat' && hasCat(call) ? spawn('printf', ['%s', cpuinfo]) : null)
   prepare(cluster)
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 10_000, environment })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 10_000, environment },
+  )
   onTestFinished(async () => platform.close())
   const told: string[] = []
   return {
@@ -34,13 +40,19 @@ async function world(prepare: (cluster: Cluster) => void = () => undefined, hasC
     told,
     async prove({ mayMakePods = true, signal } = {}) {
       const machines = await (await platform.service()).machines()
-      return platform.prove!(machines, { mayMakePods, tell: (message) => void told.push(message), ...(signal && { signal }) })
+      return platform.prove!(machines, {
+        mayMakePods,
+        tell: (message) => void told.push(message),
+        ...(signal && { signal }),
+      })
     },
   }
 }
 
-const ourPods = (cluster: Cluster): string[] => cluster.pods.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('testops-admin-'))
-const posted = ({ server: { requests } }: World): string[] => requests.filter((it) => it.startsWith('POST ') && it.includes('/pods'))
+const ourPods = (cluster: Cluster): string[] =>
+  cluster.pods.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('testops-admin-'))
+const posted = ({ server: { requests } }: World): string[] =>
+  requests.filter((it) => it.startsWith('POST ') && it.includes('/pods'))
 
 /** Nothing runs on the nodes but what is made there. */
 function deserted(cluster: Cluster): void {
@@ -48,7 +60,8 @@ function deserted(cluster: Cluster): void {
 }
 
 function withImages(cluster: Cluster, ...images: { names: string[]; sizeBytes?: number }[]): void {
-  for (const node of cluster.list('nodes')) cluster.update('nodes', node, (it) => void Object.assign(it['status'] as object, { images }))
+  for (const node of cluster.list('nodes'))
+    cluster.update('nodes', node, (it) => void Object.assign(it['status'] as object, { images }))
 }
 
 describe('the processors of nodes', () => {
@@ -69,20 +82,37 @@ describe('the processors of nodes', () => {
 
   it('are read in a pod of our own elsewhere, which is as restricted as can be, and removed', async () => {
     const it = await world(deserted)
-    it.cluster.load('namespaces', { metadata: { name: 'testops', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } })
+    it.cluster.load('namespaces', {
+      metadata: { name: 'testops', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    })
     const made: unknown[] = []
-    it.cluster.changes.on('change', ({ type, object }) => void (type === 'ADDED' && made.push((object as { spec: unknown }).spec)))
+    it.cluster.changes.on(
+      'change',
+      ({ type, object }) => void (type === 'ADDED' && made.push((object as { spec: unknown }).spec)),
+    )
     expect(await it.prove()).toEqual([
       { name: 'cpu-1', ...has },
       { name: 'gpu-1', ...has },
     ])
     expect([ourPods(it.cluster), posted(it).length, it.told]).toEqual([[], 2, []])
-    expect(made[0]).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never', tolerations: [{ operator: 'Exists' }], containers: [{ imagePullPolicy: 'Never', resources: { limits: { memory: '64Mi' } } }] })
+    expect(made[0]).toMatchObject({
+      automountServiceAccountToken: false,
+      restartPolicy: 'Never',
+      tolerations: [{ operator: 'Exists' }],
+      containers: [{ imagePullPolicy: 'Never', resources: { limits: { memory: '64Mi' } } }],
+    })
   })
 
   it('are not read where nothing may be made', async () => {
     const it = await world(deserted)
-    expect(await it.prove({ mayMakePods: false })).toMatchObject([{ name: 'cpu-1', processors: [], unproven: 'a pod would have to be made there, and nothing may be changed from here' }, { name: 'gpu-1' }])
+    expect(await it.prove({ mayMakePods: false })).toMatchObject([
+      {
+        name: 'cpu-1',
+        processors: [],
+        unproven: 'a pod would have to be made there, and nothing may be changed from here',
+      },
+      { name: 'gpu-1' },
+    ])
     expect(posted(it)).toEqual([])
   })
 
@@ -108,24 +138,45 @@ describe('the processors of nodes', () => {
       },
     )
     const [first] = await it.prove()
-    expect(tried.slice(0, 2).concat(tried.slice(-2))).toEqual([...Array<string>(2).fill('docker.io/library/busybox:1'), ...Array<string>(2).fill('example.org/own:1')])
+    expect(tried.slice(0, 2).concat(tried.slice(-2))).toEqual([
+      ...Array<string>(2).fill('docker.io/library/busybox:1'),
+      ...Array<string>(2).fill('example.org/own:1'),
+    ])
     expect([tried.length, ourPods(it.cluster), first?.processors]).toEqual([8, [], []])
-    expect(first?.unproven).toMatch(/it cannot be started with image docker\.io\/library\/busybox:1: StartError: .*executable file not found/)
+    expect(first?.unproven).toMatch(
+      /it cannot be started with image docker\.io\/library\/busybox:1: StartError: .*executable file not found/,
+    )
   })
 
   it('are not asked of other architectures', async () => {
     const it = await world((cluster) => {
       deserted(cluster)
-      for (const node of cluster.list('nodes')) cluster.update('nodes', node, (one) => void ((one['status'] as { nodeInfo: { architecture: string } }).nodeInfo.architecture = 'arm64'))
+      for (const node of cluster.list('nodes'))
+        cluster.update(
+          'nodes',
+          node,
+          (one) => void ((one['status'] as { nodeInfo: { architecture: string } }).nodeInfo.architecture = 'arm64'),
+        )
     })
-    expect([(await it.prove()).map(({ architecture }) => architecture), posted(it)]).toEqual([['aarch64', 'aarch64'], []])
+    expect([(await it.prove()).map(({ architecture }) => architecture), posted(it)]).toEqual([
+      ['aarch64', 'aarch64'],
+      [],
+    ])
   })
 })
 
 describe('what is in the way', () => {
   it.each<[string, (cluster: Cluster) => void, RegExp]>([
-    ['no right to run programs, and none to make pods', (cluster) => void cluster.forbidden.push({ resource: 'pods/exec' }, { resource: 'pods', verb: 'create' }), /^user tester may not create pods\/exec `testops-[^`]*` in namespace `testops` [^;\n]*\nuser tester may not create pods in namespace `testops` of the cluster/],
-    ['a node without any image', (cluster) => (deserted(cluster), withImages(cluster)), /^no pod runs there, and no image is there that could be tried$/],
+    [
+      'no right to run programs, and none to make pods',
+      (cluster) => void cluster.forbidden.push({ resource: 'pods/exec' }, { resource: 'pods', verb: 'create' }),
+      /^user tester may not create pods\/exec `testops-[^`]*` in namespace `testops` [^;\n]*\nuser tester may not create pods in namespace `testops` of the cluster/,
+    ],
+    [
+      'a node without any image',
+      (cluster) => (deserted(cluster), withImages(cluster)),
+      /^no pod runs there, and no image is there that could be tried$/,
+    ],
   ])('%s', async (_, prepare, reason) => {
     const [first] = await (await world(prepare)).prove()
     expect(first?.unproven).toMatch(reason)
@@ -135,10 +186,19 @@ describe('what is in the way', () => {
     const it = await world(deserted)
     it.server.instead = (request, response) => {
       if (request.method !== 'POST') return false
-      response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'pods "x" is forbidden: exceeded quota: small, requested: pods=1' }))
+      response.writeHead(403, { 'content-type': 'application/json' }).end(
+        JSON.stringify({
+          kind: 'Status',
+          code: 403,
+          reason: 'Forbidden',
+          message: 'pods "x" is forbidden: exceeded quota: small, requested: pods=1',
+        }),
+      )
       return true
     }
-    expect((await it.prove())[0]?.unproven).toBe('the cluster of context `test` refuses to create pods in namespace `testops`: pods "x" is forbidden: exceeded quota: small, requested: pods=1')
+    expect((await it.prove())[0]?.unproven).toBe(
+      'the cluster of context `test` refuses to create pods in namespace `testops`: pods "x" is forbidden: exceeded quota: small, requested: pods=1',
+    )
   })
 
   it('a pod that cannot be removed is named with the command that does', async () => {
@@ -148,7 +208,9 @@ describe('what is in the way', () => {
     })
     expect((await it.prove())[0]).toEqual({ name: 'cpu-1', ...has })
     const [name] = ourPods(it.cluster).filter((one) => it.told[0]?.includes(one))
-    expect(it.told[0]).toBe(`pod ${name} in namespace testops could not be removed: user tester may not delete pods \`${name}\` in namespace \`testops\` of the cluster of context \`test\`\n  kubectl --context test -n testops delete pod ${name}`)
+    expect(it.told[0]).toBe(
+      `pod ${name} in namespace testops could not be removed: user tester may not delete pods \`${name}\` in namespace \`testops\` of the cluster of context \`test\`\n  kubectl --context test -n testops delete pod ${name}`,
+    )
     // what has just ended may be another operator's, who is about to read it; a later run that may removes it
     it.cluster.forbidden.length = 0
     await it.prove()
@@ -164,7 +226,11 @@ describe('what is in the way', () => {
       if (request.method !== 'POST') return false
       request.on('data', (bytes: Buffer) => {
         const body = JSON.parse(bytes.toString()) as { metadata: { name: string }; spec: object }
-        it.cluster.create('pods', { ...body, metadata: { ...body.metadata, namespace: 'testops' }, status: { phase: 'Pending', conditions: [] } })
+        it.cluster.create('pods', {
+          ...body,
+          metadata: { ...body.metadata, namespace: 'testops' },
+          status: { phase: 'Pending', conditions: [] },
+        })
         response.destroy()
       })
       return true

@@ -25,7 +25,10 @@ beforeEach(async () => {
   server = await startApiServer(recordedCluster())
   server.cluster.settle()
   await expect.poll(isBrokerReady).toBe(true)
-  client = await openClient({ context: null }, { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } })
+  client = await openClient(
+    { context: null },
+    { timeoutMs: 2000, environment: { KUBECONFIG: await kubeconfigFor(server.url) } },
+  )
   forwarded = []
   const port = await listen((socket) => socket.pipe(socket))
   server.upgrade = (asked, request, socket, head) =>
@@ -42,11 +45,19 @@ afterEach(async () => {
 })
 
 const isBrokerReady = (): boolean =>
-  server.cluster.pods.some(({ metadata, status }) => metadata.name.startsWith('testops-rabbitmq') && status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'))
+  server.cluster.pods.some(
+    ({ metadata, status }) =>
+      metadata.name.startsWith('testops-rabbitmq') &&
+      status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True'),
+  )
 
 const resolve = async (): Promise<string[]> => []
 
-async function reach(host: string, port: number, of: { resolve?: (host: string) => Promise<string[]> } = {}): Promise<{ at: HostPort; command: string | null } | null> {
+async function reach(
+  host: string,
+  port: number,
+  of: { resolve?: (host: string) => Promise<string[]> } = {},
+): Promise<{ at: HostPort; command: string | null } | null> {
   const way = await reachFrom(client, 'testops', { host, port }, { timeoutMs: 2000, resolve, ...of })
   if (way === null) return null
   onTestFinished(way.close)
@@ -74,7 +85,12 @@ function put(plural: string, name: string, of: Omit<Stored, 'metadata'>, namespa
 test.each([
   { host: 'testops-rabbitmq', command: 'service/testops-rabbitmq 15672', asked: 15672, to: 15672 },
   { host: 'testops-rabbitmq.testops', command: 'service/testops-rabbitmq 15672', asked: 15672, to: 15672 },
-  { host: 'testops-rabbitmq.testops.svc.cluster.local.', command: 'service/testops-rabbitmq 5672', asked: 5672, to: 5672 },
+  {
+    host: 'testops-rabbitmq.testops.svc.cluster.local.',
+    command: 'service/testops-rabbitmq 5672',
+    asked: 5672,
+    to: 5672,
+  },
   { host: 'testops-testops', command: 'service/testops-testops 8080', asked: 8080, to: 8080 },
   // a port that the service does not name may be the pod's all the same
   { host: 'testops-rabbitmq', command: 'POD 15692', asked: 15692, to: 15692 },
@@ -83,26 +99,40 @@ test.each([
   const pod = podOf(service)
   const way = await reach(host, asked)
   const shown = command.replace('POD', `pod/${pod.metadata.name}`)
-  expect(way?.command).toBe(`kubectl --context test -n testops port-forward ${shown}   # then 127.0.0.1 in place of ${host}`)
+  expect(way?.command).toBe(
+    `kubectl --context test -n testops port-forward ${shown}   # then 127.0.0.1 in place of ${host}`,
+  )
   expect(await echoed(way!.at, 'hello')).toBe('hello')
-  const chosen = server.cluster.pods.filter(({ metadata }) => metadata.name.startsWith(service)).map(({ metadata }) => `${metadata.name}:${to}`)
+  const chosen = server.cluster.pods
+    .filter(({ metadata }) => metadata.name.startsWith(service))
+    .map(({ metadata }) => `${metadata.name}:${to}`)
   expect(chosen).toContain(forwarded[0])
 })
 
 test('a port of another number in the pod', async () => {
-  put('services', 'web', { spec: { selector: { app: 'testops-testops' }, clusterIP: '10.0.0.1', ports: [{ port: 80, targetPort: 'http' }] } })
+  put('services', 'web', {
+    spec: { selector: { app: 'testops-testops' }, clusterIP: '10.0.0.1', ports: [{ port: 80, targetPort: 'http' }] },
+  })
   await reach('web', 80)
   expect(forwarded.map((it) => it.split(':')[1])).toEqual(['8080'])
 })
 
 test('a headless service leads to its pods, and to each by name', async () => {
-  put('services', 'mq', { spec: { selector: { 'app.kubernetes.io/name': 'rabbitmq', 'app.kubernetes.io/instance': 'testops' }, clusterIP: 'None', ports: [{ port: 5672, targetPort: 1 }] } })
+  put('services', 'mq', {
+    spec: {
+      selector: { 'app.kubernetes.io/name': 'rabbitmq', 'app.kubernetes.io/instance': 'testops' },
+      clusterIP: 'None',
+      ports: [{ port: 5672, targetPort: 1 }],
+    },
+  })
   const { name } = podOf('testops-rabbitmq').metadata
   await reach('mq', 5672)
   await reach(`${name}.mq`, 4369)
   await reach(`${name}.mq.testops.svc`, 5672)
   expect(forwarded).toEqual([`${name}:5672`, `${name}:4369`, `${name}:5672`])
-  expect(await failureOf(reach('mq-9.mq.testops.svc', 5672))).toBe('UNAVAILABLE `mq-9` of service `mq` in namespace `testops` has no pod')
+  expect(await failureOf(reach('mq-9.mq.testops.svc', 5672))).toBe(
+    'UNAVAILABLE `mq-9` of service `mq` in namespace `testops` has no pod',
+  )
 })
 
 test('after the pod was replaced, a new connection goes to the new one', async () => {
@@ -128,7 +158,9 @@ describe('what is used as it is', () => {
   })
 
   test('an ExternalName of another service of the cluster', async () => {
-    put('services', 'alias', { spec: { type: 'ExternalName', externalName: 'testops-rabbitmq.testops.svc.cluster.local' } })
+    put('services', 'alias', {
+      spec: { type: 'ExternalName', externalName: 'testops-rabbitmq.testops.svc.cluster.local' },
+    })
     expect((await reach('alias', 5672))?.at.host).toBe('127.0.0.1')
   })
 
@@ -137,7 +169,9 @@ describe('what is used as it is', () => {
     put('endpoints', 'db', { subsets: [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ name: 'pg', port: 5433 }] }] })
     expect(await reach('db', 5432)).toEqual({ at: { host: '192.0.2.7', port: 5433 }, command: null })
     put('endpoints', 'db', { subsets: [] })
-    expect(await failureOf(reach('db', 5432))).toBe('UNAVAILABLE service `db` in namespace `testops` leads to no address')
+    expect(await failureOf(reach('db', 5432))).toBe(
+      'UNAVAILABLE service `db` in namespace `testops` leads to no address',
+    )
   })
 
   test('a name that leads here where it leads in the cluster, and is in reach', async () => {
@@ -145,7 +179,9 @@ describe('what is used as it is', () => {
     put('services', 'db', { spec: { clusterIP: '127.0.0.1', selector: { app: 'testops-testops' }, ports: [{ port }] } })
     const here = async (): Promise<string[]> => ['127.0.0.1']
     expect(await reach('db', port, { resolve: here })).toBe(null)
-    put('services', 'db', { spec: { clusterIP: '127.0.0.1', selector: { app: 'testops-testops' }, ports: [{ port: await closedPort() }] } })
+    put('services', 'db', {
+      spec: { clusterIP: '127.0.0.1', selector: { app: 'testops-testops' }, ports: [{ port: await closedPort() }] },
+    })
     expect((await reach('db', await closedPort(), { resolve: here }))?.at.host).toBe('127.0.0.1')
   })
 
@@ -160,20 +196,28 @@ describe('what is used as it is', () => {
 test.each([
   { host: 'unknown', service: 'unknown', namespace: 'testops' },
   { host: 'db.other.svc.cluster.local', service: 'db', namespace: 'other' },
-])("$host is a name of the cluster's that it does not have, and is looked up nowhere else", async ({ host, service, namespace }) => {
-  const error = await errorOf(reach(host, 5432, { resolve: async () => ['127.0.0.1'] }))
-  expect([error?.code, error?.message, error?.suggestions, error?.obstacle]).toEqual([
-    'UNAVAILABLE',
-    `the service calls its server ${host}:5432, a name of the cluster's own, and namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`: where it leads from there is not known here`,
-    [`kubectl --context test -n ${namespace} get services`, 'name the server in the configuration as this machine reaches it'],
-    { kind: 'unresolved', host, port: 5432 },
-  ])
-})
+])(
+  "$host is a name of the cluster's that it does not have, and is looked up nowhere else",
+  async ({ host, service, namespace }) => {
+    const error = await errorOf(reach(host, 5432, { resolve: async () => ['127.0.0.1'] }))
+    expect([error?.code, error?.message, error?.suggestions, error?.obstacle]).toEqual([
+      'UNAVAILABLE',
+      `the service calls its server ${host}:5432, a name of the cluster's own, and namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`: where it leads from there is not known here`,
+      [
+        `kubectl --context test -n ${namespace} get services`,
+        'name the server in the configuration as this machine reaches it',
+      ],
+      { kind: 'unresolved', host, port: 5432 },
+    ])
+  },
+)
 
 test('an address of a pod is forwarded, another is used as it is', async () => {
   const pod = podOf('testops-rabbitmq')
   server.cluster.update('pods', pod, (it) => void ((it as Pod).status['podIP'] = '10.1.2.3'))
-  expect((await reach('10.1.2.3', 6379))?.command).toBe(`kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then 127.0.0.1 in place of 10.1.2.3`)
+  expect((await reach('10.1.2.3', 6379))?.command).toBe(
+    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then 127.0.0.1 in place of 10.1.2.3`,
+  )
   expect(await reach('10.1.2.4', 6379)).toBe(null)
 })
 
@@ -181,20 +225,34 @@ test('a service without a ready pod', async () => {
   const pod = podOf('testops-rabbitmq')
   server.cluster.update('pods', pod, (it) => {
     const { status } = it as Pod
-    status.conditions = status.conditions.map((condition) => (condition.type === 'Ready' ? { ...condition, status: 'False' } : condition))
+    status.conditions = status.conditions.map((condition) =>
+      condition.type === 'Ready' ? { ...condition, status: 'False' } : condition,
+    )
   })
   const error = await errorOf(reach('testops-rabbitmq', 5672))
   expect([error?.code, error?.message, error?.suggestions]).toEqual([
     'UNAVAILABLE',
     'service `testops-rabbitmq` in namespace `testops` has one pod, which is not ready',
-    ['get', 'describe'].map((verb) => `kubectl --context test -n testops ${verb} pods -l app.kubernetes.io/instance=testops,app.kubernetes.io/name=rabbitmq`),
+    ['get', 'describe'].map(
+      (verb) =>
+        `kubectl --context test -n testops ${verb} pods -l app.kubernetes.io/instance=testops,app.kubernetes.io/name=rabbitmq`,
+    ),
   ])
 })
 
 test.each([
-  { resource: 'services', verb: 'get', failure: /^FORBIDDEN user tester may not get services `testops-rabbitmq` in namespace `testops` of / },
+  {
+    resource: 'services',
+    verb: 'get',
+    failure: /^FORBIDDEN user tester may not get services `testops-rabbitmq` in namespace `testops` of /,
+  },
   { resource: 'pods', verb: 'list', failure: /^FORBIDDEN user tester may not list pods in namespace `testops` of / },
-  { resource: 'pods/portforward', verb: 'create', failure: /^FORBIDDEN user tester may not create pods\/portforward `testops-rabbitmq-\S+` in namespace `testops` of / },
+  {
+    resource: 'pods/portforward',
+    verb: 'create',
+    failure:
+      /^FORBIDDEN user tester may not create pods\/portforward `testops-rabbitmq-\S+` in namespace `testops` of /,
+  },
 ])('a missing right is named: $verb $resource', async ({ resource, verb, failure }) => {
   server.cluster.forbidden.push({ resource, verb })
   expect(await failureOf(reach('testops-rabbitmq', 5672))).toMatch(failure)
@@ -203,37 +261,87 @@ test.each([
 const node = (name: string): Stored => server.cluster.get('nodes', null, name)
 const lose = (name: string): void =>
   server.cluster.update('nodes', node(name), (it) => {
-    for (const condition of (it['status'] as { conditions: { type: string; status: string }[] }).conditions) if (condition.type === 'Ready') condition.status = 'Unknown'
+    for (const condition of (it['status'] as { conditions: { type: string; status: string }[] }).conditions)
+      if (condition.type === 'Ready') condition.status = 'Unknown'
   })
 
 test.each([
-  ['the kubelet is not reached', () => void server.cluster.hiddenNodes.add(nodeOf()), 'error dialing backend: dial tcp 10.99.0.1:10251: connect: connection refused'],
-  ['a proxy lets no stream through', () => answerStreams(502, '<html>Bad Gateway</html>', 'text/html'), 'with a web page (HTTP 502)'],
-  ['a proxy takes the upgrade away', () => answerStreams(400, JSON.stringify({ kind: 'Status', status: 'Failure', message: 'Upgrade request required', reason: 'BadRequest', code: 400 })), 'Upgrade request required'],
-  ['the kubelet has no such address', () => answerStreams(404, JSON.stringify({ kind: 'Status', status: 'Failure', message: '404 page not found', code: 404 })), 'has no pods/portforward'],
+  [
+    'the kubelet is not reached',
+    () => void server.cluster.hiddenNodes.add(nodeOf()),
+    'error dialing backend: dial tcp 10.99.0.1:10251: connect: connection refused',
+  ],
+  [
+    'a proxy lets no stream through',
+    () => answerStreams(502, '<html>Bad Gateway</html>', 'text/html'),
+    'with a web page (HTTP 502)',
+  ],
+  [
+    'a proxy takes the upgrade away',
+    () =>
+      answerStreams(
+        400,
+        JSON.stringify({
+          kind: 'Status',
+          status: 'Failure',
+          message: 'Upgrade request required',
+          reason: 'BadRequest',
+          code: 400,
+        }),
+      ),
+    'Upgrade request required',
+  ],
+  [
+    'the kubelet has no such address',
+    () =>
+      answerStreams(
+        404,
+        JSON.stringify({ kind: 'Status', status: 'Failure', message: '404 page not found', code: 404 }),
+      ),
+    'has no pods/portforward',
+  ],
 ])('where %s, a pod that is called Ready was not looked at', async (_, hide, why) => {
   hide()
   const error = await errorOf(reach('testops-rabbitmq', 5672))
-  expect([error?.code, error?.obstacle, error?.suggestions[0]]).toEqual(['UNREACHABLE', { kind: 'beyond' }, 'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too'])
-  expect(error?.message).toMatch(/^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, and opens no way there from this machine \(node `\S+`\): /)
+  expect([error?.code, error?.obstacle, error?.suggestions[0]]).toEqual([
+    'UNREACHABLE',
+    { kind: 'beyond' },
+    'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too',
+  ])
+  expect(error?.message).toMatch(
+    /^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, and opens no way there from this machine \(node `\S+`\): /,
+  )
   expect(error?.message).toContain(why)
   // who may see nodes sees that this one is lost
   lose(nodeOf())
   const lost = await errorOf(reach('testops-rabbitmq', 5672))
-  expect([lost?.code, lost?.obstacle, lost?.suggestions]).toEqual(['UNAVAILABLE', { kind: 'instances' }, [`kubectl --context test describe node ${nodeOf()}`]])
+  expect([lost?.code, lost?.obstacle, lost?.suggestions]).toEqual([
+    'UNAVAILABLE',
+    { kind: 'instances' },
+    [`kubectl --context test describe node ${nodeOf()}`],
+  ])
   server.cluster.forbidden.push({ resource: 'nodes' })
   expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
 })
 
 const nodeOf = (): string => podOf('testops-rabbitmq').spec.nodeName!
 const answerStreams = (status: number, body: string, type = 'application/json'): void => {
-  server.upgrade = (_asked, _request, socket) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`)
+  server.upgrade = (_asked, _request, socket) =>
+    socket.end(
+      `HTTP/1.1 ${status} No\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    )
 }
 
-test.each([401, 429, 500, 503])('an API server that answers with %i says nothing of what is behind it', async (status) => {
-  server.instead = (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ kind: 'Status', status: 'Failure', message: 'no', code: status })) === undefined
-  expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
-})
+test.each([401, 429, 500, 503])(
+  'an API server that answers with %i says nothing of what is behind it',
+  async (status) => {
+    server.instead = (_, response) =>
+      void response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ kind: 'Status', status: 'Failure', message: 'no', code: status })) === undefined
+    expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
+  },
+)
 
 test('other namespaces that may not be looked at hide no name outside the cluster', async () => {
   server.cluster.forbidden.push({ resource: 'services', namespace: 'internal' })
@@ -242,7 +350,9 @@ test('other namespaces that may not be looked at hide no name outside the cluste
 
 test('an API server that has gone', async () => {
   await server.close()
-  expect(await failureOf(reach('testops-rabbitmq', 5672))).toMatch(/^UNREACHABLE Kubernetes at http:\/\/127\.0\.0\.1:\d+ refused the connection/)
+  expect(await failureOf(reach('testops-rabbitmq', 5672))).toMatch(
+    /^UNREACHABLE Kubernetes at http:\/\/127\.0\.0\.1:\d+ refused the connection/,
+  )
   expect((await errorOf(reach('testops-rabbitmq', 5672)))?.obstacle).toEqual({ kind: 'beyond' })
 })
 
@@ -257,5 +367,9 @@ test.each([
   { host: 'localhost', names: [] },
   { host: '/var/run/postgresql', names: [] },
 ])('what $host may mean', ({ host, names }) => {
-  expect(clusterNames(host, 'testops').map((it) => `${it.service} ${it.namespace} ${it.pod ?? '-'} ${it.isCertain ? 'sure' : 'maybe'}`)).toEqual(names)
+  expect(
+    clusterNames(host, 'testops').map(
+      (it) => `${it.service} ${it.namespace} ${it.pod ?? '-'} ${it.isCertain ? 'sure' : 'maybe'}`,
+    ),
+  ).toEqual(names)
 })

@@ -35,7 +35,13 @@ async function image(...programs: readonly string[]): Promise<string> {
 async function pathOf(program: string): Promise<string> {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
     const path = join(folder, program)
-    if (await access(path).then(() => true, () => false)) return path
+    if (
+      await access(path).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path
   }
   throw new Error(`this machine has no ${program}`)
 }
@@ -70,7 +76,10 @@ async function world(imageOf: (call: ExecCall) => string, wish: Partial<RelayWis
   }
   const said: string[] = []
   const relay: RelayWish = { mayMakePods: true, isLasting: false, tell: (message) => void said.push(message), ...wish }
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 10_000, environment, relay })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 10_000, environment, relay },
+  )
   onTestFinished(async () => platform.close())
   return { cluster, platform, told: said }
 }
@@ -106,14 +115,17 @@ function countAll(socket: Socket): void {
   socket.on('end', () => socket.end(`${length} bytes`))
 }
 
-const ourPods = (cluster: Cluster): string[] => cluster.pods.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('testops-admin-relay-'))
+const ourPods = (cluster: Cluster): string[] =>
+  cluster.pods.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('testops-admin-relay-'))
 
 describe.each([[['perl', 'bash', 'cat']], [['bash', 'cat', 'sleep']], [['nc']]])('an image with %j', (programs) => {
   it('carries several connections at once, as they are', async () => {
     const folder = await image(...programs)
     const { cluster, platform } = await world(() => folder)
     const at = await reached(platform, await listening((socket) => socket.pipe(socket)))
-    const sent = [1, 2, 3].map((seed) => Buffer.alloc(2_000_000, Buffer.from([...Array(251).keys()].map((it) => (it * seed) % 256))))
+    const sent = [1, 2, 3].map((seed) =>
+      Buffer.alloc(2_000_000, Buffer.from([...Array(251).keys()].map((it) => (it * seed) % 256))),
+    )
     const sockets = sent.map(() => client(at))
     const got = await Promise.all(
       sockets.map(async (socket, index) => {
@@ -143,7 +155,12 @@ describe.each([[['perl', 'bash', 'cat']], [['bash', 'cat', 'sleep']], [['nc']]])
     const folder = await image(...programs)
     const { platform } = await world(() => folder)
     const port = await closedPort()
-    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({ code: 'UNREACHABLE', message: expect.stringMatching(/^db\.corp\.invalid:\d+ cannot be reached from pod `testops-testops-[^`]*` either: .*refused/i) as string })
+    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringMatching(
+        /^db\.corp\.invalid:\d+ cannot be reached from pod `testops-testops-[^`]*` either: .*refused/i,
+      ) as string,
+    })
   })
 })
 
@@ -159,7 +176,10 @@ it('that a client has said all is passed on, where the program can', async () =>
 it('what this machine reaches is reached as it is', async () => {
   const { cluster, platform } = await world(() => '')
   const port = await listening((socket) => socket.end())
-  cluster.load('services', { metadata: { name: 'db', namespace: 'testops' }, spec: { type: 'ExternalName', externalName: 'localhost' } })
+  cluster.load('services', {
+    metadata: { name: 'db', namespace: 'testops' },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  })
   expect((await platform.reach({ host: 'db', port }))?.source).toEqual({ host: 'localhost', port, command: null })
   expect(cluster.asked).not.toContain('create pods/exec')
 })
@@ -172,7 +192,11 @@ describe('a pod is made', () => {
     const { cluster, platform, told: said } = await world((call) => (isOurs(call) ? folder : ''))
     const first = await reached(platform, await listening((socket) => socket.end('one')))
     const second = await reached(platform, await listening((socket) => socket.end('two')))
-    expect([String(await buffer(client(first))), String(await buffer(client(second))), ourPods(cluster).length]).toEqual(['one', 'two', 1])
+    expect([
+      String(await buffer(client(first))),
+      String(await buffer(client(second))),
+      ourPods(cluster).length,
+    ]).toEqual(['one', 'two', 1])
     await platform.close()
     expect([ourPods(cluster), said]).toEqual([[], []])
   })
@@ -204,12 +228,26 @@ describe('a pod is made', () => {
     const full = cluster.pods[0]!.spec.nodeName
     const elsewhere = cluster.list('nodes').find(({ metadata }) => metadata.name !== full)!
     const first = cluster.list('nodes').find(({ metadata }) => metadata.name === full)!
-    cluster.update('nodes', elsewhere, (it) => void Object.assign(it['status'] as object, { images: (first['status'] as { images: unknown }).images }))
+    cluster.update(
+      'nodes',
+      elsewhere,
+      (it) => void Object.assign(it['status'] as object, { images: (first['status'] as { images: unknown }).images }),
+    )
     const tried: string[] = []
     cluster.changes.on('change', ({ type, object: pod }: { type: string; object: Pod }) => {
       if (!pod.metadata.name.startsWith('testops-admin-') || type === 'DELETED') return
       if (type === 'ADDED') tried.push(pod.spec.nodeName!)
-      if (pod.spec.nodeName === full && pod.status.phase !== 'Failed') cluster.update('pods', pod, (it) => void (it['status'] = { phase: 'Failed', reason: 'OutOfpods', message: 'Node did not have enough resource: pods' }))
+      if (pod.spec.nodeName === full && pod.status.phase !== 'Failed')
+        cluster.update(
+          'pods',
+          pod,
+          (it) =>
+            void (it['status'] = {
+              phase: 'Failed',
+              reason: 'OutOfpods',
+              message: 'Node did not have enough resource: pods',
+            }),
+        )
     })
     const at = await reached(platform, await listening((socket) => socket.end('hello')))
     expect([String(await buffer(client(at))), tried]).toEqual(['hello', [full, elsewhere.metadata.name]])
@@ -218,7 +256,10 @@ describe('a pod is made', () => {
   it('by no one who may change nothing', async () => {
     const { cluster, platform } = await world(() => '', { mayMakePods: false })
     const port = await closedPort()
-    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({ code: 'REFUSED', message: 'no pod of the service can carry a connection, and no other may be made for it from here' })
+    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
+      code: 'REFUSED',
+      message: 'no pod of the service can carry a connection, and no other may be made for it from here',
+    })
     expect(ourPods(cluster)).toEqual([])
   })
 
@@ -226,14 +267,22 @@ describe('a pod is made', () => {
     const folder = await image()
     const { cluster, platform } = await world((call) => (isOurs(call) ? folder : ''))
     const port = await closedPort()
-    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^no pod of our own can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/) as string })
+    expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(
+        /^no pod of our own can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/,
+      ) as string,
+    })
     expect(ourPods(cluster)).toEqual([])
   })
 })
 
 it('what is no name of a host is refused before anything is run', async () => {
   const { cluster, platform } = await world(() => '')
-  expect(await told(platform.reach({ host: '$(id).example.org', port: 5432 }))).toMatchObject({ code: 'CONFIGURATION', message: '$(id).example.org:5432 is no address that could be reached from a pod' })
+  expect(await told(platform.reach({ host: '$(id).example.org', port: 5432 }))).toMatchObject({
+    code: 'CONFIGURATION',
+    message: '$(id).example.org:5432 is no address that could be reached from a pod',
+  })
   expect(cluster.asked).not.toContain('create pods/exec')
 })
 
@@ -245,7 +294,9 @@ describe('pods whose kubelets are out of reach', () => {
     const folder = await image('bash', 'cat', 'sleep')
     const { cluster, platform } = await world(() => folder)
     const own = cluster.pods.filter(({ metadata }) => metadata.name.startsWith('testops-testops-'))
-    own.forEach((pod, index) => cluster.update('pods', pod, (it) => void ((it as Pod).spec.nodeName = nodesOf(cluster)[index]!)))
+    own.forEach((pod, index) =>
+      cluster.update('pods', pod, (it) => void ((it as Pod).spec.nodeName = nodesOf(cluster)[index]!)),
+    )
     hide(cluster, nodesOf(cluster)[0]!)
     const at = await reached(platform, await listening((socket) => socket.end('good-bye')))
     expect(String(await buffer(client(at)))).toBe('good-bye')

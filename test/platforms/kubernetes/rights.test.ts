@@ -17,9 +17,15 @@ interface Rule {
 
 /** `get secrets`, of both kinds of role in the template. */
 async function rightsIn(template: string): Promise<Set<string>> {
-  const objects = loadAll(await readFile(join(import.meta.dirname, '../../../templates/kubernetes', template), 'utf8')) as { rules?: Rule[] }[]
+  const objects = loadAll(
+    await readFile(join(import.meta.dirname, '../../../templates/kubernetes', template), 'utf8'),
+  ) as { rules?: Rule[] }[]
   const rules = objects.flatMap(({ rules: all = [] }) => all)
-  return new Set(rules.flatMap(({ resources, verbs }) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`))))
+  return new Set(
+    rules.flatMap(({ resources, verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    ),
+  )
 }
 
 /** A cluster in which something else watches over the service, and whose pods have trouble. */
@@ -31,10 +37,19 @@ function watched(): Cluster {
     ['kustomizations', 'Kustomization', 'kustomize.toolkit.fluxcd.io'],
     ['helmreleases', 'HelmRelease', 'helm.toolkit.fluxcd.io'],
   ] as const) {
-    cluster.resources.push({ plural, kind, group, version: plural === 'helmreleases' ? 'v2' : plural === 'kustomizations' ? 'v1' : 'v1alpha1', isNamespaced: true })
+    cluster.resources.push({
+      plural,
+      kind,
+      group,
+      version: plural === 'helmreleases' ? 'v2' : plural === 'kustomizations' ? 'v1' : 'v1alpha1',
+      isNamespaced: true,
+    })
   }
   const [workload] = cluster.deployments
-  workload!.metadata.annotations = { ...workload!.metadata.annotations, 'argocd.argoproj.io/tracking-id': 'testops:apps/Deployment:testops/testops-testops' }
+  workload!.metadata.annotations = {
+    ...workload!.metadata.annotations,
+    'argocd.argoproj.io/tracking-id': 'testops:apps/Deployment:testops/testops-testops',
+  }
   workload!.metadata.labels = {
     ...workload!.metadata.labels,
     'kustomize.toolkit.fluxcd.io/name': 'testops',
@@ -47,7 +62,10 @@ function watched(): Cluster {
 
 async function platformFor(cluster: Cluster): Promise<Platform> {
   const { environment } = await startCluster(cluster)
-  const platform = await openKubernetes({ context: null, namespace: null, release: null }, { timeoutMs: 5000, environment })
+  const platform = await openKubernetes(
+    { context: null, namespace: null, release: null },
+    { timeoutMs: 5000, environment },
+  )
   onTestFinished(async () => platform.close())
   return platform
 }
@@ -69,7 +87,10 @@ it('the role for diagnosis is enough to look at everything, and to change nothin
   cluster.granted = await rightsIn('diagnose.yaml')
   const platform = await platformFor(cluster)
   await lookAt(platform)
-  cluster.create('leases', { metadata: { name: 'testops-admin', namespace: 'testops' }, spec: { holderIdentity: 'anna@laptop', leaseDurationSeconds: 30, renewTime: new Date().toISOString() } })
+  cluster.create('leases', {
+    metadata: { name: 'testops-admin', namespace: 'testops' },
+    spec: { holderIdentity: 'anna@laptop', leaseDurationSeconds: 30, renewTime: new Date().toISOString() },
+  })
   expect(await (await platform.service()).operator?.()).toMatchObject({ who: 'anna@laptop' })
   expect([...cluster.granted].filter((right) => !/^(?:get|list|create pods\/portforward)/.test(right))).toEqual([])
   await expect((await platform.control()).stop({ timeoutMs: 2000 })).rejects.toMatchObject({ code: 'FORBIDDEN' })
@@ -98,13 +119,17 @@ it('the role for what is done on request is enough to run programs in pods, and 
   cluster.granted = await rightsIn('on-request.yaml')
   cluster.hooks.exec = ({ command }) => (command[0] === 'cat' ? spawn('echo', [`flags : ${v3Flags.join(' ')}`]) : null)
   cluster.isFrozen = true
-  for (const { metadata, status } of cluster.pods) if (!metadata.name.startsWith('testops-testops')) status.containerStatuses = []
+  for (const { metadata, status } of cluster.pods)
+    if (!metadata.name.startsWith('testops-testops')) status.containerStatuses = []
   const platform = await platformFor(cluster)
   const service = await platform.service()
   expect(await service.resolve('jira.example.org')).toBe(null)
   for (const { status } of cluster.pods) Object.assign(status, { phase: 'Pending', containerStatuses: [] })
   const told: string[] = []
-  const machines = await platform.prove!(await service.machines(), { mayMakePods: true, tell: (message) => void told.push(message) })
+  const machines = await platform.prove!(await service.machines(), {
+    mayMakePods: true,
+    tell: (message) => void told.push(message),
+  })
   expect([machines.map(({ processors }) => processors.length), told]).toEqual([[1, 1], []])
   expect([...cluster.asked].filter((it) => !cluster.granted?.has(it))).toEqual([])
   expect(cluster.asked).toContain('delete pods')

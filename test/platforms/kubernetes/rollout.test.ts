@@ -17,7 +17,9 @@ const name = 'testops-testops'
 const setting = { name: 'VENDOR_RABBIT_DURABLE', from: null, to: 'true' }
 const waiting = { timeoutMs: 5000 }
 
-async function opened(prepare: (cluster: Cluster) => void | Promise<void> = () => undefined): Promise<{ cluster: Cluster; platform: Platform }> {
+async function opened(
+  prepare: (cluster: Cluster) => void | Promise<void> = () => undefined,
+): Promise<{ cluster: Cluster; platform: Platform }> {
   const { cluster, environment } = await startCluster()
   await prepare(cluster)
   const platform = await openKubernetes(settings, { timeoutMs: 5000, environment })
@@ -27,8 +29,10 @@ async function opened(prepare: (cluster: Cluster) => void | Promise<void> = () =
 
 const deployment = (cluster: Cluster): Workload => cluster.get('deployments', 'testops', name) as Workload
 const podsOf = (cluster: Cluster): Pod[] => cluster.pods.filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
-const isReady = ({ status }: Pod): boolean => status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True')
-const edit = (cluster: Cluster, change: (it: Workload) => void): void => cluster.update('deployments', deployment(cluster), (it) => change(it as Workload))
+const isReady = ({ status }: Pod): boolean =>
+  status.conditions.some(({ type, status: it }) => type === 'Ready' && it === 'True')
+const edit = (cluster: Cluster, change: (it: Workload) => void): void =>
+  cluster.update('deployments', deployment(cluster), (it) => change(it as Workload))
 
 /** As it was recorded, with nothing that moves. */
 function recorded(of: string) {
@@ -42,10 +46,23 @@ const statefulSet = (cluster: Cluster): Workload => cluster.get('statefulsets', 
 
 /** The service in a StatefulSet of one replica, in place of its Deployment. */
 function asStatefulSet(cluster: Cluster): void {
-  const { metadata: { labels }, spec: { selector, template } } = deployment(cluster)
+  const {
+    metadata: { labels },
+    spec: { selector, template },
+  } = deployment(cluster)
   cluster.remove('deployments', deployment(cluster))
   for (const pod of podsOf(cluster)) cluster.remove('pods', pod)
-  cluster.create('statefulsets', { metadata: { name, namespace: 'testops', ...(labels && { labels }) }, spec: { replicas: 1, serviceName: name, selector, template, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } }, status: {} })
+  cluster.create('statefulsets', {
+    metadata: { name, namespace: 'testops', ...(labels && { labels }) },
+    spec: {
+      replicas: 1,
+      serviceName: name,
+      selector,
+      template,
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+    },
+    status: {},
+  })
 }
 
 /** Pods that are there, and ready. */
@@ -73,9 +90,24 @@ describe('what keeps pods from coming back', () => {
   })
 
   test.each<[recording: string, kinds: string[], message: RegExp, proof: string]>([
-    ['deployment-paused', ['lasting'], /^Deployment `testops-testops` in namespace `testops` is paused: pods that start do not have what is changed in it$/, 'kubectl --context test -n testops rollout resume deployment/testops-testops'],
-    ['deployment-stuck-rollout', ['unready'], /^pods of the former declaration serve, and those of the newest are not ready \(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\): after a stop only the newest are started$/, 'kubectl --context test -n testops rollout undo deployment/testops-testops'],
-    ['deployment-updated-replicas-missing', ['lasting', 'unready'], /^the cluster refuses to make pods \(FailedCreate: pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": /, 'kubectl --context test -n testops describe deployment/testops-testops'],
+    [
+      'deployment-paused',
+      ['lasting'],
+      /^Deployment `testops-testops` in namespace `testops` is paused: pods that start do not have what is changed in it$/,
+      'kubectl --context test -n testops rollout resume deployment/testops-testops',
+    ],
+    [
+      'deployment-stuck-rollout',
+      ['unready'],
+      /^pods of the former declaration serve, and those of the newest are not ready \(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\): after a stop only the newest are started$/,
+      'kubectl --context test -n testops rollout undo deployment/testops-testops',
+    ],
+    [
+      'deployment-updated-replicas-missing',
+      ['lasting', 'unready'],
+      /^the cluster refuses to make pods \(FailedCreate: pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": /,
+      'kubectl --context test -n testops describe deployment/testops-testops',
+    ],
   ])('%s', async (recording, kinds, message, proof) => {
     const { platform } = await opened(recorded(recording))
     const found = await obstacles(platform)
@@ -101,7 +133,11 @@ describe('what keeps pods from coming back', () => {
     const found = await obstacles(platform)
     expect(found.map(({ kind }) => kind)).toEqual(kinds)
     const told = `FailedCreate: create Pod testops-testops-1 in StatefulSet testops-testops failed error: pods "testops-testops-1" is forbidden: ${refusal}`
-    if (!forbid) expect([found[0]?.message, (await (await platform.service()).status()).detail]).toEqual([`the cluster refuses to make pods (${told})`, `1 of 2 replicas ready; ${told}`])
+    if (!forbid)
+      expect([found[0]?.message, (await (await platform.service()).status()).detail]).toEqual([
+        `the cluster refuses to make pods (${told})`,
+        `1 of 2 replicas ready; ${told}`,
+      ])
     // what was refused and is made by now is over
     delete cluster.hooks.admitting
     await expect.poll(() => podsOf(cluster).filter(isReady).length, { timeout: 5000 }).toBe(2)
@@ -110,12 +146,19 @@ describe('what keeps pods from coming back', () => {
 
   test('an image that cannot be pulled, while the pods of before serve', async () => {
     const { cluster, platform } = await opened(up)
-    cluster.hooks.starting = () => ({ waiting: 'ImagePullBackOff', message: 'Back-off pulling image "registry.example.org/testops/testops:nopull"' })
+    cluster.hooks.starting = () => ({
+      waiting: 'ImagePullBackOff',
+      message: 'Back-off pulling image "registry.example.org/testops/testops:nopull"',
+    })
     renewed(cluster)
     cluster.settle()
-    await expect.poll(async () => (await obstacles(platform)).map(({ kind }) => kind).sort()).toEqual(['image', 'unready'])
+    await expect
+      .poll(async () => (await obstacles(platform)).map(({ kind }) => kind).sort())
+      .toEqual(['image', 'unready'])
     const [image] = await obstacles(platform)
-    expect(image?.message).toMatch(/^container testops-testops of pod `testops-testops-\S+` cannot start \(ImagePullBackOff: Back-off pulling image "registry\.example\.org\/testops\/testops:nopull"\)$/)
+    expect(image?.message).toMatch(
+      /^container testops-testops of pod `testops-testops-\S+` cannot start \(ImagePullBackOff: Back-off pulling image "registry\.example\.org\/testops\/testops:nopull"\)$/,
+    )
     expect(podsOf(cluster).filter(isReady)).toHaveLength(2)
   })
 
@@ -133,9 +176,24 @@ describe('what keeps pods from coming back', () => {
   })
 
   test.each<[what: string, nodes: (cluster: Cluster, node: string) => void, message: RegExp | null]>([
-    ['is lost', (cluster, node) => cluster.update('nodes', cluster.get('nodes', null, node), unready), /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: whether it has ended is never known$/],
-    ['is gone', (cluster, node) => cluster.remove('nodes', cluster.get('nodes', null, node)), /is on node `\S+`, which is not Ready/],
-    ['may not be seen', (cluster, node) => (cluster.update('nodes', cluster.get('nodes', null, node), unready), void cluster.forbidden.push({ resource: 'nodes' })), null],
+    [
+      'is lost',
+      (cluster, node) => cluster.update('nodes', cluster.get('nodes', null, node), unready),
+      /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: whether it has ended is never known$/,
+    ],
+    [
+      'is gone',
+      (cluster, node) => cluster.remove('nodes', cluster.get('nodes', null, node)),
+      /is on node `\S+`, which is not Ready/,
+    ],
+    [
+      'may not be seen',
+      (cluster, node) => (
+        cluster.update('nodes', cluster.get('nodes', null, node), unready),
+        void cluster.forbidden.push({ resource: 'nodes' })
+      ),
+      null,
+    ],
   ])('a node that %s', async (_, change, message) => {
     const { platform } = await opened(async (cluster) => {
       await up(cluster)
@@ -160,14 +218,21 @@ describe('what keeps pods from coming back', () => {
     const { platform } = await opened(async (cluster) => {
       await up(cluster)
       cluster.isFrozen = true
-      cluster.update('pods', podsOf(cluster)[0]!, ({ metadata }) => void (metadata.deletionTimestamp = '2026-11-21T03:00:00Z'))
+      cluster.update(
+        'pods',
+        podsOf(cluster)[0]!,
+        ({ metadata }) => void (metadata.deletionTimestamp = '2026-11-21T03:00:00Z'),
+      )
     })
-    expect((await obstacles(platform)).map(({ message }) => message)).toEqual([expect.stringMatching(/^pod `testops-testops-\S+` has been Terminating since 2026-11-21T03:00:00Z$/)])
+    expect((await obstacles(platform)).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^pod `testops-testops-\S+` has been Terminating since 2026-11-21T03:00:00Z$/),
+    ])
   })
 })
 
 function unready(node: { [key: string]: unknown }): void {
-  for (const condition of (node['status'] as { conditions: { type: string; status: string }[] }).conditions) if (condition.type === 'Ready') condition.status = 'Unknown'
+  for (const condition of (node['status'] as { conditions: { type: string; status: string }[] }).conditions)
+    if (condition.type === 'Ready') condition.status = 'Unknown'
 }
 
 describe('the risk', () => {
@@ -176,9 +241,39 @@ describe('the risk', () => {
   test.each([
     { found: [], mends: [], risks: [] },
     { found: [unreadyOne], mends: ['unready'] as const, risks: [] },
-    { found: [unreadyOne], mends: [], risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: old pods serve', proof: ['look'] }] },
-    { found: [lasting, unreadyOne], mends: ['unready'] as const, risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: it is paused', proof: ['look', 'resume it'] }] },
-    { found: [lasting, unreadyOne], mends: [], risks: [{ name: 'stuck-rollout', message: 'the service may not come back once it is stopped: it is paused; old pods serve', proof: ['look', 'resume it'] }] },
+    {
+      found: [unreadyOne],
+      mends: [],
+      risks: [
+        {
+          name: 'stuck-rollout',
+          message: 'the service may not come back once it is stopped: old pods serve',
+          proof: ['look'],
+        },
+      ],
+    },
+    {
+      found: [lasting, unreadyOne],
+      mends: ['unready'] as const,
+      risks: [
+        {
+          name: 'stuck-rollout',
+          message: 'the service may not come back once it is stopped: it is paused',
+          proof: ['look', 'resume it'],
+        },
+      ],
+    },
+    {
+      found: [lasting, unreadyOne],
+      mends: [],
+      risks: [
+        {
+          name: 'stuck-rollout',
+          message: 'the service may not come back once it is stopped: it is paused; old pods serve',
+          proof: ['look', 'resume it'],
+        },
+      ],
+    },
   ])('of $found.length obstacles, of which it mends $mends', async ({ found, mends, risks }) => {
     expect(await rolloutRisks(fakeService({ startObstacles: found }), { mends })).toEqual(risks)
   })
@@ -203,7 +298,10 @@ describe('a Deployment at which its controller has not looked yet', () => {
     })
     const control = await platform.control()
     const error = await errorOf(control.stop({ timeoutMs: 300 }))
-    expect([error?.code, error?.message]).toEqual(['TIMED_OUT', "no pod of the service is left, and the cluster's controller has not seen within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0: it may still start one"])
+    expect([error?.code, error?.message]).toEqual([
+      'TIMED_OUT',
+      "no pod of the service is left, and the cluster's controller has not seen within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0: it may still start one",
+    ])
     cluster.isFrozen = false
     cluster.settle()
     expect((await control.stop(waiting)).state).toBe('stopped')
@@ -225,7 +323,10 @@ describe('a Deployment at which its controller has not looked yet', () => {
 
 describe.each([
   { what: 'Recreate', strategy: { type: 'Recreate' } },
-  { what: 'maxUnavailable 100 %', strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: '100%' } } },
+  {
+    what: 'maxUnavailable 100 %',
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: '100%' } },
+  },
 ])('with strategy $what', ({ strategy }) => {
   const prepared = async (it: Cluster): Promise<void> => {
     edit(it, ({ spec }) => void (spec['strategy'] = strategy))
@@ -239,7 +340,11 @@ describe.each([
     expect(await control.writeSetting(setting)).toBe('set')
     expect(await (await platform.service()).status()).toMatchObject({ state: 'stopped', formerReplicas: 2 })
     expect((await control.start(waiting)).state).toBe('running')
-    expect(podsOf(cluster).map(({ spec }) => spec.containers[0]?.env?.findLast(({ name: it }) => it === setting.name)?.value)).toEqual(['true', 'true'])
+    expect(
+      podsOf(cluster).map(
+        ({ spec }) => spec.containers[0]?.env?.findLast(({ name: it }) => it === setting.name)?.value,
+      ),
+    ).toEqual(['true', 'true'])
   })
 
   test('a rollout in which no pod serves is over only once all are new', async () => {
@@ -247,12 +352,21 @@ describe.each([
     const service = await platform.service()
     renewed(cluster)
     const seen: { isOver: boolean; isNew: boolean; serving: number }[] = []
-    await expect.poll(async () => {
-      const { state, isRollingOut } = await service.status()
-      const pods = podsOf(cluster).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      seen.push({ isOver: state === 'running' && isRollingOut !== true, isNew: pods.length === 2 && pods.every(({ spec }) => spec.containers[0]!.image.endsWith(':nopull')), serving: pods.filter(isReady).length })
-      return seen.at(-1)!.isOver
-    }, { interval: 5, timeout: 5000 }).toBe(true)
+    await expect
+      .poll(
+        async () => {
+          const { state, isRollingOut } = await service.status()
+          const pods = podsOf(cluster).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+          seen.push({
+            isOver: state === 'running' && isRollingOut !== true,
+            isNew: pods.length === 2 && pods.every(({ spec }) => spec.containers[0]!.image.endsWith(':nopull')),
+            serving: pods.filter(isReady).length,
+          })
+          return seen.at(-1)!.isOver
+        },
+        { interval: 5, timeout: 5000 },
+      )
+      .toBe(true)
     expect(seen.filter(({ isOver, isNew }) => isOver && !isNew)).toEqual([])
     expect(Math.min(...seen.map(({ serving }) => serving))).toBe(0)
   })
@@ -263,7 +377,14 @@ describe.each([
       it.hooks.starting = () => ({ waiting: 'ImagePullBackOff', message: 'Back-off pulling image' })
       renewed(it)
     })
-    await expect.poll(() => podsOf(cluster).filter(({ status }) => status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff')).length).toBe(2)
+    await expect
+      .poll(
+        () =>
+          podsOf(cluster).filter(({ status }) =>
+            status.containerStatuses?.some(({ state }) => state['waiting']?.['reason'] === 'ImagePullBackOff'),
+          ).length,
+      )
+      .toBe(2)
     expect((await obstacles(platform)).map(({ kind }) => kind)).toEqual(['image', 'image'])
   })
 })
@@ -275,7 +396,11 @@ describe('a start is over', () => {
     await control.stop(waiting)
     expect(await control.writeSetting(setting)).toBe('set')
     await control.start(waiting)
-    expect(podsOf(cluster).map(({ spec }) => spec.containers[0]?.env?.some(({ name: it, value }) => it === setting.name && value === 'true'))).toEqual([true, true])
+    expect(
+      podsOf(cluster).map(({ spec }) =>
+        spec.containers[0]?.env?.some(({ name: it, value }) => it === setting.name && value === 'true'),
+      ),
+    ).toEqual([true, true])
   })
 
   test('never for a Deployment that is paused, whose pods do not have the setting: that is told at once', async () => {
@@ -292,7 +417,10 @@ describe('a start is over', () => {
       'the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held',
       ['kubectl --context test -n testops rollout resume deployment/testops-testops'],
     ])
-    expect(await (await platform.service()).status()).toMatchObject({ isRollingOut: true, detail: '2 of 2 replicas ready; its update is held' })
+    expect(await (await platform.service()).status()).toMatchObject({
+      isRollingOut: true,
+      detail: '2 of 2 replicas ready; its update is held',
+    })
     // what was changed is taken back, and it runs as before
     await control.stop(waiting)
     expect(await control.writeSetting({ name: setting.name, from: 'true', to: null })).toBe('set')
@@ -305,7 +433,14 @@ describe('a start is over', () => {
 
   test('what pods that serve lack is told, whatever is counted', async () => {
     const { cluster, platform } = await opened(async (it) => {
-      edit(it, ({ spec }) => void spec.template.spec.containers[0]!.env?.push({ name: 'JAVA_TOOL_OPTIONS', value: '-Xmx2g' }, { name: 'TZ', value: 'UTC' }))
+      edit(
+        it,
+        ({ spec }) =>
+          void spec.template.spec.containers[0]!.env?.push(
+            { name: 'JAVA_TOOL_OPTIONS', value: '-Xmx2g' },
+            { name: 'TZ', value: 'UTC' },
+          ),
+      )
       for (const pod of podsOf(it)) it.remove('pods', pod)
       await up(it)
       it.isFrozen = true
@@ -313,41 +448,76 @@ describe('a start is over', () => {
     const service = await platform.service()
     const changed = ['SPRING_DATA_REDIS_HOST', 'JAVA_TOOL_OPTIONS', 'VENDOR_RABBIT_DURABLE']
     const lacks = async (): Promise<string[]> => ((await service.lacks?.(changed)) ?? []).map(({ message }) => message)
-    const change = (pod: Pod, how: (container: Pod['spec']['containers'][number]) => void): void => cluster.update('pods', pod, (it) => how((it as Pod).spec.containers[0]!))
+    const change = (pod: Pod, how: (container: Pod['spec']['containers'][number]) => void): void =>
+      cluster.update('pods', pod, (it) => how((it as Pod).spec.containers[0]!))
     const [first] = podsOf(cluster)
-    const withValue = (name: string, to: (value: string) => string) => (it: Pod['spec']['containers'][number]): void => void (it.env = (it.env ?? []).map((entry) => (entry.name === name ? { ...entry, value: to(entry.value ?? '') } : entry)))
+    const withValue =
+      (name: string, to: (value: string) => string) =>
+      (it: Pod['spec']['containers'][number]): void =>
+        void (it.env = (it.env ?? []).map((entry) =>
+          entry.name === name ? { ...entry, value: to(entry.value ?? '') } : entry,
+        ))
     expect(await lacks()).toEqual([])
     // put before and behind it on the way into the pod, or in place of its tag
     const { image } = first!.spec.containers[0]!
     const digest = `@sha256:${'0'.repeat(64)}`
     change(first!, (it) => void (it.image = `mirror.example.org/${image}${digest}`))
-    change(first!, withValue('JAVA_TOOL_OPTIONS', (value) => `${value} -javaagent:other.jar`))
+    change(
+      first!,
+      withValue('JAVA_TOOL_OPTIONS', (value) => `${value} -javaagent:other.jar`),
+    )
     expect(await lacks()).toEqual([])
     change(first!, (it) => void (it.image = `${image.replace(/:[^:/]*$/, '')}${digest}`))
-    change(first!, withValue('TZ', () => 'of others, and none that was changed'))
+    change(
+      first!,
+      withValue('TZ', () => 'of others, and none that was changed'),
+    )
     expect(await lacks()).toEqual([])
-    change(first!, withValue('SPRING_DATA_REDIS_HOST', () => 'other'))
+    change(
+      first!,
+      withValue('SPRING_DATA_REDIS_HOST', () => 'other'),
+    )
     change(first!, (it) => void (it.image = `${image}u99`))
-    expect(await lacks()).toEqual([`pod \`${first!.metadata.name}\` serves with another image and another value of SPRING_DATA_REDIS_HOST than Deployment \`testops-testops\` in namespace \`testops\` declares`])
+    expect(await lacks()).toEqual([
+      `pod \`${first!.metadata.name}\` serves with another image and another value of SPRING_DATA_REDIS_HOST than Deployment \`testops-testops\` in namespace \`testops\` declares`,
+    ])
   })
 
-  test.each(['deployment-stuck-rollout', 'deployment-updated-replicas-missing'])('never as of %s', async (recording) => {
-    const { platform } = await opened(recorded(recording))
-    const error = await errorOf((await platform.control()).start({ timeoutMs: 300 }))
-    expect([error?.code, error?.message]).toEqual(['TIMED_OUT', expect.stringMatching(/^the service is not ready within 0\.3 s: /)])
-  })
+  test.each(['deployment-stuck-rollout', 'deployment-updated-replicas-missing'])(
+    'never as of %s',
+    async (recording) => {
+      const { platform } = await opened(recorded(recording))
+      const error = await errorOf((await platform.control()).start({ timeoutMs: 300 }))
+      expect([error?.code, error?.message]).toEqual([
+        'TIMED_OUT',
+        expect.stringMatching(/^the service is not ready within 0\.3 s: /),
+      ])
+    },
+  )
 })
 
 test.each([
   { what: 'nothing', spec: {}, held: false },
   { what: 'a pause', spec: { paused: true }, held: true },
-  { what: 'a partition', spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } }, held: true },
-  { what: 'a partition of none', spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } }, held: false },
+  {
+    what: 'a partition',
+    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } },
+    held: true,
+  },
+  {
+    what: 'a partition of none',
+    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
+    held: false,
+  },
 ])('an update is held by $what: $held', ({ spec, held }) => {
   const template = { spec: { containers: [] } }
   expect(isHeld({ metadata: { name }, spec: { selector: {}, template, ...spec } })).toBe(held)
   // a number that is missing is none
   const status = { observedGeneration: 2, replicas: 2, readyReplicas: 2 }
   const workload = { metadata: { name, generation: 2 }, spec: { replicas: 2, selector: {}, template } }
-  expect([isRolledOut({ ...workload, status }), isRolledOut({ ...workload, status: { ...status, updatedReplicas: 2 } }), isRolledOut({ ...workload, status: { ...status, updatedReplicas: 2, observedGeneration: 1 } })]).toEqual([false, true, false])
+  expect([
+    isRolledOut({ ...workload, status }),
+    isRolledOut({ ...workload, status: { ...status, updatedReplicas: 2 } }),
+    isRolledOut({ ...workload, status: { ...status, updatedReplicas: 2, observedGeneration: 1 } }),
+  ]).toEqual([false, true, false])
 })

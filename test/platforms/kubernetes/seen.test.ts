@@ -4,7 +4,10 @@ import { openKubernetes } from '../../../src/platforms/kubernetes/index.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import { startCluster } from './cluster.ts'
 
-const lists = ['GET /apis/apps/v1/namespaces/testops/deployments?limit=500', 'GET /apis/apps/v1/namespaces/testops/statefulsets?limit=500']
+const lists = [
+  'GET /apis/apps/v1/namespaces/testops/deployments?limit=500',
+  'GET /apis/apps/v1/namespaces/testops/statefulsets?limit=500',
+]
 
 interface Opened {
   /** what was asked, in the order in which that came */
@@ -14,7 +17,15 @@ interface Opened {
 }
 
 /** Finds the deployment, and opens what was found so much later. */
-async function foundAndOpened({ isKept, laterMs = 0, change = () => undefined }: { isKept: boolean; laterMs?: number; change?: (world: Cluster) => void }): Promise<Opened> {
+async function foundAndOpened({
+  isKept,
+  laterMs = 0,
+  change = () => undefined,
+}: {
+  isKept: boolean
+  laterMs?: number
+  change?: (world: Cluster) => void
+}): Promise<Opened> {
   const { server, cluster, environment } = await startCluster()
   const connections = new Set<unknown>()
   server.instead = ({ socket }) => {
@@ -26,7 +37,10 @@ async function foundAndOpened({ isKept, laterMs = 0, change = () => undefined }:
   const clock = vi.spyOn(performance, 'now').mockReturnValue(now + laterMs)
   onTestFinished(() => clock.mockRestore())
   change(cluster)
-  const platform = await openKubernetes({ context: 'test', namespace: 'testops', release: 'testops' }, { timeoutMs: 5000, environment, seen: found[0]?.seen })
+  const platform = await openKubernetes(
+    { context: 'test', namespace: 'testops', release: 'testops' },
+    { timeoutMs: 5000, environment, seen: found[0]?.seen },
+  )
   try {
     const { build } = await (await platform.service()).image()
     return { requests: server.requests.filter((it) => lists.includes(it)), connections: connections.size, build }
@@ -38,8 +52,11 @@ async function foundAndOpened({ isKept, laterMs = 0, change = () => undefined }:
 const renewed = (world: Cluster): void => {
   const deployment = world.get('deployments', 'testops', 'testops-testops')
   world.update('deployments', deployment, (it) => {
-    const { containers } = (it as unknown as { spec: { template: { spec: { containers: { name: string; image: string }[] } } } }).spec.template.spec
-    for (const container of containers) if (container.name === 'testops-testops') container.image = 'registry.example.org/testops/testops:527u01'
+    const { containers } = (
+      it as unknown as { spec: { template: { spec: { containers: { name: string; image: string }[] } } } }
+    ).spec.template.spec
+    for (const container of containers)
+      if (container.name === 'testops-testops') container.image = 'registry.example.org/testops/testops:527u01'
   })
 }
 

@@ -27,8 +27,16 @@ test('file and cluster have it, a second time there is nothing to do, and undo t
   const { someone, text, image, history, cluster } = await situation()
   const ended = await someone.repair(legacy)
   expect(endOf(ended)).toEqual(done)
-  expect([await text(), image(), await history()]).toEqual([after, is, ['superseded: Install complete', 'deployed: Upgrade complete']])
-  expect(cluster.pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ spec }) => spec.containers[0]!.image)).toEqual([is])
+  expect([await text(), image(), await history()]).toEqual([
+    after,
+    is,
+    ['superseded: Install complete', 'deployed: Upgrade complete'],
+  ])
+  expect(
+    cluster.pods
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ spec }) => spec.containers[0]!.image),
+  ).toEqual([is])
   expect(endOf(await someone.repair(legacy))).toEqual({ code: 0, outcome: 'nothing-to-do' })
   const { run } = ended.json<RepairDocument>()
   expect(endOf(await someone.repair(['undo', run!]))).toEqual(done)
@@ -40,7 +48,10 @@ test('a setting is set through the values, with the chart of a flag, on a servic
   const { someone, text, file, cluster } = await situation({ settings: {} })
   const words = ['set-env', 'ALLURE_REDIS_SESSIONTTL=10d', '--values', file, '--apply', '--chart', chart]
   expect(endOf(await someone.repair(words))).toEqual(done)
-  const env = (): unknown => cluster.deployments[0]!.spec.template.spec.containers[0]!.env?.find(({ name }) => name === 'ALLURE_REDIS_SESSIONTTL')
+  const env = (): unknown =>
+    cluster.deployments[0]!.spec.template.spec.containers[0]!.env?.find(
+      ({ name }) => name === 'ALLURE_REDIS_SESSIONTTL',
+    )
   expect(env()).toEqual({ name: 'ALLURE_REDIS_SESSIONTTL', value: '10d' })
   await writeFile(file, (await text()).replace('10d', '12d'))
   expect(endOf(await someone.repair(words.with(1, 'ALLURE_REDIS_SESSIONTTL=12d')))).toEqual(done)
@@ -51,9 +62,15 @@ test('a dry run changes nothing, and without a confirmation the command is told 
   const { someone, server, text, history } = await situation()
   const seen = server.requests.length
   const dry = await someone.run([...legacy, '--dry-run', '--json'])
-  expect([dry.code, dry.json<RepairDocument>().plan.steps.map(({ action }) => action.kind)]).toEqual([0, ['edit-values', 'upgrade-release', 'await-rollout']])
+  expect([dry.code, dry.json<RepairDocument>().plan.steps.map(({ action }) => action.kind)]).toEqual([
+    0,
+    ['edit-values', 'upgrade-release', 'await-rollout'],
+  ])
   const unasked = await someone.run(legacy)
-  expect([unasked.code, unasked.stderr.replace(/\s+/g, ' ')]).toEqual([4, expect.stringContaining('testops-admin use-legacy-image --apply --build 527u01 --confirm prod') as string])
+  expect([unasked.code, unasked.stderr.replace(/\s+/g, ' ')]).toEqual([
+    4,
+    expect.stringContaining('testops-admin use-legacy-image --apply --build 527u01 --confirm prod') as string,
+  ])
   expect((await someone.run([...legacy, '--confirm', 'values.yaml'])).code).toBe(4)
   expect(server.requests.slice(seen).filter((it) => !isQuestion(it))).toEqual([])
   expect([await text(), await history()]).toEqual([before, ['deployed: Install complete']])
@@ -61,7 +78,16 @@ test('a dry run changes nothing, and without a confirmation the command is told 
 
 test('with -d alone the file of the configuration is edited, and the cluster is left alone', async () => {
   const { someone, text, image } = await situation()
-  const ended = await someone.run(['use-legacy-image', '-d', 'prod', '--build', '527u01', '--confirm', 'values.yaml', '--json'])
+  const ended = await someone.run([
+    'use-legacy-image',
+    '-d',
+    'prod',
+    '--build',
+    '527u01',
+    '--confirm',
+    'values.yaml',
+    '--json',
+  ])
   expect([endOf(ended), await text(), image()]).toEqual([done, after, was])
   // the release has still to get it
   expect(endOf(await someone.repair(legacy))).toEqual(done)

@@ -1,7 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kubernetesTools } from '../../support/kubernetes-tools.ts'
 import { isCampaign, spread } from '../support/failpoints.ts'
-import { all, deployment, done, former, helm4, is, kubectl, legacy, managers, name, slowSituation, upgrade, valueOf, wanted, was } from './owners.ts'
+import {
+  all,
+  deployment,
+  done,
+  former,
+  helm4,
+  is,
+  kubectl,
+  legacy,
+  managers,
+  name,
+  slowSituation,
+  upgrade,
+  valueOf,
+  wanted,
+  was,
+} from './owners.ts'
 import { before, chart, isQuestion } from './situation.ts'
 import type { Situation } from './situation.ts'
 
@@ -10,21 +26,25 @@ beforeAll(async () => {
   await kubernetesTools({ isHelm3: true })
 }, 300_000)
 
-test.each(isCampaign ? all : [helm4])('$what applies what it has after the service was stopped and started, with as many replicas or others', async ({ given, apply }) => {
-  const it = await slowSituation(given)
-  await apply(it)
-  await kubectl(it, 'scale', 'deployment/testops-testops', '--replicas=2')
-  await done(it, ['service', 'stop'])
-  await done(it, ['service', 'start'])
-  expect(managers(it)).not.toContain('testops-admin')
-  await apply(it)
-  expect(deployment(it).spec.replicas).toBe(1)
-  await done(it, ['service', 'restart'])
-  await apply(it)
-  await done(it, ['service', 'stop'])
-  await apply(it)
-  expect(managers(it)).not.toContain('testops-admin')
-}, 240_000)
+test.each(isCampaign ? all : [helm4])(
+  '$what applies what it has after the service was stopped and started, with as many replicas or others',
+  async ({ given, apply }) => {
+    const it = await slowSituation(given)
+    await apply(it)
+    await kubectl(it, 'scale', 'deployment/testops-testops', '--replicas=2')
+    await done(it, ['service', 'stop'])
+    await done(it, ['service', 'start'])
+    expect(managers(it)).not.toContain('testops-admin')
+    await apply(it)
+    expect(deployment(it).spec.replicas).toBe(1)
+    await done(it, ['service', 'restart'])
+    await apply(it)
+    await done(it, ['service', 'stop'])
+    await apply(it)
+    expect(managers(it)).not.toContain('testops-admin')
+  },
+  240_000,
+)
 
 describe('killed between a write and giving its fields up', () => {
   /** The program, ended as soon as it asks for the nth time to give up what it owns. */
@@ -32,7 +52,8 @@ describe('killed between a write and giving its fields up', () => {
     let left = nth
     const begun = it.someone.begin([...words, '--confirm', 'prod', '--json'])
     it.server.instead = ({ method, url = '' }, response) => {
-      if (method !== 'PATCH' || url.includes('dryRun') || !managers(it).includes('testops-admin') || --left > 0) return false
+      if (method !== 'PATCH' || url.includes('dryRun') || !managers(it).includes('testops-admin') || --left > 0)
+        return false
       begun.child.kill('SIGKILL')
       response.destroy()
       return true
@@ -48,23 +69,43 @@ describe('killed between a write and giving its fields up', () => {
     { when: 'when the service is started', nth: 3 },
   ]
 
-  test.each(spread(instants.flatMap((it) => ['resume', 'undo'].map((way) => ({ ...it, way }))), 3, 0))('$when: $way leaves nothing', async ({ nth, way }) => {
-    const it = await slowSituation()
-    await killedBefore(it, nth, ['set-env', `${name}=${wanted}`])
-    const { runs } = (await it.someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-    await done(it, way === 'undo' ? ['undo', runs[0]!.run] : ['resume'])
-    expect([managers(it).includes('testops-admin'), valueOf(it)]).toEqual([false, way === 'undo' ? former : wanted])
-    await upgrade(it, '7200')
-    expect(valueOf(it)).toBe('7200')
-  }, 120_000)
+  test.each(
+    spread(
+      instants.flatMap((it) => ['resume', 'undo'].map((way) => ({ ...it, way }))),
+      3,
+      0,
+    ),
+  )(
+    '$when: $way leaves nothing',
+    async ({ nth, way }) => {
+      const it = await slowSituation()
+      await killedBefore(it, nth, ['set-env', `${name}=${wanted}`])
+      const { runs } = (await it.someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+      await done(it, way === 'undo' ? ['undo', runs[0]!.run] : ['resume'])
+      expect([managers(it).includes('testops-admin'), valueOf(it)]).toEqual([false, way === 'undo' ? former : wanted])
+      await upgrade(it, '7200')
+      expect(valueOf(it)).toBe('7200')
+    },
+    120_000,
+  )
 })
 
 describe('fields that are owned when an upgrade is to be', () => {
-  const own = ['-p', JSON.stringify({ spec: { template: { spec: { containers: [{ name: 'testops-testops', env: [{ name, value: wanted }] }] } } } })]
-  const set = async (it: Situation, manager: string): Promise<string> => kubectl(it, 'patch', 'deployment/testops-testops', `--field-manager=${manager}`, ...own)
-  const refused = /^helm upgrade would fail at release testops in namespace testops, since the chart sets fields that others own: `kubectl-set` owns \.spec\.template\.spec\.containers\[name="testops-testops"\]\.env\[name="ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS"\]\.value of deployments\/testops-testops\. Nothing was changed$/
+  const own = [
+    '-p',
+    JSON.stringify({
+      spec: { template: { spec: { containers: [{ name: 'testops-testops', env: [{ name, value: wanted }] }] } } },
+    }),
+  ]
+  const set = async (it: Situation, manager: string): Promise<string> =>
+    kubectl(it, 'patch', 'deployment/testops-testops', `--field-manager=${manager}`, ...own)
+  const refused =
+    /^helm upgrade would fail at release testops in namespace testops, since the chart sets fields that others own: `kubectl-set` owns \.spec\.template\.spec\.containers\[name="testops-testops"\]\.env\[name="ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS"\]\.value of deployments\/testops-testops\. Nothing was changed$/
 
-  async function refusal({ someone }: Situation, words: readonly string[]): Promise<{ code: number | null; message: string; suggestions: readonly string[] }> {
+  async function refusal(
+    { someone }: Situation,
+    words: readonly string[],
+  ): Promise<{ code: number | null; message: string; suggestions: readonly string[] }> {
     const ended = await someone.run([...words, '--json'])
     const { error } = ended.json<{ error: { message: string; suggestions: string[] } }>()
     return { code: ended.code, message: error.message, suggestions: error.suggestions }
@@ -94,10 +135,19 @@ describe('fields that are owned when an upgrade is to be', () => {
     const [asked, spec] = [it.server.requests.length, structuredClone(deployment(it).spec)]
     for (const more of [['--dry-run'], ['--confirm', 'prod']]) {
       const { code, message, suggestions } = await refusal(it, [...legacy, ...more])
-      expect([code, message, suggestions[0]]).toEqual([4, expect.stringMatching(refused), 'kubectl --context test -n testops get deployments/testops-testops -o yaml --show-managed-fields'])
+      expect([code, message, suggestions[0]]).toEqual([
+        4,
+        expect.stringMatching(refused),
+        'kubectl --context test -n testops get deployments/testops-testops -o yaml --show-managed-fields',
+      ])
     }
     const writes = it.server.requests.slice(asked).filter((line) => !isQuestion(line) && !line.includes('/leases'))
-    expect([writes, await it.text(), await it.history(), deployment(it).spec]).toEqual([[], before, ['deployed: Install complete'], spec])
+    expect([writes, await it.text(), await it.history(), deployment(it).spec]).toEqual([
+      [],
+      before,
+      ['deployed: Install complete'],
+      spec,
+    ])
     await it.helm('upgrade', 'testops', chart, '-f', it.file, '--force-conflicts')
     await done(it, legacy)
   }, 120_000)
@@ -123,7 +173,11 @@ describe('fields that are owned when an upgrade is to be', () => {
     await set(it, 'kubectl-set')
     const text = await it.text()
     const { message } = await refusal(it, ['undo', run, '--confirm', 'prod'])
-    expect([message, await it.text(), it.image()]).toEqual([expect.stringMatching(/^helm rollback would fail at release testops/), text, is])
+    expect([message, await it.text(), it.image()]).toEqual([
+      expect.stringMatching(/^helm rollback would fail at release testops/),
+      text,
+      is,
+    ])
   }, 120_000)
 
   test('with helm 3, which merges, nothing is in the way', async () => {

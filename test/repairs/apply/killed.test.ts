@@ -38,27 +38,39 @@ function slowly(it: Situation): Situation {
 }
 
 describe('killed', () => {
-  test.each(spread(instants, 3, 0))('at %s, it is gone on with', async (failpoint) => {
-    const it = slowly(await situation())
-    await it.someone.killedAt(failpoint, words)
-    const ended = await it.someone.run(['resume', '--json'])
-    expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [after, is, 'deployed']])
-  }, 120_000)
+  test.each(spread(instants, 3, 0))(
+    'at %s, it is gone on with',
+    async (failpoint) => {
+      const it = slowly(await situation())
+      await it.someone.killedAt(failpoint, words)
+      const ended = await it.someone.run(['resume', '--json'])
+      expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [after, is, 'deployed']])
+    },
+    120_000,
+  )
 
-  test.each(spread(instants, 3, 1))('at %s, it is taken back', async (failpoint) => {
-    const it = slowly(await situation())
-    await it.someone.killedAt(failpoint, words)
-    const ended = await it.someone.repair(['undo', await runOf(it)])
-    expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [before, was, 'deployed']])
-  }, 120_000)
+  test.each(spread(instants, 3, 1))(
+    'at %s, it is taken back',
+    async (failpoint) => {
+      const it = slowly(await situation())
+      await it.someone.killedAt(failpoint, words)
+      const ended = await it.someone.repair(['undo', await runOf(it)])
+      expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [before, was, 'deployed']])
+    },
+    120_000,
+  )
 
-  test.each(spread(undoFailpointsOf(kinds), 2, 1))('at %s, while it is taken back', async (failpoint) => {
-    const it = await situation()
-    const { run } = (await it.someone.repair(words)).json<RepairDocument>()
-    await it.someone.killedAt(failpoint, ['undo', run!])
-    const ended = await it.someone.run(['resume', '--json'])
-    expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [before, was, 'deployed']])
-  }, 120_000)
+  test.each(spread(undoFailpointsOf(kinds), 2, 1))(
+    'at %s, while it is taken back',
+    async (failpoint) => {
+      const it = await situation()
+      const { run } = (await it.someone.repair(words)).json<RepairDocument>()
+      await it.someone.killedAt(failpoint, ['undo', run!])
+      const ended = await it.someone.run(['resume', '--json'])
+      expect([ended.code, await stateOf(it)], ended.stdout + ended.stderr).toEqual([0, [before, was, 'deployed']])
+    },
+    120_000,
+  )
 })
 
 /** Whose helm waits for a hook that does not end, as it is to be killed along with this program, or alone. */
@@ -69,8 +81,13 @@ async function hanging(): Promise<Situation & { helmOf: () => number; release: (
   it.cluster.hooks.job = async () => released.then(() => 'Complete' as const)
   const begun = it.someone.begin([...words, '--confirm', 'prod', '--json'])
   await begun.until('helm upgrades release')
-  await expect.poll(async () => (await it.history()).at(-1), { timeout: 30_000, interval: 200 }).toMatch(/^pending-upgrade/)
-  const helm = await expect.poll(async () => markIn(it), { timeout: 10_000, interval: 100 }).toBeGreaterThan(0).then(async () => markIn(it))
+  await expect
+    .poll(async () => (await it.history()).at(-1), { timeout: 30_000, interval: 200 })
+    .toMatch(/^pending-upgrade/)
+  const helm = await expect
+    .poll(async () => markIn(it), { timeout: 10_000, interval: 100 })
+    .toBeGreaterThan(0)
+    .then(async () => markIn(it))
   begun.child.kill('SIGKILL')
   await begun.ended
   return { ...it, helmOf: () => helm, release }
@@ -90,16 +107,27 @@ test('a helm that outlives this program comes to its end by itself, and is waite
   await resumed.until('waiting for the helm that began it to end')
   it.release()
   const ended = await resumed.ended
-  expect([ended.code, await it.history()], ended.stdout).toEqual([0, ['superseded: Install complete', 'deployed: Upgrade complete']])
+  expect([ended.code, await it.history()], ended.stdout).toEqual([
+    0,
+    ['superseded: Install complete', 'deployed: Upgrade complete'],
+  ])
 }, 120_000)
 
-test.each(['resume', 'undo'])('a helm that is killed too leaves the release pending, of which %s makes an end', async (way) => {
-  const it = await hanging()
-  const helm = it.helmOf()
-  process.kill(helm, 'SIGKILL')
-  it.release()
-  await expect.poll(() => isGone(helm)).toBe(true)
-  expect((await it.history()).at(-1)).toBe('pending-upgrade: Preparing upgrade')
-  const ended = await (way === 'resume' ? it.someone.run(['resume', '--json']) : it.someone.repair(['undo', await runOf(it)]))
-  expect([ended.code, it.image(), (await it.history()).at(-1)], ended.stdout).toEqual(way === 'resume' ? [0, is, 'deployed: Upgrade complete'] : [0, was, 'deployed: Rollback to 1'])
-}, 120_000)
+test.each(['resume', 'undo'])(
+  'a helm that is killed too leaves the release pending, of which %s makes an end',
+  async (way) => {
+    const it = await hanging()
+    const helm = it.helmOf()
+    process.kill(helm, 'SIGKILL')
+    it.release()
+    await expect.poll(() => isGone(helm)).toBe(true)
+    expect((await it.history()).at(-1)).toBe('pending-upgrade: Preparing upgrade')
+    const ended = await (way === 'resume'
+      ? it.someone.run(['resume', '--json'])
+      : it.someone.repair(['undo', await runOf(it)]))
+    expect([ended.code, it.image(), (await it.history()).at(-1)], ended.stdout).toEqual(
+      way === 'resume' ? [0, is, 'deployed: Upgrade complete'] : [0, was, 'deployed: Rollback to 1'],
+    )
+  },
+  120_000,
+)

@@ -24,5 +24,9 @@ test('set-env and use-legacy-image of a release in a large namespace of a large 
   const image = await small(legacy)
   expect(deployment(it).spec.template.spec.containers[0]!.image).toBe(is)
   await small(['undo', image])
-  expect([valueOf(it), deployment(it).spec.template.spec.containers[0]!.image, await readFile(it.file, 'utf8')]).toEqual([former, was, before])
+  expect([
+    valueOf(it),
+    deployment(it).spec.template.spec.containers[0]!.image,
+    await readFile(it.file, 'utf8'),
+  ]).toEqual([former, was, before])
 }, 480_000)

@@ -47,7 +47,11 @@ export async function kubectl({ environment, folder }: Situation, ...words: stri
   return said(program, [...words, '-n', 'testops'], { environment, folder })
 }
 
-async function said(program: string, words: readonly string[], { environment, folder }: Pick<Situation, 'environment' | 'folder'>): Promise<string> {
+async function said(
+  program: string,
+  words: readonly string[],
+  { environment, folder }: Pick<Situation, 'environment' | 'folder'>,
+): Promise<string> {
   return (await promisify(execFile)(program, words, { env: { ...process.env, ...environment, HOME: folder } })).stdout
 }
 
@@ -63,12 +67,24 @@ export async function upgrade(it: Situation, lifetime?: string): Promise<string>
   return it.helm('upgrade', ...chartWords(it, lifetime))
 }
 
-/** With another lifetime than the chart's own, the release is made with more than its file, which a repair of it refuses. */
+/**
+ * With another lifetime than the chart's own, the release is made with more than its file, which a repair of it
+ * refuses.
+ */
 function chartWords({ file }: Situation, lifetime?: string): string[] {
-  return ['testops', chart, '-f', file, ...(lifetime === undefined ? [] : ['--set-string', `bearerTokenExpirationAfter=${lifetime}`])]
+  return [
+    'testops',
+    chart,
+    '-f',
+    file,
+    ...(lifetime === undefined ? [] : ['--set-string', `bearerTokenExpirationAfter=${lifetime}`]),
+  ]
 }
 
-/** Flux's helm-controller is Helm's library, which names itself to the server as its program does (helm, `pkg/kube/client.go`, `getManagedFieldsManager`). */
+/**
+ * Flux's helm-controller is Helm's library, which names itself to the server as its program does (helm,
+ * `pkg/kube/client.go`, `getManagedFieldsManager`).
+ */
 function helmController(what: string, isHelm3: boolean, ...more: string[]): Owner {
   const apply = async (it: Situation, lifetime?: string): Promise<string> => {
     const { helm } = await kubernetesTools({ isHelm3 })
@@ -94,11 +110,23 @@ export const helm4: Owner = { what: 'helm 4', apply: upgrade, hasRelease: true }
 export const helm3: Owner = { what: 'helm 3', given: { isHelm3: true }, apply: upgrade, hasRelease: true }
 export const clientSide = kubectlOwner('kubectl apply')
 export const serverSide = kubectlOwner('kubectl apply --server-side', '--server-side')
-export const argo = kubectlOwner('argocd-controller', '--server-side', '--field-manager=argocd-controller', '--force-conflicts')
+export const argo = kubectlOwner(
+  'argocd-controller',
+  '--server-side',
+  '--field-manager=argocd-controller',
+  '--force-conflicts',
+)
 /**
- * Argo CD's and Flux's: argo-cd, `common/common.go` (`ArgoCDSSAManager`) and "Server-Side Apply support for ArgoCD" (it forces); fluxcd/pkg,
- * `ssa/manager_apply.go` (kustomize-controller forces); helm-controller, `main.go` (its name) and `internal/action/upgrade.go` (on the
- * server's side it forces, as of Helm 4; before, it merges).
+ * Argo CD's and Flux's: argo-cd, `common/common.go` (`ArgoCDSSAManager`) and "Server-Side Apply support for ArgoCD" (it
+ * forces); fluxcd/pkg, `ssa/manager_apply.go` (kustomize-controller forces); helm-controller, `main.go` (its name) and
+ * `internal/action/upgrade.go` (on the server's side it forces, as of Helm 4; before, it merges).
  */
-const others: readonly Owner[] = [clientSide, serverSide, argo, kubectlOwner('kustomize-controller', '--server-side', '--field-manager=kustomize-controller', '--force-conflicts'), helmController('helm-controller', false, '--force-conflicts'), helmController('helm-controller of Helm 3', true)]
+const others: readonly Owner[] = [
+  clientSide,
+  serverSide,
+  argo,
+  kubectlOwner('kustomize-controller', '--server-side', '--field-manager=kustomize-controller', '--force-conflicts'),
+  helmController('helm-controller', false, '--force-conflicts'),
+  helmController('helm-controller of Helm 3', true),
+]
 export const all: readonly Owner[] = [helm4, helm3, ...others]

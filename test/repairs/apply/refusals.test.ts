@@ -38,8 +38,20 @@ async function orphan({ cluster }: Situation): Promise<void> {
 }
 
 const cases: readonly Case[] = [
-  { what: 'a pod that no controller owns', prepare: orphan, code: 4, says: /^no controller owns 1 instance of the service \(testops-testops-\S+\)/, next: /^kubectl --context test -n testops get pod testops-testops-\S+ -o yaml/ },
-  { what: 'a setting, and a pod that no controller owns', prepare: orphan, command: ({ file }) => ['set-env', 'ALLURE_REDIS_SESSIONTTL=10d', '--values', file, '--apply', '--chart', chart], code: 4, says: /^no controller owns 1 instance of the service/ },
+  {
+    what: 'a pod that no controller owns',
+    prepare: orphan,
+    code: 4,
+    says: /^no controller owns 1 instance of the service \(testops-testops-\S+\)/,
+    next: /^kubectl --context test -n testops get pod testops-testops-\S+ -o yaml/,
+  },
+  {
+    what: 'a setting, and a pod that no controller owns',
+    prepare: orphan,
+    command: ({ file }) => ['set-env', 'ALLURE_REDIS_SESSIONTTL=10d', '--values', file, '--apply', '--chart', chart],
+    code: 4,
+    says: /^no controller owns 1 instance of the service/,
+  },
   {
     what: 'values that were set by --set',
     given: { install: ['--set', 'replicaCount=1', '--set', 'rabbitmq.auth.password=anders123'] },
@@ -47,7 +59,12 @@ const cases: readonly Case[] = [
     says: /^release testops in namespace testops was made with other values than \S+values\.yaml: .*rabbitmq\.auth\.password \(another value\), replicaCount \(in the release alone\)\./,
     next: /^helm get values testops -n testops --kube-context test/,
   },
-  { what: 'another version of the chart', words: ['--chart-version', '5.28.0'], code: 4, says: /is installed with testops 5\.27\.2, and 5\.28\.0 was asked for/ },
+  {
+    what: 'another version of the chart',
+    words: ['--chart-version', '5.28.0'],
+    code: 4,
+    says: /is installed with testops 5\.27\.2, and 5\.28\.0 was asked for/,
+  },
   {
     what: 'a folder with another version',
     prepare: async ({ folder }) => {
@@ -59,49 +76,136 @@ const cases: readonly Case[] = [
     code: 4,
     says: /newer is chart testops 5\.28\.0, and release testops in namespace testops is installed with testops 5\.27\.2/,
   },
-  { what: 'no chart', given: { settings: {} }, code: 64, says: /^which chart `prod` is installed with is not said/, next: /--chart CHART/ },
-  { what: 'a chart that is not there', words: ['--chart', 'none/testops'], code: 69, says: /^chart none\/testops cannot be had: repo none not found/, next: /^helm repo list/ },
-  { what: 'a repository that is not reached', words: ['--chart', 'oci://127.0.0.1:1/testops'], code: 69, says: /^the place where chart oci:\/\/127\.0\.0\.1:1\/testops lies cannot be reached/ },
-  { what: 'a release whose last change failed', prepare: async ({ helm, file, cluster }) => {
-    cluster.hooks.job = () => 'Failed'
-    await helm('upgrade', 'testops', chart, '-f', file, '--set', 'check.enabled=true').catch(() => undefined)
-  }, code: 4, says: /^the last change of release testops in namespace testops failed \(revision 2: / , next: /^helm history testops/ },
-  { what: 'a release that is pending', prepare: async ({ cluster }) => {
-    const secret = cluster.get('secrets', 'testops', 'sh.helm.release.v1.testops.v1')
-    const { gunzipSync, gzipSync } = await import('node:zlib')
-    const release = JSON.parse(gunzipSync(Buffer.from(Buffer.from((secret['data'] as { release: string }).release, 'base64').toString(), 'base64')).toString()) as { info: { status: string } }
-    release.info.status = 'pending-upgrade'
-    const data = { release: Buffer.from(gzipSync(JSON.stringify(release)).toString('base64')).toString('base64') }
-    cluster.update('secrets', secret, (it) => void Object.assign(it, { data, metadata: { ...it.metadata, labels: { ...it.metadata.labels, status: 'pending-upgrade' } } }))
-  }, code: 4, says: /^release testops in namespace testops is pending-upgrade since .* another helm is at work on it, or was killed/, next: /^helm history/ },
+  {
+    what: 'no chart',
+    given: { settings: {} },
+    code: 64,
+    says: /^which chart `prod` is installed with is not said/,
+    next: /--chart CHART/,
+  },
+  {
+    what: 'a chart that is not there',
+    words: ['--chart', 'none/testops'],
+    code: 69,
+    says: /^chart none\/testops cannot be had: repo none not found/,
+    next: /^helm repo list/,
+  },
+  {
+    what: 'a repository that is not reached',
+    words: ['--chart', 'oci://127.0.0.1:1/testops'],
+    code: 69,
+    says: /^the place where chart oci:\/\/127\.0\.0\.1:1\/testops lies cannot be reached/,
+  },
+  {
+    what: 'a release whose last change failed',
+    prepare: async ({ helm, file, cluster }) => {
+      cluster.hooks.job = () => 'Failed'
+      await helm('upgrade', 'testops', chart, '-f', file, '--set', 'check.enabled=true').catch(() => undefined)
+    },
+    code: 4,
+    says: /^the last change of release testops in namespace testops failed \(revision 2: /,
+    next: /^helm history testops/,
+  },
+  {
+    what: 'a release that is pending',
+    prepare: async ({ cluster }) => {
+      const secret = cluster.get('secrets', 'testops', 'sh.helm.release.v1.testops.v1')
+      const { gunzipSync, gzipSync } = await import('node:zlib')
+      const release = JSON.parse(
+        gunzipSync(
+          Buffer.from(Buffer.from((secret['data'] as { release: string }).release, 'base64').toString(), 'base64'),
+        ).toString(),
+      ) as { info: { status: string } }
+      release.info.status = 'pending-upgrade'
+      const data = { release: Buffer.from(gzipSync(JSON.stringify(release)).toString('base64')).toString('base64') }
+      cluster.update(
+        'secrets',
+        secret,
+        (it) =>
+          void Object.assign(it, {
+            data,
+            metadata: { ...it.metadata, labels: { ...it.metadata.labels, status: 'pending-upgrade' } },
+          }),
+      )
+    },
+    code: 4,
+    says: /^release testops in namespace testops is pending-upgrade since .* another helm is at work on it, or was killed/,
+    next: /^helm history/,
+  },
   { what: 'no helm', env: () => ({ PATH: '/nonexistent' }), code: 69, says: /^helm is not installed on this machine/ },
-  { what: 'helm 2', prepare: async (it) => fakeHelm(it, 'Client: v2.16.1+gbbdfe5e'), env: ({ folder, environment }) => ({ PATH: `${folder}/bin:${environment['PATH']}` }), code: 69, says: /^the helm of this machine is 2\.16, and 3\.13 or later is needed/ },
-  { what: 'encrypted values', prepare: async ({ file }) => writeFile(file, `${before}sops:\n  mac: ENC[AES256_GCM,data:x]\n`), code: 4, says: /it is encrypted with SOPS/ },
-  { what: 'a controller that keeps the release', prepare: async ({ cluster }) => {
-    cluster.update('deployments', cluster.deployments[0]!, ({ metadata }) => void (metadata.labels = { ...metadata.labels, 'argocd.argoproj.io/instance': 'testops' }))
-  }, code: 4, says: /^Argo CD \(Application `testops`\) may set back what helm changes\..* to be committed there/, next: /--accept-risk controller/ },
-  { what: 'no release', prepare: async ({ cluster }) => {
-    cluster.update('deployments', cluster.deployments[0]!, ({ metadata }) => {
-      metadata.annotations = {}
-      metadata.labels = { app: 'testops-testops' }
-    })
-  }, code: 69, says: /carries no mark of a release of Helm/ },
-  { what: 'a cluster that does not let helm read', prepare: async ({ cluster }) => cluster.forbidden.push({ resource: 'secrets', verb: 'list' }), code: 69, says: /^helm may not do that: .*secrets is forbidden/ },
-  { what: 'a chart that quotes a password of the file in its error', prepare: async ({ file }) => writeFile(file, before.replace('geheim123', 'anders123').concat('check: {enabled: true, fails: true}\n')), code: 4, says: /password \[secret\] is too short/ },
-  { what: 'a compose file', words: ['--compose', 'x.yml'], code: 64, says: /there is no file|does not run under compose/ },
+  {
+    what: 'helm 2',
+    prepare: async (it) => fakeHelm(it, 'Client: v2.16.1+gbbdfe5e'),
+    env: ({ folder, environment }) => ({ PATH: `${folder}/bin:${environment['PATH']}` }),
+    code: 69,
+    says: /^the helm of this machine is 2\.16, and 3\.13 or later is needed/,
+  },
+  {
+    what: 'encrypted values',
+    prepare: async ({ file }) => writeFile(file, `${before}sops:\n  mac: ENC[AES256_GCM,data:x]\n`),
+    code: 4,
+    says: /it is encrypted with SOPS/,
+  },
+  {
+    what: 'a controller that keeps the release',
+    prepare: async ({ cluster }) => {
+      cluster.update(
+        'deployments',
+        cluster.deployments[0]!,
+        ({ metadata }) => void (metadata.labels = { ...metadata.labels, 'argocd.argoproj.io/instance': 'testops' }),
+      )
+    },
+    code: 4,
+    says: /^Argo CD \(Application `testops`\) may set back what helm changes\..* to be committed there/,
+    next: /--accept-risk controller/,
+  },
+  {
+    what: 'no release',
+    prepare: async ({ cluster }) => {
+      cluster.update('deployments', cluster.deployments[0]!, ({ metadata }) => {
+        metadata.annotations = {}
+        metadata.labels = { app: 'testops-testops' }
+      })
+    },
+    code: 69,
+    says: /carries no mark of a release of Helm/,
+  },
+  {
+    what: 'a cluster that does not let helm read',
+    prepare: async ({ cluster }) => cluster.forbidden.push({ resource: 'secrets', verb: 'list' }),
+    code: 69,
+    says: /^helm may not do that: .*secrets is forbidden/,
+  },
+  {
+    what: 'a chart that quotes a password of the file in its error',
+    prepare: async ({ file }) =>
+      writeFile(file, before.replace('geheim123', 'anders123').concat('check: {enabled: true, fails: true}\n')),
+    code: 4,
+    says: /password \[secret\] is too short/,
+  },
+  {
+    what: 'a compose file',
+    words: ['--compose', 'x.yml'],
+    code: 64,
+    says: /there is no file|does not run under compose/,
+  },
 ]
 
 describe('refused, and nothing is changed', () => {
-  test.each(cases)('$what', async ({ given, prepare, words = [], command = () => [...legacy, ...words], env, code, says, next }) => {
-    const it = await situation(given)
-    await prepare?.(it)
-    const text = await it.text()
-    const revisions = await it.history().catch(() => [])
-    const ended = await it.someone.repair([...command(it)], { ...(env && { env: env(it) }) })
-    const { error } = ended.json<{ error: RunError }>()
-    expect([ended.code, error.message], ended.stdout).toEqual([code, expect.stringMatching(says) as string])
-    if (next) expect(error.suggestions).toContainEqual(expect.stringMatching(next))
-    expect([await it.text(), await it.history().catch(() => [])]).toEqual([text, revisions])
-    expect(ended.stdout + ended.stderr).not.toMatch(/geheim123|anders123/)
-  }, 120_000)
+  test.each(cases)(
+    '$what',
+    async ({ given, prepare, words = [], command = () => [...legacy, ...words], env, code, says, next }) => {
+      const it = await situation(given)
+      await prepare?.(it)
+      const text = await it.text()
+      const revisions = await it.history().catch(() => [])
+      const ended = await it.someone.repair([...command(it)], { ...(env && { env: env(it) }) })
+      const { error } = ended.json<{ error: RunError }>()
+      expect([ended.code, error.message], ended.stdout).toEqual([code, expect.stringMatching(says) as string])
+      if (next) expect(error.suggestions).toContainEqual(expect.stringMatching(next))
+      expect([await it.text(), await it.history().catch(() => [])]).toEqual([text, revisions])
+      expect(ended.stdout + ended.stderr).not.toMatch(/geheim123|anders123/)
+    },
+    120_000,
+  )
 })

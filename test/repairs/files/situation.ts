@@ -25,7 +25,10 @@ export interface ValuesSituation {
   rendered: (name: ChartName, at?: readonly string[]) => Promise<string[]>
 }
 
-export async function valuesSituation(text: string, { name = 'values.yaml', isHelm3 = false }: { name?: string; isHelm3?: boolean } = {}): Promise<ValuesSituation> {
+export async function valuesSituation(
+  text: string,
+  { name = 'values.yaml', isHelm3 = false }: { name?: string; isHelm3?: boolean } = {},
+): Promise<ValuesSituation> {
   const { helm } = await kubernetesTools({ isHelm3 })
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'testops-admin-layouts-')))
   const file = join(folder, name)
@@ -51,9 +54,15 @@ export async function valuesSituation(text: string, { name = 'values.yaml', isHe
     text: async () => readFile(file, 'utf8'),
     chart,
     async rendered(of, at = []) {
-      const inside = at.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], load(await readFile(file, 'utf8')))
+      const inside = at.reduce<unknown>(
+        (value, key) => (value as Record<string, unknown>)[key],
+        load(await readFile(file, 'utf8')),
+      )
       const values = join(folder, 'rendered.yaml')
-      await writeFile(values, at.length === 0 ? await readFile(file) : typeof inside === 'string' ? inside : dump(inside))
+      await writeFile(
+        values,
+        at.length === 0 ? await readFile(file) : typeof inside === 'string' ? inside : dump(inside),
+      )
       const { stdout } = await promisify(execFile)(helm, ['template', 'testops', await chart(of), '-f', values])
       return stdout.split('\n').filter((line) => !line.includes('rendered:'))
     },
@@ -62,6 +71,7 @@ export async function valuesSituation(text: string, { name = 'values.yaml', isHe
 
 /** The lines in which two renderings differ, without their blanks: `- was`, `+ is`. */
 export function changesIn(before: readonly string[], after: readonly string[]): string[] {
-  const only = (one: readonly string[], other: readonly string[], sign: string): string[] => one.filter((line) => !other.includes(line)).map((line) => `${sign} ${line.trim()}`)
+  const only = (one: readonly string[], other: readonly string[], sign: string): string[] =>
+    one.filter((line) => !other.includes(line)).map((line) => `${sign} ${line.trim()}`)
   return [...only(before, after, '-'), ...only(after, before, '+')]
 }

@@ -24,7 +24,11 @@ interface Store {
 const words = ['flush-sessions', '--timeout', '1']
 
 /** A store with sessions, their index and a key of somebody else's, behind a proxy; `user`: of an ACL. */
-async function withStore<T>(breakAt: BreakAt, work: (store: Store) => Promise<T>, { denied }: { denied?: string } = {}): Promise<T> {
+async function withStore<T>(
+  breakAt: BreakAt,
+  work: (store: Store) => Promise<T>,
+  { denied }: { denied?: string } = {},
+): Promise<T> {
   const redis = await freshRedisDatabase()
   const { client, endpoint, database } = redis
   const user = `few-${randomBytes(4).toString('hex')}`
@@ -45,7 +49,13 @@ async function withStore<T>(breakAt: BreakAt, work: (store: Store) => Promise<T>
   }))
   const someone = await operator(deployed)
   try {
-    return await work({ client, someone, foreign, asked: proxy.asked, sessions: async () => (await client.keys('*:sessions:????????-*')).length })
+    return await work({
+      client,
+      someone,
+      foreign,
+      asked: proxy.asked,
+      sessions: async () => (await client.keys('*:sessions:????????-*')).length,
+    })
   } finally {
     await someone.leave()
     await proxy.close()
@@ -58,7 +68,10 @@ async function withStore<T>(breakAt: BreakAt, work: (store: Store) => Promise<T>
 const phases = ['counting', 'removing', 'verifying'] as const
 type Phase = (typeof phases)[number]
 
-/** Tells where a repair is, command by command: the first EXISTS is its last trial before it begins, the second looks whether all are gone. */
+/**
+ * Tells where a repair is, command by command: the first EXISTS is its last trial before it begins, the second looks
+ * whether all are gone.
+ */
 function phaseTeller(): (asked: string) => Phase {
   let seen = 0
   return (asked) => {
@@ -69,16 +82,35 @@ function phaseTeller(): (asked: string) => Phase {
 }
 
 /** Each command of a repair, in each phase in which it is asked. */
-const all = await withStore(() => null, async ({ someone, asked }) => {
-  await someone.repair(words)
-  const phaseOf = phaseTeller()
-  const points = asked.map((name) => `${phaseOf(name)} ${name}`)
-  return [...new Set(points)].map((point) => ({ phase: point.split(' ')[0] as Phase, name: point.replace(/^\w+ /, '') }))
-})
+const all = await withStore(
+  () => null,
+  async ({ someone, asked }) => {
+    await someone.repair(words)
+    const phaseOf = phaseTeller()
+    const points = asked.map((name) => `${phaseOf(name)} ${name}`)
+    return [...new Set(points)].map((point) => ({
+      phase: point.split(' ')[0] as Phase,
+      name: point.replace(/^\w+ /, ''),
+    }))
+  },
+)
 
 test('what a repair asks', () => {
   expect([...new Set(all.map(({ name }) => name))].sort()).toEqual(
-    expect.arrayContaining(['DBSIZE', 'EXISTS', 'HMGET', 'INFO', 'SCAN', 'SELECT', 'SMEMBERS', 'SREM', 'TIME', 'UNLINK', 'ZRANGE', 'ZREM']),
+    expect.arrayContaining([
+      'DBSIZE',
+      'EXISTS',
+      'HMGET',
+      'INFO',
+      'SCAN',
+      'SELECT',
+      'SMEMBERS',
+      'SREM',
+      'TIME',
+      'UNLINK',
+      'ZRANGE',
+      'ZREM',
+    ]),
   )
 })
 
@@ -97,14 +129,27 @@ describe.concurrent.each(['cut', 'silence'] as const)('the store falls to %s', (
       const { code } = ended
       expect([3, 6, 69], ended.stdout).toContain(code)
       if (code === 69) {
-        expect([await sessions(), errorOf(ended)]).toMatchObject([4501, { code: how === 'cut' ? 'UNREACHABLE' : 'TIMED_OUT', message: expect.stringMatching(/^Redis at 127\.0\.0\.1:\d+\/\d+ /) as string }])
+        expect([await sessions(), errorOf(ended)]).toMatchObject([
+          4501,
+          {
+            code: how === 'cut' ? 'UNREACHABLE' : 'TIMED_OUT',
+            message: expect.stringMatching(/^Redis at 127\.0\.0\.1:\d+\/\d+ /) as string,
+          },
+        ])
         expect(endOf(await someone.repair(words))).toMatchObject({ code: 0, outcome: 'done' })
       } else {
         // what is done and could not be verified is over; what is half done is gone on with
         const { run, outcome, error } = documentOf(ended)
-        expect([outcome, error?.suggestions]).toEqual(code === 3 ? ['done', undefined] : ['interrupted', expect.arrayContaining([`testops-admin resume ${run} -d prod`])])
+        expect([outcome, error?.suggestions]).toEqual(
+          code === 3
+            ? ['done', undefined]
+            : ['interrupted', expect.arrayContaining([`testops-admin resume ${run} -d prod`])],
+        )
         const resumed = await someone.run(['resume', '--json'])
-        expect([resumed.code, resumed.json<{ outcome: string }>().outcome]).toEqual([0, code === 3 ? 'nothing-to-do' : 'done'])
+        expect([resumed.code, resumed.json<{ outcome: string }>().outcome]).toEqual([
+          0,
+          code === 3 ? 'nothing-to-do' : 'done',
+        ])
       }
       expect([await sessions(), (await contents(client))['cache']]).toEqual([0, foreign['cache']])
     })
@@ -114,13 +159,21 @@ describe.concurrent.each(['cut', 'silence'] as const)('the store falls to %s', (
 describe.concurrent('a user who may do all but', () => {
   const names = [...new Set(all.map(({ name }) => name.split(' ')[0]!))].filter((name) => name !== 'AUTH')
   test.each(spread(names, 2, 0))('%s', async (name) => {
-    await withStore(() => null, async ({ client, someone, sessions, foreign }) => {
-      const ended = await someone.repair(words)
-      // nothing is begun that this user cannot bring to its end
-      expect([0, 3, 69], ended.stdout).toContain(ended.code)
-      if (ended.code === 69) expect([await sessions(), errorOf(ended)]).toMatchObject([4501, { code: 'FORBIDDEN', message: expect.stringMatching(new RegExp(`\\b${name}\\b`, 'i')) as string }])
-      else expect([await sessions(), documentOf(ended).outcome]).toEqual([0, 'done'])
-      expect((await contents(client))['cache']).toBe(foreign['cache'])
-    }, { denied: name.toLowerCase() })
+    await withStore(
+      () => null,
+      async ({ client, someone, sessions, foreign }) => {
+        const ended = await someone.repair(words)
+        // nothing is begun that this user cannot bring to its end
+        expect([0, 3, 69], ended.stdout).toContain(ended.code)
+        if (ended.code === 69)
+          expect([await sessions(), errorOf(ended)]).toMatchObject([
+            4501,
+            { code: 'FORBIDDEN', message: expect.stringMatching(new RegExp(`\\b${name}\\b`, 'i')) as string },
+          ])
+        else expect([await sessions(), documentOf(ended).outcome]).toEqual([0, 'done'])
+        expect((await contents(client))['cache']).toBe(foreign['cache'])
+      },
+      { denied: name.toLowerCase() },
+    )
   })
 })

@@ -15,7 +15,11 @@ describe('all sessions', () => {
     const before = await contents(client)
     const { code, stdout } = await someone.run(['flush-sessions', '--dry-run'])
     const place = `${redis.endpoint.host}:${redis.endpoint.port}/${redis.database}`
-    const text = stdout.replaceAll(place, 'STORE').replaceAll(/redis-cli .*? (?=--scan|DBSIZE)/g, 'redis-cli … ').replaceAll(/Redis \d[\d.]*/g, 'Redis N').replaceAll(/\s+/g, ' ')
+    const text = stdout
+      .replaceAll(place, 'STORE')
+      .replaceAll(/redis-cli .*? (?=--scan|DBSIZE)/g, 'redis-cli … ')
+      .replaceAll(/Redis \d[\d.]*/g, 'Redis N')
+      .replaceAll(/\s+/g, ' ')
     expect({ code, text }).toMatchInlineSnapshot(`
       {
         "code": 0,
@@ -34,7 +38,9 @@ describe('all sessions', () => {
     await client.hset('spring:session:sessions:no-session', 'user', 'x')
     await client.set('spring:session:sessions:a-string', 'x')
     await client.hset('app:sessions:00000000-0000-4000-8000-000000000000', 'user', 'x')
-    const foreign = Object.fromEntries(Object.entries(await contents(client)).filter(([key]) => !/^spring:session:sessions:[0-9a-f-]{36}$/.test(key)))
+    const foreign = Object.fromEntries(
+      Object.entries(await contents(client)).filter(([key]) => !/^spring:session:sessions:[0-9a-f-]{36}$/.test(key)),
+    )
     const ended = await someone.repair(['flush-sessions'])
     expect(endOf(ended)).toEqual({
       code: 0,
@@ -42,8 +48,12 @@ describe('all sessions', () => {
       impact: { sessionsRemoved: count, usersAtMost: count },
       verification: { 'sessions/clock': 'ok' },
     })
-    expect(ended.stderr).toContain(`removed ${count === 1 ? '1 session' : '20,000 sessions'}; none of those counted is left`)
-    expect(documentOf(ended).plan.notes).toContain('6 keys of this database belong to no session of key space spring:session, and stay')
+    expect(ended.stderr).toContain(
+      `removed ${count === 1 ? '1 session' : '20,000 sessions'}; none of those counted is left`,
+    )
+    expect(documentOf(ended).plan.notes).toContain(
+      '6 keys of this database belong to no session of key space spring:session, and stay',
+    )
     expect(await contents(client)).toEqual(foreign)
   })
 
@@ -76,11 +86,16 @@ describe('all sessions', () => {
     const { client, someone } = await ownStore()
     await client.set('cache', 'x')
     const ended = await someone.repair(['flush-sessions'])
-    expect(endOf(ended)).toEqual({ code: 0, outcome: 'nothing-to-do', impact: { sessionsRemoved: 0, usersAtMost: 0 }, verification: {} })
+    expect(endOf(ended)).toEqual({
+      code: 0,
+      outcome: 'nothing-to-do',
+      impact: { sessionsRemoved: 0, usersAtMost: 0 },
+      verification: {},
+    })
     expect(documentOf(ended).plan.notes[1]).toBe('1 key of this database is no session, and stays')
   })
 
-  test('two key spaces: the service\'s has to be named', async () => {
+  test("two key spaces: the service's has to be named", async () => {
     const { client, someone } = await ownStore()
     await writeSession(client, { namespace: 'one' })
     await writeMany(client, 2, 'two')
@@ -88,8 +103,12 @@ describe('all sessions', () => {
     expect(errorOf({ code, stdout: stdout.replaceAll(/at \S+:\d+\/\d+/g, 'at STORE') })).toEqual({
       exit: 64,
       code: 'CONFIGURATION',
-      message: "several key spaces at STORE hold sessions: two (2 sessions), one (1 session): which is the service's has to be named",
-      suggestions: ['in the configuration: sessions: {namespace: two}', 'in the configuration: sessions: {namespace: one}'],
+      message:
+        "several key spaces at STORE hold sessions: two (2 sessions), one (1 session): which is the service's has to be named",
+      suggestions: [
+        'in the configuration: sessions: {namespace: two}',
+        'in the configuration: sessions: {namespace: one}',
+      ],
     })
     expect(await client.dbsize()).toBe(3)
   })
@@ -105,7 +124,9 @@ describe('all sessions', () => {
   test('what a request under way writes back is removed too', async () => {
     const { client, someone } = await ownStore()
     const id = await writeSession(client, {})
-    const begun = someone.begin(['flush-sessions', '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:removed=stop' })
+    const begun = someone.begin(['flush-sessions', '--confirm', 'prod', '--json'], {
+      failpoint: 'remove-sessions:removed=stop',
+    })
     await expect.poll(async () => client.dbsize(), { timeout: 10_000 }).toBe(0)
     await client.hset(`spring:session:sessions:${id}`, 'lastAccessedTime', '1')
     await writeSession(client, {})
@@ -122,19 +143,34 @@ describe('--stale', () => {
     const times = { ttlMs: null }
     const kept = [
       await writeSession(client, { times }),
-      await writeSession(client, { json: true, times: { ...times, maxInactiveSeconds: -1, lastAccessedTime: now - 1000 * hour } }),
+      await writeSession(client, {
+        json: true,
+        times: { ...times, maxInactiveSeconds: -1, lastAccessedTime: now - 1000 * hour },
+      }),
       await writeSession(client, { times: { ...times, creationTime: now + 30_000, lastAccessedTime: now + 30_000 } }),
-      await writeSession(client, { times: { ...times, lastAccessedTime: now - hour - 30_000, maxInactiveSeconds: 3600 } }),
+      await writeSession(client, {
+        times: { ...times, lastAccessedTime: now - hour - 30_000, maxInactiveSeconds: 3600 },
+      }),
     ]
     await client.hset('spring:session:sessions:no-session', 'user', 'x')
     for (const json of [true, false]) {
-      await writeSession(client, { json, times: { ...times, lastAccessedTime: now - 2 * hour, maxInactiveSeconds: 3600 } })
+      await writeSession(client, {
+        json,
+        times: { ...times, lastAccessedTime: now - 2 * hour, maxInactiveSeconds: 3600 },
+      })
       await writeSession(client, { json, times: { ...times, creationTime: now + hour, lastAccessedTime: now + hour } })
       await writeSession(client, { json, times: { ...times, creationTime: null } })
     }
     const ended = await someone.repair(['flush-sessions', '--stale'])
-    expect(endOf(ended)).toEqual({ code: 0, outcome: 'done', impact: { sessionsRemoved: 6 }, verification: { 'sessions/clock': 'ok' } })
-    expect((await client.keys('*')).sort()).toEqual([...kept, 'no-session'].map((id) => `spring:session:sessions:${id}`).sort())
+    expect(endOf(ended)).toEqual({
+      code: 0,
+      outcome: 'done',
+      impact: { sessionsRemoved: 6 },
+      verification: { 'sessions/clock': 'ok' },
+    })
+    expect((await client.keys('*')).sort()).toEqual(
+      [...kept, 'no-session'].map((id) => `spring:session:sessions:${id}`).sort(),
+    )
   })
 
   test('is refused while clocks disagree', async () => {
@@ -154,8 +190,13 @@ describe('--stale', () => {
     expect(errorOf({ code, stdout: stdout.replaceAll(/http:[^ "]+|127[\d.]*:\d+\/\d+/g, 'PLACE') })).toEqual({
       exit: 4,
       code: 'REFUSED',
-      message: 'which sessions are stale cannot be told while clocks disagree: the clock of the service at PLACE is 10 min ahead of this machine, the session store at PLACE',
-      suggestions: ['testops-admin doctor -d prod --only service/clocks', 'sudo timedatectl set-ntp true', 'timedatectl'],
+      message:
+        'which sessions are stale cannot be told while clocks disagree: the clock of the service at PLACE is 10 min ahead of this machine, the session store at PLACE',
+      suggestions: [
+        'testops-admin doctor -d prod --only service/clocks',
+        'sudo timedatectl set-ntp true',
+        'timedatectl',
+      ],
     })
     expect(await client.dbsize()).toBe(1)
   })
@@ -174,7 +215,10 @@ describe('--user', () => {
     })
     const second = await someone.repair(['flush-sessions', '--user', 'bob: the builder'])
     expect(endOf(second)).toMatchObject({ code: 0, impact: { sessionsRemoved: 1 } })
-    expect(endOf(await someone.repair(['flush-sessions', '--user', 'carol']))).toMatchObject({ code: 0, outcome: 'nothing-to-do' })
+    expect(endOf(await someone.repair(['flush-sessions', '--user', 'carol']))).toMatchObject({
+      code: 0,
+      outcome: 'nothing-to-do',
+    })
     expect((await client.keys('*')).map((key) => key.replaceAll(/[0-9a-f-]{36}|\d+/g, 'N')).sort()).toEqual([
       'spring:session:expirations:N',
       'spring:session:index:org.springframework.session.FindByIndexNameSessionRepository.PRINCIPAL_NAME_INDEX_NAME:bob',
@@ -191,7 +235,10 @@ describe('--user', () => {
       exit: 69,
       code: 'UNAVAILABLE',
       message: 'the sessions of alice cannot be told: the service keeps no index of users in key space spring:session',
-      suggestions: ['testops-admin flush-sessions -d prod   # all sessions', 'testops-admin flush-sessions --stale -d prod'],
+      suggestions: [
+        'testops-admin flush-sessions -d prod   # all sessions',
+        'testops-admin flush-sessions --stale -d prod',
+      ],
     })
   })
 })
@@ -202,7 +249,11 @@ describe('--all', () => {
     await writeMany(client, 500)
     await writeSession(client, { user: 'alice' })
     const ended = await someone.repair(['flush-sessions', '--all'])
-    expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 501, usersSignedOut: 1 } })
+    expect(endOf(ended)).toMatchObject({
+      code: 0,
+      outcome: 'done',
+      impact: { sessionsRemoved: 501, usersSignedOut: 1 },
+    })
     expect(ended.stderr).toContain('emptied the database: 501 sessions')
     expect(await client.dbsize()).toBe(0)
   })
@@ -220,8 +271,16 @@ describe('--all', () => {
 
 test('no id of a session is shown or kept', async () => {
   const { client, someone } = await ownStore()
-  const ids = [await writeSession(client, { user: 'alice' }), await writeSession(client, { times: { creationTime: null }, user: 'bob' })]
-  const words = [['--dry-run', '--verbose'], ['--stale', '--dry-run'], ['--user', 'alice', '--dry-run', '--json'], ['--confirm', 'prod', '--verbose']]
+  const ids = [
+    await writeSession(client, { user: 'alice' }),
+    await writeSession(client, { times: { creationTime: null }, user: 'bob' }),
+  ]
+  const words = [
+    ['--dry-run', '--verbose'],
+    ['--stale', '--dry-run'],
+    ['--user', 'alice', '--dry-run', '--json'],
+    ['--confirm', 'prod', '--verbose'],
+  ]
   const said: string[] = []
   for (const more of words) {
     const { stdout, stderr } = await someone.run(['flush-sessions', ...more])

@@ -16,7 +16,11 @@ describe('killed, and gone on with', () => {
     const foreign = { cache: (await contents(client))['cache'] }
     await someone.killedAt(failpoint, ['flush-sessions'])
     const ended = await someone.run(['resume', '--json'])
-    if (failpoint === 'end:after') expect({ code: ended.code, document: ended.json() }).toEqual({ code: 0, document: { schemaVersion: 1, outcome: 'nothing-to-do' } })
+    if (failpoint === 'end:after')
+      expect({ code: ended.code, document: ended.json() }).toEqual({
+        code: 0,
+        document: { schemaVersion: 1, outcome: 'nothing-to-do' },
+      })
     else expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done', verification: { 'sessions/clock': 'ok' } })
     expect(await contents(client)).toEqual(foreign)
     expect(textIn(someone.state)).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
@@ -59,7 +63,9 @@ test('there is nothing to take back, and the run is over', async () => {
 test('interrupted between two batches, it ends half done and says how to go on', async () => {
   const { client, someone } = await ownStore()
   await writeMany(client, 20_000)
-  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:removing#2=stop' })
+  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', '--json'], {
+    failpoint: 'remove-sessions:removing#2=stop',
+  })
   await expect.poll(async () => client.dbsize(), { timeout: 10_000 }).toBeLessThan(20_000)
   await new Promise((resolve) => setTimeout(resolve, 300))
   begun.child.kill('SIGINT')
@@ -68,7 +74,14 @@ test('interrupted between two batches, it ends half done and says how to go on',
   const { run, error } = documentOf(ended)
   expect({ code: ended.code, error }).toEqual({
     code: 6,
-    error: { code: 'INTERRUPTED', message: 'interrupted by SIGINT', suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`] },
+    error: {
+      code: 'INTERRUPTED',
+      message: 'interrupted by SIGINT',
+      suggestions: [
+        `testops-admin resume ${run} -d prod`,
+        `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
+      ],
+    },
   })
   expect(await client.dbsize()).toBeGreaterThan(0)
   expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
@@ -81,7 +94,9 @@ test.each([
 ] as const)('interrupted twice, it ends at once, and says how to go on: $words', async ({ words, where }) => {
   const { client, someone } = await ownStore()
   await writeMany(client, 20_000)
-  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', ...words], { failpoint: 'remove-sessions:removing#2=stop' })
+  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', ...words], {
+    failpoint: 'remove-sessions:removing#2=stop',
+  })
   await begun.untilStopped()
   begun.child.kill('SIGINT')
   begun.child.kill('SIGTERM')
@@ -89,7 +104,14 @@ test.each([
   const ended = await begun.ended
   const said = /interrupted by SIG(INT|TERM) again: what was under way is left as it is/
   expect([ended.code, ended[where]]).toEqual([6, expect.stringMatching(said)])
-  if (words.length > 0) expect(errorOf(ended)).toMatchObject({ code: 'INTERRUPTED', suggestions: ['testops-admin history -d prod', 'testops-admin resume -d prod   # where it lists a run that is unfinished'] })
+  if (words.length > 0)
+    expect(errorOf(ended)).toMatchObject({
+      code: 'INTERRUPTED',
+      suggestions: [
+        'testops-admin history -d prod',
+        'testops-admin resume -d prod   # where it lists a run that is unfinished',
+      ],
+    })
   expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
   expect(await client.dbsize()).toBe(0)
 })
@@ -98,11 +120,19 @@ test('two operators: the second is told who is at work', async () => {
   const database = await freshDatabase()
   onTestFinished(async () => database.cleanup())
   const url = new URL(database.url)
-  const { client, someone } = await ownStore({ database: { url: `postgresql://${url.username}@${url.host}${url.pathname}`, password: { env: 'DATABASE_PASSWORD' } } })
+  const { client, someone } = await ownStore({
+    database: {
+      url: `postgresql://${url.username}@${url.host}${url.pathname}`,
+      password: { env: 'DATABASE_PASSWORD' },
+    },
+  })
   await writeMany(client, 100)
   const env = { DATABASE_PASSWORD: url.password }
   const other = await someone.elsewhere()
-  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:counted=stop', env })
+  const begun = someone.begin(['flush-sessions', '--confirm', 'prod', '--json'], {
+    failpoint: 'remove-sessions:counted=stop',
+    env,
+  })
   await begun.until('remove all sessions')
   await new Promise((resolve) => setTimeout(resolve, 300))
   const second = await other.repair(['flush-sessions'], { env })

@@ -19,14 +19,27 @@ interface OwnRedis {
 }
 
 /** A server of the test's own, with these lines in its configuration. */
-async function ownRedis(lines: readonly string[] = [], of: Pick<RedisOptions, 'password' | 'db'> & { sentinel?: boolean; ca?: string } = {}): Promise<OwnRedis> {
+async function ownRedis(
+  lines: readonly string[] = [],
+  of: Pick<RedisOptions, 'password' | 'db'> & { sentinel?: boolean; ca?: string } = {},
+): Promise<OwnRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-redis-'))
   const port = await closedPort()
   const isTls = of.ca !== undefined
-  const own = ['bind 127.0.0.1', isTls ? `tls-port ${port}` : `port ${port}`, ...(isTls ? ['port 0'] : []), `dir ${folder}`, ...(of.sentinel ? [] : ['save ""']), ...lines]
+  const own = [
+    'bind 127.0.0.1',
+    isTls ? `tls-port ${port}` : `port ${port}`,
+    ...(isTls ? ['port 0'] : []),
+    `dir ${folder}`,
+    ...(of.sentinel ? [] : ['save ""']),
+    ...lines,
+  ]
   const file = join(folder, 'redis.conf')
   await writeFile(file, `${own.join('\n')}\n`)
-  const child = spawn(await redisServer(), [file, ...(of.sentinel ? ['--sentinel'] : [])], { stdio: 'ignore', env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' } })
+  const child = spawn(await redisServer(), [file, ...(of.sentinel ? ['--sentinel'] : [])], {
+    stdio: 'ignore',
+    env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+  })
   const ended = new Promise((resolve) => child.once('close', resolve))
   const { password, db, ca } = of
   const client = new Redis({
@@ -59,7 +72,8 @@ test('a plan alone writes nothing', async () => {
   await writeSession(client, { user: 'alice' })
   const someone = await atStore(at({ port }))
   await client.config('RESETSTAT')
-  for (const more of [[], ['--all'], ['--stale'], ['--user', 'alice']]) await someone.run([...flush, ...more, '--dry-run'])
+  for (const more of [[], ['--all'], ['--stale'], ['--user', 'alice']])
+    await someone.run([...flush, ...more, '--dry-run'])
   expect({ writes: await writesOf(client), keys: await client.dbsize() }).toEqual({ writes: [], keys: 5 })
 })
 
@@ -74,31 +88,77 @@ describe('let in by', () => {
 
   test('TLS', async () => {
     const pem = (name: string): string => fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
-    const lines = [`tls-cert-file ${pem('localhost')}`, `tls-key-file ${pem('localhost-key')}`, `tls-ca-cert-file ${pem('authority')}`, 'tls-auth-clients no']
+    const lines = [
+      `tls-cert-file ${pem('localhost')}`,
+      `tls-key-file ${pem('localhost-key')}`,
+      `tls-ca-cert-file ${pem('authority')}`,
+      'tls-auth-clients no',
+    ]
     const { client, port } = await ownRedis(lines, { ca: await readFile(pem('authority'), 'utf8') })
     await writeMany(client, 5000)
     const someone = await atStore({ url: `rediss://localhost:${port}`, ca: pem('authority') })
-    expect(endOf(await someone.repair(flush))).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 5000 } })
+    expect(endOf(await someone.repair(flush))).toMatchObject({
+      code: 0,
+      outcome: 'done',
+      impact: { sessionsRemoved: 5000 },
+    })
     expect(await client.dbsize()).toBe(0)
   })
 })
 
 describe('a user who may', () => {
-  const reading = ['+scan', '+dbsize', '+time', '+hmget', '+pttl', '+exists', '+select', '+info', '+smembers', '+zrange']
+  const reading = [
+    '+scan',
+    '+dbsize',
+    '+time',
+    '+hmget',
+    '+pttl',
+    '+exists',
+    '+select',
+    '+info',
+    '+smembers',
+    '+zrange',
+  ]
   test.each([
     { what: 'use DEL alone', rights: ['~*', ...reading, '+del'], indexed: false, code: 0 },
-    { what: 'do all on the keys of sessions', rights: ['~spring:session:*', ...reading, '+unlink', '+srem', '+zrem'], indexed: true, code: 0 },
+    {
+      what: 'do all on the keys of sessions',
+      rights: ['~spring:session:*', ...reading, '+unlink', '+srem', '+zrem'],
+      indexed: true,
+      code: 0,
+    },
     { what: 'remove nothing', rights: ['~*', ...reading], indexed: false, code: 69, needs: 'UNLINK (or DEL)' },
-    { what: 'not look whether they are gone', rights: ['~*', ...reading, '-exists', '+unlink'], indexed: false, code: 69, needs: 'EXISTS' },
+    {
+      what: 'not look whether they are gone',
+      rights: ['~*', ...reading, '-exists', '+unlink'],
+      indexed: false,
+      code: 69,
+      needs: 'EXISTS',
+    },
     { what: 'not change the index', rights: ['~*', ...reading, '+unlink'], indexed: true, code: 69, needs: 'SREM' },
-    { what: 'not look who else is in the index', rights: ['~*', ...reading, '-smembers', '+unlink', '+srem', '+zrem'], indexed: true, code: 69, needs: 'SMEMBERS' },
-    { what: 'write other keys', rights: ['%R~*', '%RW~other:*', ...reading, '+unlink'], indexed: false, code: 69, needs: 'UNLINK (or DEL)' },
+    {
+      what: 'not look who else is in the index',
+      rights: ['~*', ...reading, '-smembers', '+unlink', '+srem', '+zrem'],
+      indexed: true,
+      code: 69,
+      needs: 'SMEMBERS',
+    },
+    {
+      what: 'write other keys',
+      rights: ['%R~*', '%RW~other:*', ...reading, '+unlink'],
+      indexed: false,
+      code: 69,
+      needs: 'UNLINK (or DEL)',
+    },
   ])('$what', async ({ rights, indexed, code, needs }) => {
     const { client, port } = await ownRedis()
     await client.call('ACL', 'SETUSER', 'few', 'on', '>few-password', ...rights)
     await writeSession(client, indexed ? { user: 'alice' } : {})
     const keys = await client.dbsize()
-    const someone = await atStore((secret) => ({ url: `redis://few@127.0.0.1:${port}`, password: secret('few-password') }))
+    const someone = await atStore((secret) => ({
+      url: `redis://few@127.0.0.1:${port}`,
+      password: secret('few-password'),
+    }))
     const ended = await someone.repair(flush)
     if (needs === undefined) {
       expect(endOf(ended)).toMatchObject({ code, outcome: 'done' })
@@ -109,7 +169,9 @@ describe('a user who may', () => {
       exit: code,
       code: 'FORBIDDEN',
       message: `Redis at 127.0.0.1:${port}/0 does not let this user remove sessions: it needs ${needs} on keys spring:session:*`,
-      suggestions: [`redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +smembers +srem +zrange +zrem   # as an administrator; USER: the one of the configuration`],
+      suggestions: [
+        `redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +smembers +srem +zrange +zrem   # as an administrator; USER: the one of the configuration`,
+      ],
     })
     expect(await client.dbsize()).toBe(keys)
     // nothing was begun that would have to be gone on with
@@ -160,8 +222,16 @@ describe('refuses, and changes nothing:', () => {
     await writeMany(first.client, 2000)
     await first.client.save()
     const slow = await ownRedisLoading(first)
-    const { exit, code, message } = errorOf(await (await atStore(at(slow))).repair(flush)) as { exit: number; code: string; message: string }
-    expect({ exit, code, message }).toEqual({ exit: 69, code: 'UNREACHABLE', message: `Redis at 127.0.0.1:${slow.port}/0 is still loading its data` })
+    const { exit, code, message } = errorOf(await (await atStore(at(slow))).repair(flush)) as {
+      exit: number
+      code: string
+      message: string
+    }
+    expect({ exit, code, message }).toEqual({
+      exit: 69,
+      code: 'UNREACHABLE',
+      message: `Redis at 127.0.0.1:${slow.port}/0 is still loading its data`,
+    })
   })
 
   test('a server that cannot save', async () => {
@@ -169,7 +239,9 @@ describe('refuses, and changes nothing:', () => {
     await writeMany(client, 2)
     await rm(folder, { recursive: true })
     await client.bgsave()
-    await expect.poll(async () => client.info('persistence'), { timeout: 10_000 }).toContain('rdb_last_bgsave_status:err')
+    await expect
+      .poll(async () => client.info('persistence'), { timeout: 10_000 })
+      .toContain('rdb_last_bgsave_status:err')
     expect(errorOf(await (await atStore(at({ port }))).repair(flush))).toMatchObject({
       exit: 69,
       code: 'UNAVAILABLE',
@@ -207,7 +279,11 @@ test('the connection is cut in the middle: half done, and gone on with', async (
   proxy.cut()
   begun.goOn()
   const ended = await begun.ended
-  expect(endOf(ended)).toMatchObject({ code: 6, outcome: 'interrupted', error: `UNREACHABLE Redis at 127.0.0.1:${proxy.port}/0 closed the connection` })
+  expect(endOf(ended)).toMatchObject({
+    code: 6,
+    outcome: 'interrupted',
+    error: `UNREACHABLE Redis at 127.0.0.1:${proxy.port}/0 closed the connection`,
+  })
   expect(await client.dbsize()).toBeGreaterThan(0)
 })
 
@@ -215,10 +291,17 @@ describe('Sentinel', () => {
   test('the master is found, and the sessions removed there', async () => {
     const master = await ownRedis()
     await writeMany(master.client, 3000)
-    const lines = [`sentinel monitor mymaster 127.0.0.1 ${master.port} 1`, 'sentinel down-after-milliseconds mymaster 5000']
+    const lines = [
+      `sentinel monitor mymaster 127.0.0.1 ${master.port} 1`,
+      'sentinel down-after-milliseconds mymaster 5000',
+    ]
     const sentinel = await ownRedis(lines, { sentinel: true })
     const someone = await atStore({ sentinel: { master: 'mymaster', nodes: [`127.0.0.1:${sentinel.port}`] } })
-    expect(endOf(await someone.repair(flush))).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 3000 } })
+    expect(endOf(await someone.repair(flush))).toMatchObject({
+      code: 0,
+      outcome: 'done',
+      impact: { sessionsRemoved: 3000 },
+    })
     expect(await master.client.dbsize()).toBe(0)
   })
 
@@ -242,7 +325,12 @@ describe('Sentinel', () => {
     const ended = await begun.ended
     expect([ended.code, await next.client.dbsize()], ended.stdout).toEqual([code, left])
     if (code === 0) return
-    expect(errorOf(ended)).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/has other masters than when this began: what was removed may be there still$/) as string })
+    expect(errorOf(ended)).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(
+        /has other masters than when this began: what was removed may be there still$/,
+      ) as string,
+    })
     expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
     expect(await next.client.dbsize()).toBe(0)
   })
@@ -252,7 +340,9 @@ describe('Sentinel', () => {
     await writeMany(master.client, 20_000)
     const sentinel = await ownRedis([`sentinel monitor mymaster 127.0.0.1 ${master.port} 1`], { sentinel: true })
     const someone = await atStore({ sentinel: { master: 'mymaster', nodes: [`127.0.0.1:${sentinel.port}`] } })
-    const begun = someone.begin([...flush, '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:counted=stop' })
+    const begun = someone.begin([...flush, '--confirm', 'prod', '--json'], {
+      failpoint: 'remove-sessions:counted=stop',
+    })
     await begun.untilStopped()
     await master.client.call('REPLICAOF', '127.0.0.1', await closedPort())
     begun.goOn()
@@ -260,7 +350,9 @@ describe('Sentinel', () => {
     expect(errorOf(ended)).toMatchObject({
       exit: 6,
       code: 'UNAVAILABLE',
-      message: expect.stringMatching(/is a replica by now, and takes no writes: the sentinels have another master, or will have$/) as string,
+      message: expect.stringMatching(
+        /is a replica by now, and takes no writes: the sentinels have another master, or will have$/,
+      ) as string,
     })
     await master.client.call('REPLICAOF', 'NO', 'ONE')
     expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
@@ -279,16 +371,27 @@ describe('Cluster', () => {
     await cluster.set('cache:one', 'x')
     await cluster.set('cache:two', 'x')
     const someone = await atStore({ cluster: masters.map(({ port }) => `127.0.0.1:${port}`) })
-    expect(endOf(await someone.repair([...flush, '--user', 'alice']))).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 30 } })
+    expect(endOf(await someone.repair([...flush, '--user', 'alice']))).toMatchObject({
+      code: 0,
+      outcome: 'done',
+      impact: { sessionsRemoved: 30 },
+    })
     const ended = await someone.repair([...flush, '--all'])
     expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 30, usersSignedOut: 1 } })
     expect(ended.stderr).toContain('not emptied at once: in a cluster there is no database of the sessions alone')
     const left = await Promise.all(masters.map(async ({ client }) => client.keys('*')))
-    expect(left.flat().filter((key) => !/:(sessions:)?expirations/.test(key)).sort()).toEqual(['cache:one', 'cache:two'])
+    expect(
+      left
+        .flat()
+        .filter((key) => !/:(sessions:)?expirations/.test(key))
+        .sort(),
+    ).toEqual(['cache:one', 'cache:two'])
 
     // a slot that moves to another master in the middle
     for (let index = 0; index < 60; index += 1) await writeSession(cluster, {})
-    const begun = someone.begin([...flush, '--confirm', 'prod', '--json'], { failpoint: 'remove-sessions:counted=stop' })
+    const begun = someone.begin([...flush, '--confirm', 'prod', '--json'], {
+      failpoint: 'remove-sessions:counted=stop',
+    })
     await begun.untilStopped()
     await moveSlotOf((await masters[0].client.keys('spring:session:sessions:*-*'))[0]!, masters[0], masters[1])
     begun.goOn()
@@ -306,10 +409,13 @@ describe('Cluster', () => {
 /** As redis-cli moves it. */
 async function moveSlotOf(key: string, from: OwnRedis, to: OwnRedis): Promise<void> {
   const slot = Number(await from.client.call('CLUSTER', 'KEYSLOT', key))
-  const [source, destination] = (await Promise.all([from, to].map(async ({ client }) => client.call('CLUSTER', 'MYID')))) as [string, string]
+  const [source, destination] = (await Promise.all(
+    [from, to].map(async ({ client }) => client.call('CLUSTER', 'MYID')),
+  )) as [string, string]
   await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', source)
   await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', destination)
-  for (const name of (await from.client.call('CLUSTER', 'GETKEYSINSLOT', slot, 1000)) as string[]) await from.client.call('MIGRATE', '127.0.0.1', to.port, name, 0, 5000)
+  for (const name of (await from.client.call('CLUSTER', 'GETKEYSINSLOT', slot, 1000)) as string[])
+    await from.client.call('MIGRATE', '127.0.0.1', to.port, name, 0, 5000)
   for (const { client } of [to, from]) await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', destination)
 }
 
@@ -317,13 +423,20 @@ async function moveSlotOf(key: string, from: OwnRedis, to: OwnRedis): Promise<vo
 async function formCluster(nodes: readonly OwnRedis[]): Promise<void> {
   const slots = 16_384
   for (const [index, { client }] of nodes.entries()) {
-    const [from, to] = [Math.floor((index * slots) / nodes.length), Math.floor(((index + 1) * slots) / nodes.length) - 1]
+    const [from, to] = [
+      Math.floor((index * slots) / nodes.length),
+      Math.floor(((index + 1) * slots) / nodes.length) - 1,
+    ]
     await client.call('CLUSTER', 'ADDSLOTSRANGE', from, to)
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
   }
   for (const { port } of nodes.slice(1)) await nodes[0]!.client.call('CLUSTER', 'MEET', '127.0.0.1', port)
   for (const { client } of nodes) {
-    await expect.poll(async () => client.call('CLUSTER', 'INFO'), { timeout: 20_000 }).toMatch(/cluster_state:ok[^]*cluster_known_nodes:3/)
-    await expect.poll(async () => (await client.call('CLUSTER', 'SLOTS') as unknown[]).length, { timeout: 20_000 }).toBe(3)
+    await expect
+      .poll(async () => client.call('CLUSTER', 'INFO'), { timeout: 20_000 })
+      .toMatch(/cluster_state:ok[^]*cluster_known_nodes:3/)
+    await expect
+      .poll(async () => ((await client.call('CLUSTER', 'SLOTS')) as unknown[]).length, { timeout: 20_000 })
+      .toBe(3)
   }
 }

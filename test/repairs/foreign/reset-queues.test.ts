@@ -24,21 +24,35 @@ describe.concurrent('a run that was killed fits on another machine', () => {
       const { run } = (await own.operator.repair(reset)).json<{ run: string }>()
       await own.operator.killedAt(point, ['undo', run])
       const again = await (await own.operator.elsewhere()).repair(['undo', run, ...foreign])
-      expect({ code: again.code, state: withoutRepetitions(await own.state()) }, again.stdout).toEqual({ code: 0, state: before })
+      expect({ code: again.code, state: withoutRepetitions(await own.state()) }, again.stdout).toEqual({
+        code: 0,
+        state: before,
+      })
     })
   })
 
   const kinds = ['delete-queues', 'switch-exchanges', 'redeclare-queues', 'start-service']
   const discarding = failpointsOf(kinds).filter((point) => kinds.some((kind) => point.startsWith(`${kind}:`)))
-  test.each(discarding.filter((_, index) => isCampaign || index % 3 === 0))('where it deletes messages, at %s', async (point) => {
-    await withOwn('3', async (own) => {
-      const empty = await own.state()
-      await own.fill('upload', ['1', '2'])
-      await own.operator.killedAt(point, discard)
-      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', await unfinished(own), ...foreign])
-      expect({ code: resumed.code, state: await own.state() }, resumed.stdout).toEqual({ code: 0, state: madeDurable(empty) })
-    })
-  })
+  test.each(discarding.filter((_, index) => isCampaign || index % 3 === 0))(
+    'where it deletes messages, at %s',
+    async (point) => {
+      await withOwn('3', async (own) => {
+        const empty = await own.state()
+        await own.fill('upload', ['1', '2'])
+        await own.operator.killedAt(point, discard)
+        const resumed = await (await own.operator.elsewhere()).repair([
+          'resume',
+          '--adopt',
+          await unfinished(own),
+          ...foreign,
+        ])
+        expect({ code: resumed.code, state: await own.state() }, resumed.stdout).toEqual({
+          code: 0,
+          state: madeDurable(empty),
+        })
+      })
+    },
+  )
 
   test('where it deletes messages, and it is undone', async () => {
     await withOwn('3', async (own) => {
@@ -78,7 +92,10 @@ async function forge(model: ChannelModel, run: string, change: (text: string) =>
 /** Each action of the plan, changed. */
 function changing(record: string, change: (action: RunRecord['plan']['steps'][number]['action']) => object): string {
   const read = JSON.parse(record) as RunRecord
-  return JSON.stringify({ ...read, plan: { ...read.plan, steps: read.plan.steps.map((step) => ({ ...step, action: change(step.action) })) } })
+  return JSON.stringify({
+    ...read,
+    plan: { ...read.plan, steps: read.plan.steps.map((step) => ({ ...step, action: change(step.action) })) },
+  })
 }
 
 describe.concurrent('a record that was changed in the broker is refused, and nothing is changed', () => {
@@ -86,15 +103,40 @@ describe.concurrent('a record that was changed in the broker is refused, and not
   const bound = (record: string): string =>
     changing(record, (action) => {
       if (action.kind === 'start-service' && action.binds) return { ...action, binds: [...action.binds, tapped] }
-      if ('bindings' in action && action.kind !== 'keep-queues') return { ...action, bindings: [...action.bindings, tapped] }
-      return action.kind === 'hold-queues' ? { ...action, saved: { ...action.saved, bindings: [...action.saved.bindings, tapped] } } : action
+      if ('bindings' in action && action.kind !== 'keep-queues')
+        return { ...action, bindings: [...action.bindings, tapped] }
+      return action.kind === 'hold-queues'
+        ? { ...action, saved: { ...action.saved, bindings: [...action.saved.bindings, tapped] } }
+        : action
     })
-  const renamed = (from: string, to: string) => (record: string) => record.replaceAll(`"${from}"`, `"${to}"`).replaceAll(`testops-admin.held.${from}"`, `testops-admin.held.${to}"`)
+  const renamed = (from: string, to: string) => (record: string) =>
+    record.replaceAll(`"${from}"`, `"${to}"`).replaceAll(`testops-admin.held.${from}"`, `testops-admin.held.${to}"`)
   test.each<[what: string, words: readonly string[], point: string, change: (record: string) => string, said: string]>([
-    ['another queue', reset, 'stop-service:before', renamed('export', 'phantom'), 'queue phantom is not there, and by the record it was not deleted yet'],
-    ['another exchange', reset, 'stop-service:before', renamed('work', 'phantom'), 'exchange phantom is not there, and by the record it was not deleted'],
+    [
+      'another queue',
+      reset,
+      'stop-service:before',
+      renamed('export', 'phantom'),
+      'queue phantom is not there, and by the record it was not deleted yet',
+    ],
+    [
+      'another exchange',
+      reset,
+      'stop-service:before',
+      renamed('work', 'phantom'),
+      'exchange phantom is not there, and by the record it was not deleted',
+    ],
     ['another binding', reset, 'stop-service:before', bound, 'queue export is not bound to work as the record says'],
-    ['more messages to delete', discard, 'delete-queues:intended', (record) => record.replaceAll('"messages":2', '"messages":2000').replace('"messagesDiscarded":2', '"messagesDiscarded":2000'), 'it deletes up to 2,000 messages, and its queues hold 2'],
+    [
+      'more messages to delete',
+      discard,
+      'delete-queues:intended',
+      (record) =>
+        record
+          .replaceAll('"messages":2', '"messages":2000')
+          .replace('"messagesDiscarded":2', '"messagesDiscarded":2000'),
+      'it deletes up to 2,000 messages, and its queues hold 2',
+    ],
   ])('%s', async (_, words, point, change, said) => {
     await withOwn('3', async (own) => {
       await own.fill('upload', ['1', '2'])

@@ -29,12 +29,15 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
     expect(times).toBeLessThanOrEqual(2)
   })
 
-  test.each(failpointsOf(['await-migration']).filter((name) => name.startsWith('await-migration:')))('%s', async (failpoint) => {
-    const { someone, taken } = await freshTrees({ more: count })
-    await someone.killedAt(failpoint, [...words, '--wait'])
-    expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
-    expect(most(await taken())).toEqual([count, 1])
-  })
+  test.each(failpointsOf(['await-migration']).filter((name) => name.startsWith('await-migration:')))(
+    '%s',
+    async (failpoint) => {
+      const { someone, taken } = await freshTrees({ more: count })
+      await someone.killedAt(failpoint, [...words, '--wait'])
+      expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
+      expect(most(await taken())).toEqual([count, 1])
+    },
+  )
 
   test('what was answered and noted is not asked for again', async () => {
     const { someone, taken, plan } = await freshTrees({ more: count })
@@ -53,12 +56,19 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
 
   test('a call whose answer was lost, killed before it was made again: that counts as made', async () => {
     const { someone, taken, plan } = await freshTrees({ more: count })
-    await plan([{ method: 'POST', path: `/api/project/1/test-case/tree/${firstTree}/migration`, times: 1, ending: 'lost' }])
+    await plan([
+      { method: 'POST', path: `/api/project/1/test-case/tree/${firstTree}/migration`, times: 1, ending: 'lost' },
+    ])
     await someone.killedAt('migrate-trees:announced#2', [...words, '--concurrency', '1'])
     expect(await taken()).toEqual({ [`1/${firstTree}`]: 1 })
     const resumed = await someone.run(['resume', '--json'])
-    const message = 'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
-    expect(endOf(resumed)).toMatchObject({ code: 1, accepted: count - 1, failed: [{ project: 1, tree: firstTree, status: 0, message }] })
+    const message =
+      'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+    expect(endOf(resumed)).toMatchObject({
+      code: 1,
+      accepted: count - 1,
+      failed: [{ project: 1, tree: firstTree, status: 0, message }],
+    })
     expect(most(await taken())).toEqual([count, 1])
   })
 
@@ -87,7 +97,10 @@ test('interrupted, it ends half done and says how far it is and how to go on', a
   expect(error).toEqual({
     code: 'INTERRUPTED',
     message: `interrupted by SIGINT after ${accepted} of ${count} calls`,
-    suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`],
+    suggestions: [
+      `testops-admin resume ${run} -d prod`,
+      `testops-admin undo ${run} -d prod   # only closes the run: what it did stays`,
+    ],
   })
   expect(endOf(await someone.run(['resume', '--json']))).toEqual(done)
   expect(most(await taken())[1]).toBeLessThanOrEqual(2)
@@ -99,7 +112,10 @@ test('a half done run can be closed without going on with it', async () => {
   const before = await taken()
   const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
   const closed = await someone.repair(['undo', runs[0]!.run])
-  expect([closed.code, closed.stderr]).toEqual([0, expect.stringContaining('What it did cannot be taken back: the run is only closed.') as string])
+  expect([closed.code, closed.stderr]).toEqual([
+    0,
+    expect.stringContaining('What it did cannot be taken back: the run is only closed.') as string,
+  ])
   expect(documentOf(closed)).toMatchObject({ requested: count, failed: [] })
   expect(endOf(await someone.repair(words))).toEqual(done)
   expect(Object.keys(before).length).toBeGreaterThan(0)

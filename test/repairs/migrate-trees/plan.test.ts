@@ -7,15 +7,37 @@ import type { MigrateOptions } from '../../../src/repairs/migrate-trees/chosen.t
 import { fakeApi, fakeService, jobsOf, migrationJob, noProject, openFakes, unreachable } from '../../fakes/index.ts'
 import type { Answers } from '../../fakes/index.ts'
 
-const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const deployment = {
+  name: 'prod',
+  platform: 'host',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: 'UTC',
+} as const
 const shop = { id: 1, name: 'Web shop' }
 const billing = { id: 2, name: 'Billing' }
-const trees = new Map([[1, [{ id: 11, name: 'Features' }, { id: 12, name: 'Suites' }]], [2, [{ id: 21, name: 'Features' }]]])
-const listing: Answers<ApiSource> = { projects: [shop, billing], trees: (project) => trees.get(project) ?? noProject(project) }
+const trees = new Map([
+  [
+    1,
+    [
+      { id: 11, name: 'Features' },
+      { id: 12, name: 'Suites' },
+    ],
+  ],
+  [2, [{ id: 21, name: 'Features' }]],
+])
+const listing: Answers<ApiSource> = {
+  projects: [shop, billing],
+  trees: (project) => trees.get(project) ?? noProject(project),
+}
 
-const image = (build: string | null): ReturnType<typeof fakeService> => fakeService({ image: { name: 'testops', tag: build, build, declaredIn: '.env' } })
+const image = (build: string | null): ReturnType<typeof fakeService> =>
+  fakeService({ image: { name: 'testops', tag: build, build, declaredIn: '.env' } })
 
-async function planned(options: Partial<MigrateOptions>, api: Answers<ApiSource> = listing, build: string | null = '524u02') {
+async function planned(
+  options: Partial<MigrateOptions>,
+  api: Answers<ApiSource> = listing,
+  build: string | null = '524u02',
+) {
   const open = openFakes({ api: fakeApi(api), service: build === null ? unreachable('service') : image(build) })
   const all = { items: [], allProjects: false, allTrees: false, concurrency: 4, wait: false, ...options }
   return makePlan(migrateTrees, open, deployment, all)
@@ -36,7 +58,12 @@ test('what is named is shown by name, with the version, and asked for in that or
   expect(plan.steps).toEqual([
     {
       title: 'ask the service to load all trees of 1 project and 1 tree anew, 4 calls at a time',
-      action: { kind: 'migrate-trees', api: 'https://testops.example.org', items: [project(2), { project: 1, tree: 12 }], concurrency: 4 },
+      action: {
+        kind: 'migrate-trees',
+        api: 'https://testops.example.org',
+        items: [project(2), { project: 1, tree: 12 }],
+        concurrency: 4,
+      },
       interrupts: true,
       loses: expect.stringMatching(/^there is no undo: trees are cleared and loaded anew/) as string,
     },
@@ -61,27 +88,61 @@ describe('each is asked for once:', () => {
 describe('all of them:', () => {
   test('--all-projects is one call a project', async () => {
     const { steps, impact } = await planned({ allProjects: true })
-    expect([steps[0]?.action, impact]).toMatchObject([{ items: [project(1), project(2)] }, { projects: 2, trees: 3, calls: 2 }])
+    expect([steps[0]?.action, impact]).toMatchObject([
+      { items: [project(1), project(2)] },
+      { projects: 2, trees: 3, calls: 2 },
+    ])
   })
 
   test('--all-trees is one call a tree, of all projects or of those that are named', async () => {
-    const all = [{ project: 1, tree: 11 }, { project: 1, tree: 12 }, { project: 2, tree: 21 }]
+    const all = [
+      { project: 1, tree: 11 },
+      { project: 1, tree: 12 },
+      { project: 2, tree: 21 },
+    ]
     expect((await planned({ allTrees: true })).steps[0]?.action).toMatchObject({ items: all })
     expect((await planned({ allTrees: true, allProjects: true })).steps[0]?.action).toMatchObject({ items: all })
     const some = await planned({ allTrees: true, items: [project(2), { project: 1, tree: 11 }] })
-    expect(some.steps[0]?.action).toMatchObject({ items: [{ project: 2, tree: 21 }, { project: 1, tree: 11 }] })
-    await expect(planned({ allTrees: true, items: [project(99)] })).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(/^there is no project 99 /) as string })
+    expect(some.steps[0]?.action).toMatchObject({
+      items: [
+        { project: 2, tree: 21 },
+        { project: 1, tree: 11 },
+      ],
+    })
+    await expect(planned({ allTrees: true, items: [project(99)] })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringMatching(/^there is no project 99 /) as string,
+    })
   })
 
   test('no project to be seen is nothing to do', async () => {
     const { steps, impact, notes } = await planned({ allProjects: true }, { projects: [] })
-    expect({ steps, impact, notes }).toEqual({ steps: [], impact: {}, notes: ["the service lists no project that this API token's user may see"] })
+    expect({ steps, impact, notes }).toEqual({
+      steps: [],
+      impact: {},
+      notes: ["the service lists no project that this API token's user may see"],
+    })
   })
 
   test.each([
-    { options: { allProjects: true }, api: { projects: null }, says: /does not list its projects: they have to be named$/, next: 'testops-admin migrate-trees -d {deployment} --project ID' },
-    { options: { allTrees: true }, api: { projects: null }, says: /does not list its projects/, next: 'testops-admin migrate-trees -d {deployment} --project ID' },
-    { options: { allTrees: true }, api: { projects: [shop], trees: null }, says: /does not list its trees/, next: 'testops-admin migrate-trees -d {deployment} --project 1   # all of its trees in one call' },
+    {
+      options: { allProjects: true },
+      api: { projects: null },
+      says: /does not list its projects: they have to be named$/,
+      next: 'testops-admin migrate-trees -d {deployment} --project ID',
+    },
+    {
+      options: { allTrees: true },
+      api: { projects: null },
+      says: /does not list its projects/,
+      next: 'testops-admin migrate-trees -d {deployment} --project ID',
+    },
+    {
+      options: { allTrees: true },
+      api: { projects: [shop], trees: null },
+      says: /does not list its trees/,
+      next: 'testops-admin migrate-trees -d {deployment} --project 1   # all of its trees in one call',
+    },
   ])('a service that does not list them: $options $api', async ({ options, api, says, next }) => {
     const error: unknown = await planned(options, api as Answers<ApiSource>).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(says) as string })
@@ -94,7 +155,10 @@ test.each<[Partial<MigrateOptions>, RegExp]>([
   [{ allProjects: true, items: [project(1)] }, /exclude each other$/],
   [{ allTrees: true, items: [{ project: 1, tree: 11 }] }, /^--all-trees is of projects, and only trees are named$/],
 ])('what cannot be meant is told: %j', async (options, message) => {
-  await expect(planned(options)).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(message) as string })
+  await expect(planned(options)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringMatching(message) as string,
+  })
 })
 
 test('a token that is refused is told before there is a plan', async () => {
@@ -104,7 +168,10 @@ test('a token that is refused is told before there is a plan', async () => {
 
 describe('what cannot be named is told by its number:', () => {
   test('of a service that lists nothing', async () => {
-    const { evidence, notes, impact } = await planned({ items: [project(1), { project: 2, tree: 21 }] }, { projects: null })
+    const { evidence, notes, impact } = await planned(
+      { items: [project(1), { project: 2, tree: 21 }] },
+      { projects: null },
+    )
     expect({ evidence, notes, impact }).toEqual({
       evidence: ['project 1: all trees', 'project 2: tree 21'],
       notes: ['the service does not list its projects to this user, so that they are told by their numbers'],
@@ -115,7 +182,9 @@ describe('what cannot be named is told by its number:', () => {
   test('what this user is not shown', async () => {
     const { evidence, notes } = await planned({ items: [project(99), { project: 1, tree: 77 }] })
     expect(evidence).toEqual(['project 99: all trees', 'project 1 Web shop: tree 77'])
-    expect(notes).toEqual(["not listed for this API token's user, so that the service may refuse them: project 99, tree 1/77"])
+    expect(notes).toEqual([
+      "not listed for this API token's user, so that the service may refuse them: project 99, tree 1/77",
+    ])
   })
 
   test('the trees of more projects than are worth as many questions', async () => {
@@ -123,16 +192,34 @@ describe('what cannot be named is told by its number:', () => {
     let questions = 0
     const api: Answers<ApiSource> = { projects: many, trees: () => ((questions += 1), []) }
     const { evidence, impact } = await planned({ allProjects: true }, api)
-    expect({ questions, impact, lines: evidence.length, last: evidence.at(-1) }).toEqual({ questions: 0, impact: { projects: 51, calls: 51 }, lines: 21, last: 'and 31 more projects' })
+    expect({ questions, impact, lines: evidence.length, last: evidence.at(-1) }).toEqual({
+      questions: 0,
+      impact: { projects: 51, calls: 51 },
+      lines: 21,
+      last: 'and 31 more projects',
+    })
   })
 })
 
 test.each([
   { build: '511u01', notes: [] },
   { build: '5.24', notes: [] },
-  { build: '525u01', notes: ['WARNING: build 525u01 is outside of 5.11 to 5.24, the versions that move their trees to the new structure'] },
-  { build: '510u09', notes: ['WARNING: build 510u09 is outside of 5.11 to 5.24, the versions that move their trees to the new structure'] },
-  { build: null, notes: ['WARNING: the build is not known; versions 5.11 to 5.24 move their trees to the new structure'] },
+  {
+    build: '525u01',
+    notes: [
+      'WARNING: build 525u01 is outside of 5.11 to 5.24, the versions that move their trees to the new structure',
+    ],
+  },
+  {
+    build: '510u09',
+    notes: [
+      'WARNING: build 510u09 is outside of 5.11 to 5.24, the versions that move their trees to the new structure',
+    ],
+  },
+  {
+    build: null,
+    notes: ['WARNING: the build is not known; versions 5.11 to 5.24 move their trees to the new structure'],
+  },
 ])('the version $build', async ({ build, notes }) => {
   const plan = await planned({ items: [project(1)] }, listing, build)
   expect([plan.notes, plan.target, plan.verifiedBy]).toEqual([
@@ -153,16 +240,29 @@ describe('--wait', () => {
 
   test('is told to be idle where the service lists no jobs', async () => {
     const { steps, notes } = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: null })
-    expect([steps.length, notes]).toEqual([1, ['the service does not list its migration jobs, so that --wait has nothing to wait for']])
+    expect([steps.length, notes]).toEqual([
+      1,
+      ['the service does not list its migration jobs, so that --wait has nothing to wait for'],
+    ])
   })
 
   test('is refused before anything is asked for where this user may not see the jobs; without it they are not asked for', async () => {
-    const forbidden = new AdminError('FORBIDDEN', "GET /api/migration/job is not allowed for this API token's user (HTTP 403)", ['curl'])
-    const error: unknown = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: forbidden }).catch((thrown: unknown) => thrown)
+    const forbidden = new AdminError(
+      'FORBIDDEN',
+      "GET /api/migration/job is not allowed for this API token's user (HTTP 403)",
+      ['curl'],
+    )
+    const error: unknown = await planned(
+      { items: [project(1)], wait: true },
+      { ...listing, migrationJobs: forbidden },
+    ).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({
       code: 'FORBIDDEN',
       message: `--wait has to see the service's migration jobs, and nothing was asked for yet: ${forbidden.message}`,
-      suggestions: ['the same command without --wait   # asks for the migration, and leaves the jobs to the service', 'curl'],
+      suggestions: [
+        'the same command without --wait   # asks for the migration, and leaves the jobs to the service',
+        'curl',
+      ],
     })
     expect((await planned({ items: [project(1)] }, { ...listing, migrationJobs: forbidden })).steps).toHaveLength(1)
   })

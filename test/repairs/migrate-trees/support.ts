@@ -27,17 +27,29 @@ export interface Trees {
 export const firstTree = 1001
 
 /** The practice service in the test's process, with so many more trees in project 1, and an operator of it. */
-export async function freshTrees({ more = 0, user = admin, broker = false, build = '524u02', witness = false } = {}): Promise<Trees> {
+export async function freshTrees({
+  more = 0,
+  user = admin,
+  broker = false,
+  build = '524u02',
+  witness = false,
+} = {}): Promise<Trees> {
   const on = await deployment()
   const [port, controlPort] = [await freePort(), await freePort()]
   let service: Started
   const start = async (): Promise<void> => {
-    service = await startService({ ...on.settings, SERVER_PORT: String(port), SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT: '20000' }, { controlPort })
+    service = await startService(
+      { ...on.settings, SERVER_PORT: String(port), SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT: '20000' },
+      { controlPort },
+    )
   }
   await start()
   await until('the first migration', async () => (await sql(on, 'SELECT 1 FROM tree WHERE NOT migrated')).length === 0)
   // one that the service had to move would be moved when it starts again, too
-  await sql(on, `INSERT INTO tree (id, project_id, name, migrated) SELECT ${firstTree} + n, 1, 'Tree ' || n, TRUE FROM generate_series(0, ${more - 1}) n`)
+  await sql(
+    on,
+    `INSERT INTO tree (id, project_id, name, migrated) SELECT ${firstTree} + n, 1, 'Tree ' || n, TRUE FROM generate_series(0, ${more - 1}) n`,
+  )
   await sql(on, 'DELETE FROM async_job')
   const { endpoint, vhost } = on.vhost
   const recorder = witness ? await recordHttp({ host: '127.0.0.1', port }) : null
@@ -48,7 +60,13 @@ export async function freshTrees({ more = 0, user = admin, broker = false, build
     platform: 'host',
     build,
     host: { commands: { start: ['true'], stop: ['true'], status: ['true'] } },
-    ...(broker && { broker: { url: `amqp://${endpoint.user}@${endpoint.host}:${endpoint.port}/${vhost}`, password: secret(endpoint.password!.reveal()), managementUrl: endpoint.managementUrl } }),
+    ...(broker && {
+      broker: {
+        url: `amqp://${endpoint.user}@${endpoint.host}:${endpoint.port}/${vhost}`,
+        password: secret(endpoint.password!.reveal()),
+        managementUrl: endpoint.managementUrl,
+      },
+    }),
   }))
   const someone = await operator(deployed)
   onEnd(async () => {
@@ -60,7 +78,10 @@ export async function freshTrees({ more = 0, user = admin, broker = false, build
     asked: recorder?.asked ?? [],
     plan: async (plan) => planAnswers(controlPort, plan),
     async taken() {
-      const rows = await sql<{ name: string; times: number }>(on, "SELECT project_id || '/' || tree_id AS name, count(*)::int AS times FROM async_job GROUP BY 1")
+      const rows = await sql<{ name: string; times: number }>(
+        on,
+        "SELECT project_id || '/' || tree_id AS name, count(*)::int AS times FROM async_job GROUP BY 1",
+      )
       return Object.fromEntries(rows.map(({ name, times }) => [name, times]))
     },
     query: async (text) => sql(on, text),
@@ -81,5 +102,13 @@ export function documentOf({ stdout }: Pick<Ended, 'stdout'>): RepairDocument {
 /** How it ended, and what came of its calls. */
 export function endOf(ended: Ended): object {
   const { outcome, requested, accepted, skipped, failed, error } = documentOf(ended)
-  return { code: ended.code, outcome, requested, accepted, skipped, failed, ...(error && { error: `${error.code} ${error.message}` }) }
+  return {
+    code: ended.code,
+    outcome,
+    requested,
+    accepted,
+    skipped,
+    failed,
+    ...(error && { error: `${error.code} ${error.message}` }),
+  }
 }

@@ -9,15 +9,32 @@ import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.t
 import type { QueueDeployment, State } from './own-broker.ts'
 
 const alarms = {
-  memory: { raise: ['set_vm_memory_high_watermark', '0'], clear: ['set_vm_memory_high_watermark', '0.6'], flag: 'mem_alarm', said: 'low on memory' },
-  disk: { raise: ['set_disk_free_limit', '900000GB'], clear: ['set_disk_free_limit', '50MB'], flag: 'disk_free_alarm', said: 'low on disk' },
+  memory: {
+    raise: ['set_vm_memory_high_watermark', '0'],
+    clear: ['set_vm_memory_high_watermark', '0.6'],
+    flag: 'mem_alarm',
+    said: 'low on memory',
+  },
+  disk: {
+    raise: ['set_disk_free_limit', '900000GB'],
+    clear: ['set_disk_free_limit', '50MB'],
+    flag: 'disk_free_alarm',
+    said: 'low on disk',
+  },
 } as const
 
 /** Returns once the management API tells of it, which is some time after publishers learn of it. */
-async function set(kind: keyof typeof alarms, to: 'raise' | 'clear', server: ServerRecord, vhost: FreshVhost): Promise<void> {
+async function set(
+  kind: keyof typeof alarms,
+  to: 'raise' | 'clear',
+  server: ServerRecord,
+  vhost: FreshVhost,
+): Promise<void> {
   await brokerControl(server, alarms[kind][to])
   const told = `"${alarms[kind].flag}":${String(to === 'raise')}`
-  await expect.poll(async () => JSON.stringify(await vhost.manage('GET', '/api/nodes')), { timeout: 20_000 }).toContain(told)
+  await expect
+    .poll(async () => JSON.stringify(await vhost.manage('GET', '/api/nodes')), { timeout: 20_000 })
+    .toContain(told)
 }
 
 const words = ['reset-queues', '--drain', '0', '--timeout', '5']
@@ -54,10 +71,17 @@ async function endsBlocked({ own, begun, way }: Begun, said: string): Promise<st
   expect({ code: ended.code, outcome, message: error?.message }).toEqual({
     code: 6,
     outcome: 'interrupted',
-    message: expect.stringMatching(new RegExp(`^moving the messages of queue .* takes no messages for 5 s, since it is ${said}; what was not taken is where it was$`)) as string,
+    message: expect.stringMatching(
+      new RegExp(
+        `^moving the messages of queue .* takes no messages for 5 s, since it is ${said}; what was not taken is where it was$`,
+      ),
+    ) as string,
   })
   const again = await own.operator.repair([way, run!, '--timeout', '5'])
-  expect({ code: again.code, message: again.json<RepairDocument>().error?.message }).toEqual({ code: 6, message: expect.stringContaining(said) as string })
+  expect({ code: again.code, message: again.json<RepairDocument>().error?.message }).toEqual({
+    code: 6,
+    message: expect.stringContaining(said) as string,
+  })
   return run!
 }
 
@@ -65,9 +89,17 @@ async function isRefused({ own, before }: Awaited<ReturnType<typeof filled>>): P
   const calls = await own.service.calls()
   const refused = await own.operator.repair(words)
   const { error } = refused.json<{ error: { message: string; suggestions: string[] } }>()
-  expect({ code: refused.code, message: error.message, next: error.suggestions[0], calls: await own.service.calls(), state: await own.state() }).toEqual({
+  expect({
+    code: refused.code,
+    message: error.message,
+    next: error.suggestions[0],
+    calls: await own.service.calls(),
+    state: await own.state(),
+  }).toEqual({
     code: 4,
-    message: expect.stringMatching(/^an alarm stands on \S+: the broker takes no messages, so none can be moved$/) as string,
+    message: expect.stringMatching(
+      /^an alarm stands on \S+: the broker takes no messages, so none can be moved$/,
+    ) as string,
     next: expect.stringContaining('doctor') as string,
     calls,
     state: before,
@@ -75,15 +107,19 @@ async function isRefused({ own, before }: Awaited<ReturnType<typeof filled>>): P
 }
 
 describe.concurrent('an alarm', () => {
-  test.each(isCampaign ? (['memory', 'disk'] as const) : (['disk'] as const))('of the %s is refused where it stands; where it comes, nothing is lost, and what was begun ends well once it is over', async (kind) => {
-    // its alarms are those of all virtual hosts, so that it is nobody else's
-    const broker = await startBroker('3')
-    try {
-      await comesAndGoes(kind, broker.server)
-    } finally {
-      await broker.remove()
-    }
-  }, 180_000)
+  test.each(isCampaign ? (['memory', 'disk'] as const) : (['disk'] as const))(
+    'of the %s is refused where it stands; where it comes, nothing is lost, and what was begun ends well once it is over',
+    async (kind) => {
+      // its alarms are those of all virtual hosts, so that it is nobody else's
+      const broker = await startBroker('3')
+      try {
+        await comesAndGoes(kind, broker.server)
+      } finally {
+        await broker.remove()
+      }
+    },
+    180_000,
+  )
 })
 
 async function comesAndGoes(kind: keyof typeof alarms, server: ServerRecord): Promise<void> {
@@ -104,7 +140,10 @@ async function comesAndGoes(kind: keyof typeof alarms, server: ServerRecord): Pr
     await Promise.all(
       begun.map(async ({ own, before, way }, index) => {
         const { code } = await own.operator.repair([way, runs[index]!])
-        expect({ code, state: withoutRepetitions(await own.state()) }).toEqual({ code: 0, state: way === 'undo' ? before : madeDurable(before) })
+        expect({ code, state: withoutRepetitions(await own.state()) }).toEqual({
+          code: 0,
+          state: way === 'undo' ? before : madeDurable(before),
+        })
       }),
     )
   } finally {

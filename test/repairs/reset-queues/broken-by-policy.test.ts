@@ -20,28 +20,87 @@ interface Since {
   waitMs?: number
 }
 
-const stays = 'and did not when its messages were moved aside: it could drop some, so they stay in testops-admin[.]held[.]upload$'
+const stays =
+  'and did not when its messages were moved aside: it could drop some, so they stay in testops-admin[.]held[.]upload$'
 const waits = 'on the queues in which messages would wait: some could be lost$'
 const dropped = 'Queue upload had 5 messages moved aside, and \\d came back[.] The broker drops messages there: '
 
 const all: readonly Since[] = [
-  { of: 'reset-queues', at: 'redeclare-queues:after', pattern: '^upload', definition: { 'max-length': 2 }, said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length on queue upload, ${stays}`) },
-  { of: 'undo', at: 'delete-queues:undo-intended', pattern: '^upload', definition: { 'max-length-bytes': 2 }, said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length-bytes on queue upload, ${stays}`) },
-  { of: 'reset-queues', at: 'move-messages:before', pattern: '.*', definition: { 'message-ttl': 600_000 }, said: new RegExp(`^policy since \\(pattern [.][*]\\) sets message-ttl ${waits}`) },
-  { of: 'reset-queues', at: 'delete-queues:before', pattern: '[.]held[.]', definition: { 'max-length': 2 }, said: new RegExp(`^${dropped}policy since \\(pattern \\[[.]\\]held\\[[.]\\]\\) sets max-length[.]`), left: ['4', '5'] },
-  { of: 'undo', at: 'move-messages:undo-intended', pattern: '[.](held|ahead)[.]', definition: { expires: 600_000 }, said: new RegExp(`sets expires ${waits}`) },
-  { of: 'reset-queues', at: 'move-messages:before', pattern: '^testops-admin', definition: { 'dead-letter-exchange': 'dead' }, said: new RegExp(`sets dead-letter-exchange ${waits}`) },
-  { of: 'reset-queues', at: 'redeclare-queues:before', pattern: '[.]held[.]', definition: { expires: 300 }, said: new RegExp(`^${dropped}policy since .* sets expires[.]`), left: [], waitMs: 1200 },
-  { of: 'reset-queues', at: 'move-messages:before#2', pattern: '^upload', definition: { expires: 600_000, 'message-ttl': 600_000 }, said: new RegExp(`sets message-ttl, expires on queue upload, ${stays}`) },
+  {
+    of: 'reset-queues',
+    at: 'redeclare-queues:after',
+    pattern: '^upload',
+    definition: { 'max-length': 2 },
+    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length on queue upload, ${stays}`),
+  },
+  {
+    of: 'undo',
+    at: 'delete-queues:undo-intended',
+    pattern: '^upload',
+    definition: { 'max-length-bytes': 2 },
+    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length-bytes on queue upload, ${stays}`),
+  },
+  {
+    of: 'reset-queues',
+    at: 'move-messages:before',
+    pattern: '.*',
+    definition: { 'message-ttl': 600_000 },
+    said: new RegExp(`^policy since \\(pattern [.][*]\\) sets message-ttl ${waits}`),
+  },
+  {
+    of: 'reset-queues',
+    at: 'delete-queues:before',
+    pattern: '[.]held[.]',
+    definition: { 'max-length': 2 },
+    said: new RegExp(`^${dropped}policy since \\(pattern \\[[.]\\]held\\[[.]\\]\\) sets max-length[.]`),
+    left: ['4', '5'],
+  },
+  {
+    of: 'undo',
+    at: 'move-messages:undo-intended',
+    pattern: '[.](held|ahead)[.]',
+    definition: { expires: 600_000 },
+    said: new RegExp(`sets expires ${waits}`),
+  },
+  {
+    of: 'reset-queues',
+    at: 'move-messages:before',
+    pattern: '^testops-admin',
+    definition: { 'dead-letter-exchange': 'dead' },
+    said: new RegExp(`sets dead-letter-exchange ${waits}`),
+  },
+  {
+    of: 'reset-queues',
+    at: 'redeclare-queues:before',
+    pattern: '[.]held[.]',
+    definition: { expires: 300 },
+    said: new RegExp(`^${dropped}policy since .* sets expires[.]`),
+    left: [],
+    waitMs: 1200,
+  },
+  {
+    of: 'reset-queues',
+    at: 'move-messages:before#2',
+    pattern: '^upload',
+    definition: { expires: 600_000, 'message-ttl': 600_000 },
+    said: new RegExp(`sets message-ttl, expires on queue upload, ${stays}`),
+  },
 ]
 
-async function set({ vhost }: QueueDeployment, { pattern, definition, waitMs = 0 }: Pick<Since, 'pattern' | 'definition' | 'waitMs'>): Promise<void> {
+async function set(
+  { vhost }: QueueDeployment,
+  { pattern, definition, waitMs = 0 }: Pick<Since, 'pattern' | 'definition' | 'waitMs'>,
+): Promise<void> {
   await vhost.manage('PUT', `/api/policies/${vhost.vhost}/since`, { pattern, 'apply-to': 'queues', definition })
   await new Promise((resolve) => setTimeout(resolve, waitMs))
 }
 
 /** `words`, stopped at that failpoint while the policy comes. */
-async function metBy(own: QueueDeployment, words: readonly string[], { at, ...policy }: Pick<Since, 'at' | 'pattern' | 'definition' | 'waitMs'>): ReturnType<QueueDeployment['operator']['run']> {
+async function metBy(
+  own: QueueDeployment,
+  words: readonly string[],
+  { at, ...policy }: Pick<Since, 'at' | 'pattern' | 'definition' | 'waitMs'>,
+): ReturnType<QueueDeployment['operator']['run']> {
   const begun = own.operator.begin([...words, '--confirm', 'prod', '--json'], { failpoint: `${at}=stop` })
   await begun.untilStopped()
   await set(own, policy)
@@ -50,37 +109,62 @@ async function metBy(own: QueueDeployment, words: readonly string[], { at, ...po
 }
 
 describe.concurrent('a policy that comes in the middle', () => {
-  test.each(all.filter((_, index) => isCampaign || index < 4))('of $of, at $at, and says $definition of $pattern: nothing is dropped without a word', async ({ of, said, left = five, ...since }) => {
-    await withOwn('3', async (own) => {
-      await own.fill('upload', five)
-      const before = await own.state()
-      const words = of === 'undo' ? ['undo', (await own.operator.repair(reset)).json<RepairDocument>().run!] : reset
-      const ended = await metBy(own, words, since)
-      const { run, error } = ended.json<RepairDocument>()
-      expect({ code: ended.code, message: error?.message, next: error?.suggestions.slice(0, 2), running: await own.service.isRunning() }).toEqual({
-        code: 6,
-        message: expect.stringMatching(said) as string,
-        next: [expect.stringMatching(/rabbitmqctl -p \S+ list_policies$/) as string, expect.stringMatching(/^change its pattern so that it does not match \S+$/) as string],
-        running: false,
+  test.each(all.filter((_, index) => isCampaign || index < 4))(
+    'of $of, at $at, and says $definition of $pattern: nothing is dropped without a word',
+    async ({ of, said, left = five, ...since }) => {
+      await withOwn('3', async (own) => {
+        await own.fill('upload', five)
+        const before = await own.state()
+        const words = of === 'undo' ? ['undo', (await own.operator.repair(reset)).json<RepairDocument>().run!] : reset
+        const ended = await metBy(own, words, since)
+        const { run, error } = ended.json<RepairDocument>()
+        expect({
+          code: ended.code,
+          message: error?.message,
+          next: error?.suggestions.slice(0, 2),
+          running: await own.service.isRunning(),
+        }).toEqual({
+          code: 6,
+          message: expect.stringMatching(said) as string,
+          next: [
+            expect.stringMatching(/rabbitmqctl -p \S+ list_policies$/) as string,
+            expect.stringMatching(/^change its pattern so that it does not match \S+$/) as string,
+          ],
+          running: false,
+        })
+        await own.vhost.manage('DELETE', `/api/policies/${own.vhost.vhost}/since`)
+        const again = await own.operator.repair([of === 'undo' ? 'undo' : 'resume', run!])
+        const wanted = of === 'undo' ? before : madeDurable(before)
+        expect({ code: again.code, state: await own.state() }, again.stderr).toEqual({
+          code: 0,
+          state: { ...wanted, queues: { ...wanted.queues, upload: { ...wanted.queues['upload'], texts: left } } },
+        })
       })
-      await own.vhost.manage('DELETE', `/api/policies/${own.vhost.vhost}/since`)
-      const again = await own.operator.repair([of === 'undo' ? 'undo' : 'resume', run!])
-      const wanted = of === 'undo' ? before : madeDurable(before)
-      expect({ code: again.code, state: await own.state() }, again.stderr).toEqual({ code: 0, state: { ...wanted, queues: { ...wanted.queues, upload: { ...wanted.queues['upload'], texts: left } } } })
-    })
-  })
+    },
+  )
 
   test('before the service is stopped keeps it from being stopped', async () => {
     await withOwn('3', async (own) => {
       await own.fill('upload', five)
       const before = await own.state()
       const calls = await own.service.calls()
-      const ended = await metBy(own, reset, { at: 'hold-queues:after', pattern: '.*', definition: { 'message-ttl': 600_000 } })
+      const ended = await metBy(own, reset, {
+        at: 'hold-queues:after',
+        pattern: '.*',
+        definition: { 'message-ttl': 600_000 },
+      })
       const { run, error } = ended.json<RepairDocument>()
       const undone = await own.operator.repair(['undo', run!])
-      expect({ codes: [ended.code, undone.code], message: error?.message, calls: await own.service.calls(), state: await own.state() }).toEqual({
+      expect({
+        codes: [ended.code, undone.code],
+        message: error?.message,
+        calls: await own.service.calls(),
+        state: await own.state(),
+      }).toEqual({
         codes: [6, 0],
-        message: expect.stringContaining('sets message-ttl on the queues in which messages would wait: some could be lost') as string,
+        message: expect.stringContaining(
+          'sets message-ttl on the queues in which messages would wait: some could be lost',
+        ) as string,
         calls,
         state: before,
       })
@@ -91,12 +175,23 @@ describe.concurrent('a policy that comes in the middle', () => {
     await withOwn('3', async (own) => {
       await own.fill('upload', five)
       const before = await own.state()
-      const ended = await metBy(own, reset, { at: 'redeclare-queues:before', pattern: '(held|^upload)', definition: { 'message-ttl': 600_000 } })
+      const ended = await metBy(own, reset, {
+        at: 'redeclare-queues:before',
+        pattern: '(held|^upload)',
+        definition: { 'message-ttl': 600_000 },
+      })
       const { applied } = ended.json<RepairDocument>()
-      expect({ code: ended.code, state: await own.state(), results: applied.flatMap(({ results = [] }) => results) }).toEqual({
+      expect({
+        code: ended.code,
+        state: await own.state(),
+        results: applied.flatMap(({ results = [] }) => results),
+      }).toEqual({
         code: 0,
         state: madeDurable(before),
-        results: ['policy since (pattern (held|^upload)) sets message-ttl on queue upload, and did not when its messages were moved aside: it may drop some', '5 messages back, contents compared'],
+        results: [
+          'policy since (pattern (held|^upload)) sets message-ttl on queue upload, and did not when its messages were moved aside: it may drop some',
+          '5 messages back, contents compared',
+        ],
       })
     })
   })

@@ -41,7 +41,10 @@ interface Begun extends Coming {
   going: ReturnType<QueueDeployment['operator']['begin']>
 }
 
-async function stoppedAt<C extends Pick<Coming, 'of' | 'at' | 'way'> & { isKilled?: true }>(on: ServerRecord, coming: C): Promise<C & Omit<Begun, keyof Coming>> {
+async function stoppedAt<C extends Pick<Coming, 'of' | 'at' | 'way'> & { isKilled?: true }>(
+  on: ServerRecord,
+  coming: C,
+): Promise<C & Omit<Begun, keyof Coming>> {
   const own = await queueDeployment('3', { on })
   await own.fill('upload', texts)
   await own.fill('export', ['a', 'b'])
@@ -51,16 +54,27 @@ async function stoppedAt<C extends Pick<Coming, 'of' | 'at' | 'way'> & { isKille
   if (coming.of === 'resume') {
     await own.operator.killedAt('redeclare-queues:after', reset)
     words = ['resume', '--timeout', '5']
-  } else if (coming.of === 'undo') words = ['undo', (await own.operator.repair(reset)).json<RepairDocument>().run!, '--timeout', '5']
-  const going = own.operator.begin([...words, ...confirmed], { failpoint: `${coming.at}${coming.isKilled ? '' : '=stop'}` })
+  } else if (coming.of === 'undo')
+    words = ['undo', (await own.operator.repair(reset)).json<RepairDocument>().run!, '--timeout', '5']
+  const going = own.operator.begin([...words, ...confirmed], {
+    failpoint: `${coming.at}${coming.isKilled ? '' : '=stop'}`,
+  })
   await (coming.isKilled ? going.ended : going.untilStopped())
   const { runs } = (await own.operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
   return { ...coming, own, before, run: runs[0]!.run, going }
 }
 
-const restarts: Readonly<Record<string, { down: (server: ServerRecord) => Promise<unknown>; up: (server: ServerRecord) => Promise<unknown> }>> = {
-  'its node is killed and started': { down: async (server) => stopServer(server, 'kill'), up: async (server) => resumeServer(server, { progress: () => undefined }) },
-  'its application is stopped and started': { down: async (server) => brokerControl(server, ['stop_app']), up: async (server) => brokerControl(server, ['start_app']) },
+const restarts: Readonly<
+  Record<string, { down: (server: ServerRecord) => Promise<unknown>; up: (server: ServerRecord) => Promise<unknown> }>
+> = {
+  'its node is killed and started': {
+    down: async (server) => stopServer(server, 'kill'),
+    up: async (server) => resumeServer(server, { progress: () => undefined }),
+  },
+  'its application is stopped and started': {
+    down: async (server) => brokerControl(server, ['stop_app']),
+    up: async (server) => brokerControl(server, ['start_app']),
+  },
 }
 
 /** Where the broker goes for good, each ends with one error that says how to go on. */
@@ -68,34 +82,57 @@ async function endsInterrupted({ going, run, of }: Begun): Promise<void> {
   going.goOn()
   const ended = await going.ended
   const { error, outcome, run: named } = ended.json<RepairDocument>()
-  expect({ code: ended.code, outcome, named, message: error?.message, next: error?.suggestions.filter((it) => it.includes(run)).map((it) => it.split(' ')[1]) }).toEqual({
+  expect({
+    code: ended.code,
+    outcome,
+    named,
+    message: error?.message,
+    next: error?.suggestions.filter((it) => it.includes(run)).map((it) => it.split(' ')[1]),
+  }).toEqual({
     code: 6,
     outcome: 'interrupted',
     named: run,
-    message: expect.stringMatching(/closed the connection(: broker forced connection closure with reason 'shutdown')?$|refused the connection|is not reachable/) as string,
+    message: expect.stringMatching(
+      /closed the connection(: broker forced connection closure with reason 'shutdown')?$|refused the connection|is not reachable/,
+    ) as string,
     next: of === 'undo' ? ['undo'] : ['resume', 'undo'],
   })
 }
 
 /**
- * What a queue that was transient held is lost, and told of once, unless a broker that was killed holds it once more; all else is there, in
- * its order.
+ * What a queue that was transient held is lost, and told of once, unless a broker that was killed holds it once more;
+ * all else is there, in its order.
  */
 async function endsWell({ own, run, way, of, before, loses }: Begun): Promise<void> {
   const first = await own.operator.repair([way, run])
   const last = loses && first.code === 6 ? await own.operator.repair([way, run]) : first
   const after = withoutRepetitions(await own.state())
   const wanted = way === 'undo' || of === 'undo' ? before : madeDurable(before)
-  const left = (queue: string): readonly string[] => (loses ? wanted.queues[queue]!.texts.filter((text) => after.queues[queue]!.texts.includes(text)) : wanted.queues[queue]!.texts)
-  const queues = Object.fromEntries(Object.entries(wanted.queues).map(([name, queue]) => [name, { ...queue, texts: left(name) }]))
+  const left = (queue: string): readonly string[] =>
+    loses
+      ? wanted.queues[queue]!.texts.filter((text) => after.queues[queue]!.texts.includes(text))
+      : wanted.queues[queue]!.texts
+  const queues = Object.fromEntries(
+    Object.entries(wanted.queues).map(([name, queue]) => [name, { ...queue, texts: left(name) }]),
+  )
   expect({ code: last.code, state: after }, last.stderr).toEqual({ code: 0, state: { ...wanted, queues } })
   const lost = Object.keys(queues).filter((name) => left(name).length < wanted.queues[name]!.texts.length)
   const { message = '' } = first.json<RepairDocument>().error ?? {}
-  const said = /^Queue (upload|export) had \d+ messages .*, or RabbitMQ was restarted: it drops what transient queues hold/
-  expect({ code: first.code, isTold: said.test(message) }, message).toEqual({ code: lost.length > 0 ? 6 : 0, isTold: lost.length > 0 })
+  const said =
+    /^Queue (upload|export) had \d+ messages .*, or RabbitMQ was restarted: it drops what transient queues hold/
+  expect({ code: first.code, isTold: said.test(message) }, message).toEqual({
+    code: lost.length > 0 ? 6 : 0,
+    isTold: lost.length > 0,
+  })
   // what was lost is told to the number
-  const results = last.json<RepairDocument>().applied.flatMap(({ results: told = [] }) => told).join()
-  expect(lost.filter((name) => !results.includes(`Queue ${name} `)), results).toEqual([])
+  const results = last
+    .json<RepairDocument>()
+    .applied.flatMap(({ results: told = [] }) => told)
+    .join()
+  expect(
+    lost.filter((name) => !results.includes(`Queue ${name} `)),
+    results,
+  ).toEqual([])
 }
 
 /** The broker goes while nothing is being moved, and transient queues with it. */
@@ -106,15 +143,19 @@ interface Between {
   isKilled?: true
   /** what goes on with it */
   way: 'resume' | 'undo'
-  /** what is told of a queue that is gone, by whoever is first to look; null: what was there is durable, and still there */
+  /**
+   * what is told of a queue that is gone, by whoever is first to look; null: what was there is durable, and still there
+   */
   said: RegExp | null
   /** none is there twice */
   isExact?: true
 }
 
-const goneBefore = /^(Queue (export|upload|upload_dlq) is gone, with any messages in it: none had been moved aside yet[.] ){3}RabbitMQ was most likely restarted, which drops transient queues[.]( The plan counted 302 messages in all queues[.])? The service is still stopped$/
+const goneBefore =
+  /^(Queue (export|upload|upload_dlq) is gone, with any messages in it: none had been moved aside yet[.] ){3}RabbitMQ was most likely restarted, which drops transient queues[.]( The plan counted 302 messages in all queues[.])? The service is still stopped$/
 /** a broker that is killed may hold again what was acknowledged last, and some of that is brought back then */
-const goneAfter = /^(Queue (export|upload) (is gone, with (2|300) messages that had come back|has lost \d+ of (2|300) messages that had come back: RabbitMQ was restarted)[.] ){1,2}(RabbitMQ was most likely restarted|All that was left is back)/
+const goneAfter =
+  /^(Queue (export|upload) (is gone, with (2|300) messages that had come back|has lost \d+ of (2|300) messages that had come back: RabbitMQ was restarted)[.] ){1,2}(RabbitMQ was most likely restarted|All that was left is back)/
 
 const between: readonly Between[] = [
   { of: 'reset-queues', at: 'move-messages:before', isKilled: true, way: 'resume', said: goneBefore },
@@ -129,7 +170,10 @@ const between: readonly Between[] = [
   { of: 'reset-queues', at: 'start-service:before', isKilled: true, way: 'undo', said: null },
 ]
 
-/** Its node is killed at once, so that it holds again what was acknowledged last: what had come back is in a durable queue (said: null), or goes with a transient one. */
+/**
+ * Its node is killed at once, so that it holds again what was acknowledged last: what had come back is in a durable
+ * queue (said: null), or goes with a transient one.
+ */
 const atOnce: readonly Between[] = [
   { of: 'reset-queues', at: 'delete-held:intended', isKilled: true, way: 'resume', said: null, isExact: true },
   { of: 'undo', at: 'set-setting:undo-after', isKilled: true, way: 'undo', said: goneAfter },
@@ -144,8 +188,14 @@ const atOnce: readonly Between[] = [
   { of: 'undo', at: 'redeclare-queues:undo-after', isKilled: true, way: 'resume', said: null },
 ]
 
-/** Each queue of which something is gone was told of exactly once before a command ends with 0; all else is there, in its order. */
-async function isTold({ own, run, way, before, going }: Begun, { said, of, isKilled, isExact }: Between): Promise<void> {
+/**
+ * Each queue of which something is gone was told of exactly once before a command ends with 0; all else is there, in
+ * its order.
+ */
+async function isTold(
+  { own, run, way, before, going }: Begun,
+  { said, of, isKilled, isExact }: Between,
+): Promise<void> {
   going.goOn()
   const first = await going.ended
   const ends = isKilled ? [] : [first]
@@ -153,70 +203,103 @@ async function isTold({ own, run, way, before, going }: Begun, { said, of, isKil
   const messages = ends.map((it) => it.json<RepairDocument>().error?.message ?? null)
   const lost = 'RabbitMQ was restarted or the connection to it was cut, and another operator may be at work'
   const others = messages.filter((message) => message !== null && !(said?.test(message) ?? false))
-  expect(others.every((message) => message!.endsWith(lost)) && others.length <= (isKilled ? 0 : 1), messages.join('\n')).toBe(true)
-  expect({ codes: ends.slice(0, -1).every(({ code }) => code === 6), last: ends.at(-1)!.code }, messages.join('\n')).toEqual({ codes: true, last: 0 })
+  expect(
+    others.every((message) => message!.endsWith(lost)) && others.length <= (isKilled ? 0 : 1),
+    messages.join('\n'),
+  ).toBe(true)
+  expect(
+    { codes: ends.slice(0, -1).every(({ code }) => code === 6), last: ends.at(-1)!.code },
+    messages.join('\n'),
+  ).toEqual({ codes: true, last: 0 })
   const after = isExact ? await own.state() : withoutRepetitions(await own.state())
   const wanted = way === 'undo' || of === 'undo' ? before : madeDurable(before)
-  const left = (queue: string): readonly string[] => (said === null ? wanted.queues[queue]!.texts : wanted.queues[queue]!.texts.filter((text) => after.queues[queue]!.texts.includes(text)))
-  const queues = Object.fromEntries(Object.entries(wanted.queues).map(([name, queue]) => [name, { ...queue, texts: left(name) }]))
+  const left = (queue: string): readonly string[] =>
+    said === null
+      ? wanted.queues[queue]!.texts
+      : wanted.queues[queue]!.texts.filter((text) => after.queues[queue]!.texts.includes(text))
+  const queues = Object.fromEntries(
+    Object.entries(wanted.queues).map(([name, queue]) => [name, { ...queue, texts: left(name) }]),
+  )
   expect({ at: way, state: after }).toEqual({ at: way, state: { ...wanted, queues } })
   // the record can still be read, and refuses no later repair
   expect((await own.operator.run([...reset, '--dry-run', '--json'])).code).toBe(0)
   const told = messages.filter((message) => said?.test(message ?? '')).join('\n')
   const times = Object.fromEntries(Object.keys(queues).map((name) => [name, told.split(`Queue ${name} `).length - 1]))
   const isLost = Object.keys(queues).filter((name) => left(name).length < wanted.queues[name]!.texts.length)
-  expect({ lost: isLost.map((name) => times[name]), rest: Object.keys(queues).filter((name) => !isLost.includes(name) && times[name]! > (name === 'upload_dlq' && said === goneBefore ? 1 : 0)) }, told).toEqual({ lost: isLost.map(() => 1), rest: [] })
+  expect(
+    {
+      lost: isLost.map((name) => times[name]),
+      rest: Object.keys(queues).filter(
+        (name) => !isLost.includes(name) && times[name]! > (name === 'upload_dlq' && said === goneBefore ? 1 : 0),
+      ),
+    },
+    told,
+  ).toEqual({ lost: isLost.map(() => 1), rest: [] })
 }
 
 describe('a broker that goes while messages are moved,', () => {
-  test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))('as %s: it ends with 6, and what waited in durable queues comes back', async (how) => {
-    const broker = await startBroker('3')
-    const begun: Begun[] = []
-    try {
-      for (const coming of comings.filter((_, index) => isCampaign || index < 2)) begun.push(await stoppedAt(broker.server, coming))
-      await restarts[how]!.down(broker.server)
-      for (const one of begun) await endsInterrupted(one)
-      await restarts[how]!.up(broker.server)
-      for (const one of begun) await endsWell(one)
-    } finally {
-      for (const { own } of begun) await own.end().catch(() => undefined)
-      await broker.remove()
-    }
-  }, isCampaign ? 600_000 : 240_000)
+  test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))(
+    'as %s: it ends with 6, and what waited in durable queues comes back',
+    async (how) => {
+      const broker = await startBroker('3')
+      const begun: Begun[] = []
+      try {
+        for (const coming of comings.filter((_, index) => isCampaign || index < 2))
+          begun.push(await stoppedAt(broker.server, coming))
+        await restarts[how]!.down(broker.server)
+        for (const one of begun) await endsInterrupted(one)
+        await restarts[how]!.up(broker.server)
+        for (const one of begun) await endsWell(one)
+      } finally {
+        for (const { own } of begun) await own.end().catch(() => undefined)
+        await broker.remove()
+      }
+    },
+    isCampaign ? 600_000 : 240_000,
+  )
 })
 
 describe('a broker that goes while nothing is being moved,', () => {
-  test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))('as %s: what goes with its transient queues is told once', async (how) => {
-    const broker = await startBroker('3')
-    const begun: (Between & Omit<Begun, keyof Coming>)[] = []
-    try {
-      for (const one of between.filter((_, index) => isCampaign || index < 5)) begun.push(await stoppedAt(broker.server, one))
-      await restarts[how]!.down(broker.server)
-      await restarts[how]!.up(broker.server)
-      for (const one of begun) await isTold({ ...one, loses: one.said !== null }, one)
-    } finally {
-      for (const { own } of begun) await own.end().catch(() => undefined)
-      await broker.remove()
-    }
-  }, isCampaign ? 600_000 : 240_000)
+  test.each(Object.keys(restarts).filter((_, index) => isCampaign || index === 0))(
+    'as %s: what goes with its transient queues is told once',
+    async (how) => {
+      const broker = await startBroker('3')
+      const begun: (Between & Omit<Begun, keyof Coming>)[] = []
+      try {
+        for (const one of between.filter((_, index) => isCampaign || index < 5))
+          begun.push(await stoppedAt(broker.server, one))
+        await restarts[how]!.down(broker.server)
+        await restarts[how]!.up(broker.server)
+        for (const one of begun) await isTold({ ...one, loses: one.said !== null }, one)
+      } finally {
+        for (const { own } of begun) await own.end().catch(() => undefined)
+        await broker.remove()
+      }
+    },
+    isCampaign ? 600_000 : 240_000,
+  )
 })
 
 describe('a broker whose process is killed as soon as messages were moved,', () => {
-  test.each(['its node is killed and started'])('as %s: what it holds once more is brought back or left out', async (how) => {
-    const broker = await startBroker('3')
-    try {
-      for (const one of atOnce.filter((_, index) => isCampaign || index < 3)) {
-        const begun = await stoppedAt(broker.server, one)
-        try {
-          await restarts[how]!.down(broker.server)
-          await restarts[how]!.up(broker.server)
-          await isTold({ ...begun, loses: one.said !== null }, one)
-        } finally {
-          await begun.own.end().catch(() => undefined)
+  test.each(['its node is killed and started'])(
+    'as %s: what it holds once more is brought back or left out',
+    async (how) => {
+      const broker = await startBroker('3')
+      try {
+        for (const one of atOnce.filter((_, index) => isCampaign || index < 3)) {
+          const begun = await stoppedAt(broker.server, one)
+          try {
+            await restarts[how]!.down(broker.server)
+            await restarts[how]!.up(broker.server)
+            await isTold({ ...begun, loses: one.said !== null }, one)
+          } finally {
+            await begun.own.end().catch(() => undefined)
+          }
         }
+      } finally {
+        await broker.remove()
       }
-    } finally {
-      await broker.remove()
-    }
-  }, isCampaign ? 600_000 : 240_000)
+    },
+    isCampaign ? 600_000 : 240_000,
+  )
 })

@@ -16,11 +16,26 @@ interface Broken {
 }
 
 const permit = async ({ vhost }: QueueDeployment, all: string): Promise<void> =>
-  void (await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.endpoint.user}`, { configure: all, write: all, read: all }))
+  void (await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${vhost.endpoint.user}`, {
+    configure: all,
+    write: all,
+    read: all,
+  }))
 
 const faults: readonly Broken[] = [
-  { what: 'the connection is cut', break: (proxy) => proxy.cut(), mend: (proxy) => proxy.mend(), message: /closed the connection|Socket closed abruptly|refused the connection|RabbitMQ was restarted or the connection to it was cut/ },
-  { what: 'no answer comes', break: (proxy) => proxy.swallow(), mend: (proxy) => proxy.mend(), message: /did not answer within 3 s|did nothing within 3 s/ },
+  {
+    what: 'the connection is cut',
+    break: (proxy) => proxy.cut(),
+    mend: (proxy) => proxy.mend(),
+    message:
+      /closed the connection|Socket closed abruptly|refused the connection|RabbitMQ was restarted or the connection to it was cut/,
+  },
+  {
+    what: 'no answer comes',
+    break: (proxy) => proxy.swallow(),
+    mend: (proxy) => proxy.mend(),
+    message: /did not answer within 3 s|did nothing within 3 s/,
+  },
   {
     what: 'the rights are taken',
     break: async (_, own) => permit(own, '^$'),
@@ -30,15 +45,25 @@ const faults: readonly Broken[] = [
 ]
 
 /** the n-th step of a kind is reached at `KIND:intended#n` */
-const steps = planned.filter((kind) => kind !== 'start-service').map((kind, index) => {
-  const times = planned.slice(0, index + 1).filter((it) => it === kind).length
-  return `${kind}:intended${times > 1 ? `#${times}` : ''}`
-})
+const steps = planned
+  .filter((kind) => kind !== 'start-service')
+  .map((kind, index) => {
+    const times = planned.slice(0, index + 1).filter((it) => it === kind).length
+    return `${kind}:intended${times > 1 ? `#${times}` : ''}`
+  })
 const ways = ['resume', 'undo'] as const
 /** in the campaign, each with each; else each step once, and all faults and ways in turn */
 const all = steps.flatMap((step, index) =>
   faults
-    .flatMap((fault, at) => ways.map((way, which) => ({ step, fault, what: fault.what, way, isDaily: (index + at) % faults.length === 0 && (index + which) % ways.length === 0 })))
+    .flatMap((fault, at) =>
+      ways.map((way, which) => ({
+        step,
+        fault,
+        what: fault.what,
+        way,
+        isDaily: (index + at) % faults.length === 0 && (index + which) % ways.length === 0,
+      })),
+    )
     .filter(({ isDaily }) => isCampaign || isDaily),
 )
 
@@ -53,13 +78,21 @@ describe.concurrent('where', () => {
       await own.fill('upload', texts)
       await own.fill('export', ['a', 'b'])
       const before = await own.state()
-      const begun = own.operator.begin(['reset-queues', '--drain', '0', '--timeout', '3', '--confirm', 'prod', '--json'], { failpoint: `${step}=stop` })
+      const begun = own.operator.begin(
+        ['reset-queues', '--drain', '0', '--timeout', '3', '--confirm', 'prod', '--json'],
+        { failpoint: `${step}=stop` },
+      )
       await begun.untilStopped()
       await fault.break(proxy, own)
       begun.goOn()
       const ended = await begun.ended
       const { error, outcome, run } = ended.json<RepairDocument>()
-      expect({ code: ended.code, outcome, message: error?.message, next: error?.suggestions.filter((it) => it.includes(run!)).map((it) => it.split(' ')[1]) }).toEqual({
+      expect({
+        code: ended.code,
+        outcome,
+        message: error?.message,
+        next: error?.suggestions.filter((it) => it.includes(run!)).map((it) => it.split(' ')[1]),
+      }).toEqual({
         code: 6,
         outcome: 'interrupted',
         message: expect.stringMatching(fault.message) as string,
@@ -67,7 +100,10 @@ describe.concurrent('where', () => {
       })
       await fault.mend(proxy, own)
       const again = await own.operator.repair([way, run!])
-      expect({ code: again.code, state: withoutRepetitions(await own.state()) }).toEqual({ code: 0, state: way === 'undo' ? before : madeDurable(before) })
+      expect({ code: again.code, state: withoutRepetitions(await own.state()) }).toEqual({
+        code: 0,
+        state: way === 'undo' ? before : madeDurable(before),
+      })
     } finally {
       await own.end()
       await proxy.close()

@@ -9,7 +9,10 @@ const lifeMs = 10_000
 const texts = ['1', '2', '3']
 
 /** A queue whose messages wait for another try; the one that they go to is empty. */
-function retried(values: Record<string, unknown>, exchange: Beans['exchanges'][number] = { name: 'dead', type: 'direct' }): Beans {
+function retried(
+  values: Record<string, unknown>,
+  exchange: Beans['exchanges'][number] = { name: 'dead', type: 'direct' },
+): Beans {
   return {
     exchanges: [exchange],
     queues: [{ name: 'upload' }, { name: 'retry', arguments: values }],
@@ -29,35 +32,67 @@ async function afterwards(own: QueueDeployment): Promise<unknown> {
 
 describe.concurrent('what expires before the service is up is where its dead letters go:', () => {
   test.each([
-    ['by its name', retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'upload' })],
-    ['by an exchange and a key', retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead', 'x-dead-letter-routing-key': 'retry' })],
-    ['by an exchange and the key that it came with', retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' }, { name: 'dead', type: 'topic' })],
+    [
+      'by its name',
+      retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'upload' }),
+    ],
+    [
+      'by an exchange and a key',
+      retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead', 'x-dead-letter-routing-key': 'retry' }),
+    ],
+    [
+      'by an exchange and the key that it came with',
+      retried({ 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' }, { name: 'dead', type: 'topic' }),
+    ],
   ])('%s', async (_, declares) => {
-    await withOwn('3', async (own) => {
-      await own.fill('retry', texts)
-      expect(await afterwards(own)).toEqual({ code: 0, retry: [], upload: texts })
-    }, { declares })
+    await withOwn(
+      '3',
+      async (own) => {
+        await own.fill('retry', texts)
+        expect(await afterwards(own)).toEqual({ code: 0, retry: [], upload: texts })
+      },
+      { declares },
+    )
   })
 
   test('by a policy', async () => {
-    await withOwn('3', async (own) => {
-      const definition = { 'message-ttl': lifeMs, 'dead-letter-exchange': '', 'dead-letter-routing-key': 'upload' }
-      await own.vhost.manage('PUT', `/api/policies/${own.vhost.vhost}/again`, { pattern: '^retry$', definition, 'apply-to': 'queues' })
-      await own.fill('retry', texts)
-      expect(await afterwards(own)).toEqual({ code: 0, retry: [], upload: texts })
-    }, { declares: retried({}) })
+    await withOwn(
+      '3',
+      async (own) => {
+        const definition = { 'message-ttl': lifeMs, 'dead-letter-exchange': '', 'dead-letter-routing-key': 'upload' }
+        await own.vhost.manage('PUT', `/api/policies/${own.vhost.vhost}/again`, {
+          pattern: '^retry$',
+          definition,
+          'apply-to': 'queues',
+        })
+        await own.fill('retry', texts)
+        expect(await afterwards(own)).toEqual({ code: 0, retry: [], upload: texts })
+      },
+      { declares: retried({}) },
+    )
   })
 })
 
-test("dead letters of a queue that stays are named as what may be lost, while the queue that they go to is deleted", async () => {
+test('dead letters of a queue that stays are named as what may be lost, while the queue that they go to is deleted', async () => {
   const declares: Beans = {
     exchanges: [{ name: 'dead', type: 'direct' }],
-    queues: [{ name: 'upload' }, { name: 'retry', durable: true, arguments: { 'x-queue-type': 'quorum', 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' } }],
+    queues: [
+      { name: 'upload' },
+      {
+        name: 'retry',
+        durable: true,
+        arguments: { 'x-queue-type': 'quorum', 'x-message-ttl': lifeMs, 'x-dead-letter-exchange': 'dead' },
+      },
+    ],
     bindings: [{ exchange: 'dead', queue: 'upload', routingKey: 'retry' }],
   }
-  await withOwn('3', async ({ operator }) => {
-    const { plan } = (await operator.run(['reset-queues', '--dry-run', '--json'])).json<RepairDocument>()
-    const loses = plan.steps.find(({ action }) => action.kind === 'delete-queues')?.loses
-    expect(loses).toBe('dead letters of retry to upload, until that is declared anew')
-  }, { declares })
+  await withOwn(
+    '3',
+    async ({ operator }) => {
+      const { plan } = (await operator.run(['reset-queues', '--dry-run', '--json'])).json<RepairDocument>()
+      const loses = plan.steps.find(({ action }) => action.kind === 'delete-queues')?.loses
+      expect(loses).toBe('dead letters of retry to upload, until that is declared anew')
+    },
+    { declares },
+  )
 })

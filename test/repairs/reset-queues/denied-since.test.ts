@@ -12,7 +12,11 @@ import { madeDurable, queueDeployment, withoutRepetitions } from './own-broker.t
 async function deny(server: ServerRecord): Promise<void> {
   const line = `${transientQueues.permitSetting} = false\n`
   if (server.local) await appendFile(join(server.local.home, 'conf/rabbitmq.conf'), line)
-  else await brokerControl(server, ['eval', `file:write_file("/etc/rabbitmq/conf.d/99-denied.conf", ${JSON.stringify(line)}).`])
+  else
+    await brokerControl(server, [
+      'eval',
+      `file:write_file("/etc/rabbitmq/conf.d/99-denied.conf", ${JSON.stringify(line)}).`,
+    ])
   await stopServer(server)
   await resumeServer(server, { progress: () => undefined })
 }
@@ -24,7 +28,10 @@ test('a broker that takes no transient queues any more: what is half taken back 
   const broker = await startBroker('4.3-permitting')
   const { server } = broker
   try {
-    const [done, half] = [await queueDeployment('4.3-permitting', { on: server }), await queueDeployment('4.3-permitting', { on: server })]
+    const [done, half] = [
+      await queueDeployment('4.3-permitting', { on: server }),
+      await queueDeployment('4.3-permitting', { on: server }),
+    ]
     const before = new Map<typeof done, Awaited<ReturnType<typeof done.state>>>()
     const runs = new Map<typeof done, string>()
     for (const own of [done, half]) {
@@ -40,7 +47,8 @@ test('a broker that takes no transient queues any more: what is half taken back 
     expect({ code: refused.code, outcome, message: error?.message, state: await done.state() }).toEqual({
       code: 4,
       outcome: 'refused',
-      message: '3 queues (export, upload, upload_dlq) cannot be made transient again: the broker takes no such queue any more (the broker lists the feature as denied)',
+      message:
+        '3 queues (export, upload, upload_dlq) cannot be made transient again: the broker takes no such queue any more (the broker lists the feature as denied)',
       state: madeDurable(before.get(done)!),
     })
     const resumed = await half.operator.repair(['resume', runs.get(half)!])

@@ -7,20 +7,30 @@ import type { QueueDeployment } from './own-broker.ts'
 
 const words = ['reset-queues', '--drain', '0']
 
-/** Another user of the virtual host, who is connected under that name until `leave`; `isListed`: as the broker's lists have it, which lag. */
-async function another({ vhost }: QueueDeployment, name: string, isListed = true): Promise<{ client: ChannelModel; leave: () => Promise<void> }> {
+/**
+ * Another user of the virtual host, who is connected under that name until `leave`; `isListed`: as the broker's lists
+ * have it, which lag.
+ */
+async function another(
+  { vhost }: QueueDeployment,
+  name: string,
+  isListed = true,
+): Promise<{ client: ChannelModel; leave: () => Promise<void> }> {
   const user = `${vhost.vhost}-other`
   await vhost.manage('PUT', `/api/users/${user}`, { password: 'other', tags: '' })
   await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' })
   const { host, port } = vhost.endpoint
-  const client = await amqp.connect(`amqp://${user}:other@${host}:${port}/${vhost.vhost}`, { clientProperties: { connection_name: name } })
+  const client = await amqp.connect(`amqp://${user}:other@${host}:${port}/${vhost.vhost}`, {
+    clientProperties: { connection_name: name },
+  })
   client.on('error', () => undefined)
   const leave = async (): Promise<void> => {
     await client.close()
     await vhost.manage('DELETE', `/api/users/${user}`)
   }
   if (!isListed) return { client, leave }
-  const listed = async (): Promise<string> => JSON.stringify(await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections`))
+  const listed = async (): Promise<string> =>
+    JSON.stringify(await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections`))
   await expect.poll(listed, { timeout: 15_000 }).toContain(`"user":"${user}"`)
   return { client, leave }
 }
@@ -34,33 +44,46 @@ async function publish(client: ChannelModel, text: string): Promise<void> {
 
 describe.concurrent('another client', () => {
   // the second one goes by this program's own name
-  test.each(['billing', 'testops-admin'])('that publishes as %s is refused; accepted by name, what it published before is kept', async (name) => {
-    await withOwn('3', async (own) => {
-      const { client, leave } = await another(own, name)
-      try {
-        await publish(client, 'theirs')
-        await own.fill('upload', ['ours'])
-        const before = await own.state()
-        const calls = await own.service.calls()
-        const refused = await own.operator.repair(words)
-        const { error, plan } = refused.json<RepairDocument>()
-        expect({ code: refused.code, message: error?.message, risks: plan.risks.map((risk) => risk.name), calls: await own.service.calls(), state: await own.state() }).toEqual({
-          code: 4,
-          message: expect.stringMatching(new RegExp(`^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\): what they publish `)) as string,
-          risks: ['foreign-clients'],
-          calls,
-          state: before,
-        })
-        const accepted = await own.operator.repair([...words, '--accept-risk', 'foreign-clients'])
-        expect({ code: accepted.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
-        // its bindings are the same as before
-        await publish(client, 'later')
-        expect(await own.texts('upload')).toEqual(['theirs', 'ours', 'later'])
-      } finally {
-        await leave()
-      }
-    })
-  })
+  test.each(['billing', 'testops-admin'])(
+    'that publishes as %s is refused; accepted by name, what it published before is kept',
+    async (name) => {
+      await withOwn('3', async (own) => {
+        const { client, leave } = await another(own, name)
+        try {
+          await publish(client, 'theirs')
+          await own.fill('upload', ['ours'])
+          const before = await own.state()
+          const calls = await own.service.calls()
+          const refused = await own.operator.repair(words)
+          const { error, plan } = refused.json<RepairDocument>()
+          expect({
+            code: refused.code,
+            message: error?.message,
+            risks: plan.risks.map((risk) => risk.name),
+            calls: await own.service.calls(),
+            state: await own.state(),
+          }).toEqual({
+            code: 4,
+            message: expect.stringMatching(
+              new RegExp(
+                `^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\): what they publish `,
+              ),
+            ) as string,
+            risks: ['foreign-clients'],
+            calls,
+            state: before,
+          })
+          const accepted = await own.operator.repair([...words, '--accept-risk', 'foreign-clients'])
+          expect({ code: accepted.code, state: await own.state() }).toEqual({ code: 0, state: madeDurable(before) })
+          // its bindings are the same as before
+          await publish(client, 'later')
+          expect(await own.texts('upload')).toEqual(['theirs', 'ours', 'later'])
+        } finally {
+          await leave()
+        }
+      })
+    },
+  )
 
   test('that publishes, and has come this instant, is refused', async () => {
     await withOwn('3', async (own) => {
@@ -68,7 +91,11 @@ describe.concurrent('another client', () => {
       const { leave } = await another(own, 'billing', false)
       try {
         const { code, json } = await own.operator.repair(words)
-        expect({ code, risks: json<RepairDocument>().plan.risks.map((risk) => risk.name), state: await own.state() }).toEqual({ code: 4, risks: ['foreign-clients'], state: before })
+        expect({
+          code,
+          risks: json<RepairDocument>().plan.risks.map((risk) => risk.name),
+          state: await own.state(),
+        }).toEqual({ code: 4, risks: ['foreign-clients'], state: before })
       } finally {
         await leave()
       }
@@ -85,21 +112,33 @@ describe.concurrent('another client', () => {
       const calls = await own.service.calls()
       const accepted = [...words, '--accept-risk', 'foreign-clients']
       const refused = await own.operator.repair(accepted)
-      expect({ code: refused.code, message: refused.json<RepairDocument>().error?.message, calls: await own.service.calls(), state: await own.state() }).toEqual({
+      expect({
+        code: refused.code,
+        message: refused.json<RepairDocument>().error?.message,
+        calls: await own.service.calls(),
+        state: await own.state(),
+      }).toEqual({
         code: 4,
         message: `1 queue (upload_dlq) is read from by others than the service: billing as ${own.vhost.vhost}-other`,
         calls,
         state: before,
       })
       await channel.cancel(consumerTag)
-      const begun = own.operator.begin([...accepted, '--patience', '3', '--confirm', 'prod', '--json'], { failpoint: 'stop-service:before=stop' })
+      const begun = own.operator.begin([...accepted, '--patience', '3', '--confirm', 'prod', '--json'], {
+        failpoint: 'stop-service:before=stop',
+      })
       await begun.untilStopped()
       await channel.consume('upload_dlq', () => undefined)
       begun.goOn()
       const ended = await begun.ended
-      expect({ code: ended.code, message: ended.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
+      expect({
+        code: ended.code,
+        message: ended.json<RepairDocument>().error?.message,
+        state: await own.state(),
+      }).toEqual({
         code: 4,
-        message: 'with the service stopped, 1 queue (upload_dlq) is still read from: its messages cannot be moved under their hands. Nothing was changed, and the service is as it was before',
+        message:
+          'with the service stopped, 1 queue (upload_dlq) is still read from: its messages cannot be moved under their hands. Nothing was changed, and the service is as it was before',
         state: before,
       })
       await leave()
@@ -108,15 +147,21 @@ describe.concurrent('another client', () => {
     })
   })
 
-  test("that signs in as the service does, and stays when it is stopped, gets the service started again", async () => {
+  test('that signs in as the service does, and stays when it is stopped, gets the service started again', async () => {
     await withOwn('3', async (own) => {
       await own.fill('upload', ['1'])
       const before = await own.state()
       const left = await own.connect('nightly-export')
       const ended = await own.operator.repair([...words, '--patience', '3'])
-      expect({ code: ended.code, message: ended.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
+      expect({
+        code: ended.code,
+        message: ended.json<RepairDocument>().error?.message,
+        state: await own.state(),
+      }).toEqual({
         code: 4,
-        message: expect.stringMatching(/^with the service stopped, user \S+ is still connected from (nightly-export|\S+ -> \S+): its messages .* the service is as it was before$/) as string,
+        message: expect.stringMatching(
+          /^with the service stopped, user \S+ is still connected from (nightly-export|\S+ -> \S+): its messages .* the service is as it was before$/,
+        ) as string,
         state: before,
       })
       await left.close()
@@ -168,14 +213,26 @@ test.concurrent('policies under which waiting messages would be lost are refused
       const keys = Object.keys(definition).sort((a, b) => b.length - a.length)
       expect({ code, message: error.message }).toEqual({
         code: 4,
-        message: expect.stringMatching(new RegExp(`^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets (?=.*${keys.join(')(?=.*')}).* on the queues in which messages would wait: some could be lost$`)) as string,
+        message: expect.stringMatching(
+          new RegExp(
+            `^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets (?=.*${keys.join(')(?=.*')}).* on the queues in which messages would wait: some could be lost$`,
+          ),
+        ) as string,
       })
       await vhost.manage('DELETE', path)
     }
     expect(await state()).toEqual(before)
     // for other queues, for exchanges, and without loss
-    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/others`, { pattern: '^upload$', definition: { 'max-length': 1000 }, 'apply-to': 'queues' })
-    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/exchanges`, { pattern: '.*', definition: { 'alternate-exchange': 'dead' }, 'apply-to': 'exchanges' })
+    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/others`, {
+      pattern: '^upload$',
+      definition: { 'max-length': 1000 },
+      'apply-to': 'queues',
+    })
+    await vhost.manage('PUT', `/api/policies/${vhost.vhost}/exchanges`, {
+      pattern: '.*',
+      definition: { 'alternate-exchange': 'dead' },
+      'apply-to': 'exchanges',
+    })
     const { code } = await operator.repair(words)
     expect({ code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
   })

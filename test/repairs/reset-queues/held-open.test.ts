@@ -11,7 +11,11 @@ const declares = {
 }
 
 /** A service that reads from a queue which vanishes without it, stopped in the middle of the repair. */
-async function stoppedAt(point: string, texts: readonly string[], { fill, state, operator, connect, service }: QueueDeployment): Promise<{ begun: Begun; before: State }> {
+async function stoppedAt(
+  point: string,
+  texts: readonly string[],
+  { fill, state, operator, connect, service }: QueueDeployment,
+): Promise<{ begun: Begun; before: State }> {
   await fill('passing', texts)
   await fill('upload', ['u'])
   const before = await state()
@@ -20,7 +24,9 @@ async function stoppedAt(point: string, texts: readonly string[], { fill, state,
   await reading.prefetch(1)
   await reading.consume('passing', () => undefined)
   const calls = (await service.calls()).length
-  const begun = operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], { failpoint: `${point}=stop` })
+  const begun = operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], {
+    failpoint: `${point}=stop`,
+  })
   while ((await service.calls()).length === calls) await new Promise((resolve) => setTimeout(resolve, 20))
   // its consumer goes with the service
   await itself.close()
@@ -38,73 +44,105 @@ describe.concurrent('a queue that vanishes without a reader', () => {
     { texts: ['1', '2', '3'], way: 'resume' },
     { texts: ['only'], way: 'undo' },
     { texts: ['1', '2'], way: 'undo' },
-  ])('keeps its messages where the run is interrupted before they are moved, then $way: $texts', async ({ texts, way }) => {
-    await withOwn('3', async (own) => {
-      const { begun, before } = await stoppedAt('set-setting:before', texts, own)
-      begun.child.kill('SIGTERM')
-      begun.goOn()
-      const ended = await begun.ended
-      expect({ code: ended.code, queues: held(await own.state()) }).toEqual({ code: 6, queues: ['upload'] })
-      const { run } = ended.json<RepairDocument>()
-      const { code } = await own.operator.repair([way, run!])
-      expect({ code, state: await own.state() }).toEqual({ code: 0, state: way === 'undo' ? before : madeDurable(before) })
-    }, { declares })
-  })
+  ])(
+    'keeps its messages where the run is interrupted before they are moved, then $way: $texts',
+    async ({ texts, way }) => {
+      await withOwn(
+        '3',
+        async (own) => {
+          const { begun, before } = await stoppedAt('set-setting:before', texts, own)
+          begun.child.kill('SIGTERM')
+          begun.goOn()
+          const ended = await begun.ended
+          expect({ code: ended.code, queues: held(await own.state()) }).toEqual({ code: 6, queues: ['upload'] })
+          const { run } = ended.json<RepairDocument>()
+          const { code } = await own.operator.repair([way, run!])
+          expect({ code, state: await own.state() }).toEqual({
+            code: 0,
+            state: way === 'undo' ? before : madeDurable(before),
+          })
+        },
+        { declares },
+      )
+    },
+  )
 
   // more than are under way at a time, so that some are left in the queue
-  test.each(['resume', 'undo'])('keeps its messages where the run is interrupted while they are moved, then %s', async (way) => {
-    await withOwn('3', async (own) => {
-      const texts = Array.from({ length: 200 }, (_, index) => String(index))
-      const { begun, before } = await stoppedAt('move-messages:published', texts, own)
-      begun.child.kill('SIGTERM')
-      begun.goOn()
-      const ended = await begun.ended
-      expect({ code: ended.code, queues: held(await own.state()) }).toEqual({ code: 6, queues: ['upload'] })
-      const { code } = await own.operator.repair([way, ended.json<RepairDocument>().run!])
-      expect({ code, state: await own.state() }).toEqual({ code: 0, state: way === 'undo' ? before : madeDurable(before) })
-    }, { declares })
-  })
+  test.each(['resume', 'undo'])(
+    'keeps its messages where the run is interrupted while they are moved, then %s',
+    async (way) => {
+      await withOwn(
+        '3',
+        async (own) => {
+          const texts = Array.from({ length: 200 }, (_, index) => String(index))
+          const { begun, before } = await stoppedAt('move-messages:published', texts, own)
+          begun.child.kill('SIGTERM')
+          begun.goOn()
+          const ended = await begun.ended
+          expect({ code: ended.code, queues: held(await own.state()) }).toEqual({ code: 6, queues: ['upload'] })
+          const { code } = await own.operator.repair([way, ended.json<RepairDocument>().run!])
+          expect({ code, state: await own.state() }).toEqual({
+            code: 0,
+            state: way === 'undo' ? before : madeDurable(before),
+          })
+        },
+        { declares },
+      )
+    },
+  )
 
   test('keeps its messages where a step fails before they are moved', async () => {
-    await withOwn('3', async (own) => {
-      const { begun, before } = await stoppedAt('set-setting:before', ['1', '2'], own)
-      const { endpoint } = own.vhost
-      await own.service.settings(`SPRING_RABBITMQ_USERNAME=${endpoint.user}\nVENDOR_RABBIT_DURABLE=perhaps`)
-      begun.goOn()
-      const ended = await begun.ended
-      const { run, error } = ended.json<RepairDocument>()
-      expect({ code: ended.code, error: error?.message }).toEqual({
-        code: 6,
-        error: "VENDOR_RABBIT_DURABLE is no longer false in the service's settings: somebody else has changed it",
-      })
-      await own.service.settings(`SPRING_RABBITMQ_USERNAME=${endpoint.user}\nVENDOR_RABBIT_DURABLE=false`)
-      const { code } = await own.operator.repair(['undo', run!])
-      expect({ code, state: await own.state() }).toEqual({ code: 0, state: before })
-    }, { declares })
+    await withOwn(
+      '3',
+      async (own) => {
+        const { begun, before } = await stoppedAt('set-setting:before', ['1', '2'], own)
+        const { endpoint } = own.vhost
+        await own.service.settings(`SPRING_RABBITMQ_USERNAME=${endpoint.user}\nVENDOR_RABBIT_DURABLE=perhaps`)
+        begun.goOn()
+        const ended = await begun.ended
+        const { run, error } = ended.json<RepairDocument>()
+        expect({ code: ended.code, error: error?.message }).toEqual({
+          code: 6,
+          error: "VENDOR_RABBIT_DURABLE is no longer false in the service's settings: somebody else has changed it",
+        })
+        await own.service.settings(`SPRING_RABBITMQ_USERNAME=${endpoint.user}\nVENDOR_RABBIT_DURABLE=false`)
+        const { code } = await own.operator.repair(['undo', run!])
+        expect({ code, state: await own.state() }).toEqual({ code: 0, state: before })
+      },
+      { declares },
+    )
   })
 
   test('keeps its messages where an undo is interrupted once the service is stopped for it', async () => {
-    await withOwn('3', async (own) => {
-      const { begun, before } = await stoppedAt('delete-held:before', ['1', '2'], own)
-      begun.goOn()
-      const done = await begun.ended
-      expect(done.code).toBe(0)
-      const { run } = done.json<RepairDocument>()
-      const undoing = own.operator.begin(['undo', run!, '--confirm', 'prod', '--json'], { failpoint: 'start-service:undo-after=stop' })
-      await undoing.untilStopped()
-      undoing.child.kill('SIGTERM')
-      undoing.goOn()
-      expect((await undoing.ended).code).toBe(6)
-      const { code } = await own.operator.repair(['undo', run!])
-      expect({ code, state: await own.state() }).toEqual({ code: 0, state: before })
-    }, { declares })
+    await withOwn(
+      '3',
+      async (own) => {
+        const { begun, before } = await stoppedAt('delete-held:before', ['1', '2'], own)
+        begun.goOn()
+        const done = await begun.ended
+        expect(done.code).toBe(0)
+        const { run } = done.json<RepairDocument>()
+        const undoing = own.operator.begin(['undo', run!, '--confirm', 'prod', '--json'], {
+          failpoint: 'start-service:undo-after=stop',
+        })
+        await undoing.untilStopped()
+        undoing.child.kill('SIGTERM')
+        undoing.goOn()
+        expect((await undoing.ended).code).toBe(6)
+        const { code } = await own.operator.repair(['undo', run!])
+        expect({ code, state: await own.state() }).toEqual({ code: 0, state: before })
+      },
+      { declares },
+    )
   })
 })
 
 test('a binding that is made once the plan is confirmed stays', async () => {
   await withOwn('3', async ({ fill, operator, connect, state }) => {
     await fill('upload', ['1'])
-    const begun = operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], { failpoint: 'switch-exchanges:before=stop' })
+    const begun = operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], {
+      failpoint: 'switch-exchanges:before=stop',
+    })
     await begun.untilStopped()
     const other = await connect()
     const channel = await other.createChannel()
@@ -122,17 +160,25 @@ test('a binding that is made once the plan is confirmed stays', async () => {
 })
 
 test('a setting that is taken back takes effect: a service that runs is started anew', async () => {
-  await withOwn('3', async ({ operator, service, state }) => {
-    await service.settings('VENDOR_RABBIT_DURABLE=false')
-    // as the service that was refused says it
-    await service.stop()
-    await service.start()
-    const { code, json } = await operator.repair(['reset-queues'])
-    expect(code).toBe(0)
-    const before = (await service.calls()).length
-    const undone = await operator.repair(['undo', json<RepairDocument>().run!])
-    expect({ code: undone.code, calls: (await service.calls()).slice(before), setting: (await state()).setting }).toEqual({ code: 0, calls: ['stop', 'start'], setting: 'false' })
-  }, { durable: 'true' })
+  await withOwn(
+    '3',
+    async ({ operator, service, state }) => {
+      await service.settings('VENDOR_RABBIT_DURABLE=false')
+      // as the service that was refused says it
+      await service.stop()
+      await service.start()
+      const { code, json } = await operator.repair(['reset-queues'])
+      expect(code).toBe(0)
+      const before = (await service.calls()).length
+      const undone = await operator.repair(['undo', json<RepairDocument>().run!])
+      expect({
+        code: undone.code,
+        calls: (await service.calls()).slice(before),
+        setting: (await state()).setting,
+      }).toEqual({ code: 0, calls: ['stop', 'start'], setting: 'false' })
+    },
+    { durable: 'true' },
+  )
 })
 
 test('a right that the way back needs is missed while the service still runs', async () => {

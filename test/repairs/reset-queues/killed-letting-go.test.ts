@@ -14,33 +14,59 @@ const declares: Beans = {
   bindings: [{ exchange: 'work', queue: 'passing', routingKey: 'passing' }],
 }
 
-const points = ['keep-queues:let-go-opened', 'keep-queues:let-go-published', 'keep-queues:let-go-acked', 'keep-queues:let-go-noted', 'verify:before', 'end:before', 'end:after']
+const points = [
+  'keep-queues:let-go-opened',
+  'keep-queues:let-go-published',
+  'keep-queues:let-go-acked',
+  'keep-queues:let-go-noted',
+  'verify:before',
+  'end:before',
+  'end:after',
+]
 const ways = ['undo', 'resume'] as const
-const all = points.flatMap((at, index) => ways.filter((_, way) => isCampaign || way === index % 2).map((way) => ({ at, way })))
-const moments = [0, 20, 60, 150].flatMap((afterMs, index) => ways.filter((_, way) => isCampaign || (index % 2 === 0 && way === index / 2)).map((way) => ({ afterMs, way })))
+const all = points.flatMap((at, index) =>
+  ways.filter((_, way) => isCampaign || way === index % 2).map((way) => ({ at, way })),
+)
+const moments = [0, 20, 60, 150].flatMap((afterMs, index) =>
+  ways.filter((_, way) => isCampaign || (index % 2 === 0 && way === index / 2)).map((way) => ({ afterMs, way })),
+)
 
-async function goneOnWith({ operator, state }: QueueDeployment, way: (typeof ways)[number], before: Awaited<ReturnType<QueueDeployment['state']>>): Promise<void> {
+async function goneOnWith(
+  { operator, state }: QueueDeployment,
+  way: (typeof ways)[number],
+  before: Awaited<ReturnType<QueueDeployment['state']>>,
+): Promise<void> {
   const { runs } = (await operator.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
   const last = await operator.repair([way, runs[0]!.run])
-  expect({ code: last.code, state: withoutRepetitions(await state()) }, `${last.stderr}${last.stdout}`).toEqual({ code: 0, state: way === 'undo' ? before : madeDurable(before) })
+  expect({ code: last.code, state: withoutRepetitions(await state()) }, `${last.stderr}${last.stdout}`).toEqual({
+    code: 0,
+    state: way === 'undo' ? before : madeDurable(before),
+  })
 }
 
 describe.concurrent('killed while it lets go after Ctrl-C', () => {
-  test.each(all.filter((_, index) => isCampaign || index % 2 === 1))('at $at, $way comes to its end', async ({ at, way }) => {
-    await withOwn('3', async (own) => {
-      await own.fill('upload', ['a', 'b'])
-      await own.fill('passing', texts)
-      const before = await own.state()
-      // as one that the service does not close
-      const connection = await own.connect()
-      const begun = own.operator.begin(reset, { failpoint: at })
-      await begun.until("waiting until the service's connections")
-      begun.child.kill('SIGINT')
-      expect((await begun.ended).signal).toBe('SIGKILL')
-      await connection.close()
-      await goneOnWith(own, way, before)
-    }, { declares })
-  })
+  test.each(all.filter((_, index) => isCampaign || index % 2 === 1))(
+    'at $at, $way comes to its end',
+    async ({ at, way }) => {
+      await withOwn(
+        '3',
+        async (own) => {
+          await own.fill('upload', ['a', 'b'])
+          await own.fill('passing', texts)
+          const before = await own.state()
+          // as one that the service does not close
+          const connection = await own.connect()
+          const begun = own.operator.begin(reset, { failpoint: at })
+          await begun.until("waiting until the service's connections")
+          begun.child.kill('SIGINT')
+          expect((await begun.ended).signal).toBe('SIGKILL')
+          await connection.close()
+          await goneOnWith(own, way, before)
+        },
+        { declares },
+      )
+    },
+  )
 
   test.each(moments)('$afterMs ms after it, $way comes to its end', async ({ afterMs, way }) => {
     await withOwn('3', async (own) => {

@@ -20,11 +20,17 @@ const bounds = [
 const instants = ['published', 'published#2', 'confirmed', 'acked', 'emptied']
 const ways = ['aside', 'back', 'both ways'] as const
 const all = bounds.flatMap(({ bound, values }, of) =>
-  ways.flatMap((way, place) => instants.filter((_, index) => isCampaign || index === (of + place) % instants.length).map((instant) => ({ bound, values, way, instant }))),
+  ways.flatMap((way, place) =>
+    instants
+      .filter((_, index) => isCampaign || index === (of + place) % instants.length)
+      .map((instant) => ({ bound, values, way, instant })),
+  ),
 )
 
 async function fullQueue(values: Record<string, unknown>, texts: readonly string[]): Promise<QueueDeployment> {
-  const own = await queueDeployment('3', { declares: { exchanges: [], queues: [{ name: 'full', arguments: values }], bindings: [] } })
+  const own = await queueDeployment('3', {
+    declares: { exchanges: [], queues: [{ name: 'full', arguments: values }], bindings: [] },
+  })
   if (Object.keys(values).length === 0) {
     const definition = { pattern: '^full$', 'apply-to': 'queues', definition: { 'max-length': count } }
     await own.vhost.manage('PUT', `/api/policies/${own.vhost.vhost}/bound`, definition)
@@ -45,16 +51,22 @@ async function killed({ operator }: QueueDeployment, way: (typeof ways)[number],
 }
 
 describe.concurrent('a queue that is full', () => {
-  test.each(all)('by $bound keeps its messages, where a run is killed $way when they are $instant', async ({ values, way, instant }) => {
-    const own = await fullQueue(values, distinct)
-    try {
-      await killed(own, way, instant)
-      const resumed = await own.operator.run(['resume', '--json'])
-      expect({ code: resumed.code, texts: await own.texts('full') }, resumed.stderr).toEqual({ code: 0, texts: distinct })
-    } finally {
-      await own.end()
-    }
-  })
+  test.each(all)(
+    'by $bound keeps its messages, where a run is killed $way when they are $instant',
+    async ({ values, way, instant }) => {
+      const own = await fullQueue(values, distinct)
+      try {
+        await killed(own, way, instant)
+        const resumed = await own.operator.run(['resume', '--json'])
+        expect({ code: resumed.code, texts: await own.texts('full') }, resumed.stderr).toEqual({
+          code: 0,
+          texts: distinct,
+        })
+      } finally {
+        await own.end()
+      }
+    },
+  )
 
   test('that drops its oldest for what others published meanwhile says how many it has kept', async () => {
     const own = await fullQueue({ 'x-max-length': count }, distinct)
@@ -66,7 +78,9 @@ describe.concurrent('a queue that is full', () => {
       expect({ code: resumed.code, texts: await own.texts('full'), results }, resumed.stderr).toEqual({
         code: 0,
         texts: [...distinct.slice(3), '900', '901', '902'],
-        results: expect.arrayContaining([`Queue full has kept ${count} of ${count + 3} messages. The others have expired, or were over its limit`]) as string[],
+        results: expect.arrayContaining([
+          `Queue full has kept ${count} of ${count + 3} messages. The others have expired, or were over its limit`,
+        ]) as string[],
       })
     } finally {
       await own.end()
@@ -77,7 +91,12 @@ describe.concurrent('a queue that is full', () => {
     const own = await fullQueue({ 'x-max-length': count }, alike)
     try {
       await killed(own, way, 'published#2')
-      const resumed = await (await own.operator.elsewhere()).repair(['resume', '--adopt', await unfinished(own), ...foreign])
+      const resumed = await (await own.operator.elsewhere()).repair([
+        'resume',
+        '--adopt',
+        await unfinished(own),
+        ...foreign,
+      ])
       expect({ code: resumed.code, texts: await own.texts('full') }).toEqual({ code: 0, texts: alike })
     } finally {
       await own.end()

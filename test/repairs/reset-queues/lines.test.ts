@@ -36,7 +36,13 @@ describe.concurrent('on RabbitMQ', () => {
       expect(Object.values(before.queues).map(({ durable }) => durable)).toEqual([false, false, false, false])
       const { code, json } = await on.operator.repair(['reset-queues', '--drain', '0'])
       const { plan, verification, run } = json<RepairDocument>()
-      expect({ code, target: plan.target['broker'], kinds: plan.steps.map(({ action }) => action.kind), verification, state: await on.state() }).toEqual({
+      expect({
+        code,
+        target: plan.target['broker'],
+        kinds: plan.steps.map(({ action }) => action.kind),
+        verification,
+        state: await on.state(),
+      }).toEqual({
         code: 0,
         target: expect.stringMatching(version) as string,
         kinds: planned,
@@ -64,7 +70,12 @@ describe.concurrent('on RabbitMQ', () => {
       await on.service.start()
       const { code, json } = await on.operator.repair(['reset-queues', '--drain', '0'])
       const { plan, verification } = json<RepairDocument>()
-      expect({ code, kinds: plan.steps.map(({ action }) => action.kind), verification, state: await on.state() }).toEqual({
+      expect({
+        code,
+        kinds: plan.steps.map(({ action }) => action.kind),
+        verification,
+        state: await on.state(),
+      }).toEqual({
         code: 0,
         kinds: ['stop-service', 'await-quiet', 'set-setting', 'switch-exchanges', 'start-service'],
         verification: { 'broker/queues-durable': 'ok', 'service/running': 'ok', 'api/reachable': 'ok' },

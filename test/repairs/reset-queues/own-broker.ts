@@ -57,7 +57,10 @@ export interface QueueDeployment {
   fill: (queue: string, texts: readonly string[], options?: Options.Publish) => Promise<void>
   /** texts in a queue, in their order; they stay there */
   texts: (queue: string) => Promise<string[]>
-  /** queues and exchanges with what tells them apart, bindings, the setting, the service, and how many queues of ours are left */
+  /**
+   * queues and exchanges with what tells them apart, bindings, the setting, the service, and how many queues of ours
+   * are left
+   */
   state: () => Promise<State>
   setting: () => Promise<string | null>
   end: () => Promise<void>
@@ -88,12 +91,19 @@ interface Wanted {
   named?: string
 }
 
-export async function queueDeployment(line: RabbitmqLine, { durable = 'false', declares = beans, start = true, on, port, named, byRabbitmqctl = false }: Wanted = {}): Promise<QueueDeployment> {
+export async function queueDeployment(
+  line: RabbitmqLine,
+  { durable = 'false', declares = beans, start = true, on, port, named, byRabbitmqctl = false }: Wanted = {},
+): Promise<QueueDeployment> {
   const vhost = await freshVhost(line, on, named)
   const service = await standIn({ running: false })
   const environmentFile = join(service.directory, 'service.env')
-  await writeFile(environmentFile, `# of the tests\nSPRING_RABBITMQ_USERNAME=${vhost.endpoint.user}\n${durable === null ? '' : `${settingName}=${durable}\n`}`)
-  const setting = async (): Promise<string | null> => new RegExp(`^${settingName}=(.*)$`, 'm').exec(await readFile(environmentFile, 'utf8'))?.[1] ?? null
+  await writeFile(
+    environmentFile,
+    `# of the tests\nSPRING_RABBITMQ_USERNAME=${vhost.endpoint.user}\n${durable === null ? '' : `${settingName}=${durable}\n`}`,
+  )
+  const setting = async (): Promise<string | null> =>
+    new RegExp(`^${settingName}=(.*)$`, 'm').exec(await readFile(environmentFile, 'utf8'))?.[1] ?? null
   const isDurable = async (): Promise<boolean> => (await setting()) === 'true'
   service.onStart(async () => declareAll(vhost.url, declares, await isDurable(), service))
   if (start) await service.start()
@@ -106,7 +116,12 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
     vendor: { prefix: 'VENDOR' },
     broker: {
       url: `amqp://${endpoint.user}@${endpoint.host}:${port ?? endpoint.port}/${encodeURIComponent(endpoint.vhost)}`,
-      ...(byRabbitmqctl ? { managementUrl: `http://127.0.0.1:${closed}`, rabbitmqctl: commandOf(on ?? (line === '3' ? servers().rabbitmq3 : servers().rabbitmq43)) } : { managementUrl: endpoint.managementUrl }),
+      ...(byRabbitmqctl
+        ? {
+            managementUrl: `http://127.0.0.1:${closed}`,
+            rabbitmqctl: commandOf(on ?? (line === '3' ? servers().rabbitmq3 : servers().rabbitmq43)),
+          }
+        : { managementUrl: endpoint.managementUrl }),
       password: secret(endpoint.password!.reveal()),
     },
   }))
@@ -146,7 +161,10 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
     },
     async state() {
       const of = encodeURIComponent(vhost.vhost)
-      const queues = (await vhost.manage('GET', `/api/queues/${of}?columns=name,durable,auto_delete,arguments`)) as Listed[]
+      const queues = (await vhost.manage(
+        'GET',
+        `/api/queues/${of}?columns=name,durable,auto_delete,arguments`,
+      )) as Listed[]
       const exchanges = (await vhost.manage('GET', `/api/exchanges/${of}`)) as Listed[]
       const bindings = (await vhost.manage('GET', `/api/bindings/${of}`)) as Record<string, string>[]
       const own = queues.filter(({ name }) => !name.startsWith('testops-admin.'))
@@ -154,14 +172,24 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
         Promise.all(
           own.map(async ({ name, durable: lasts, auto_delete: autoDelete, arguments: values }) => {
             const { 'x-queue-type': _, ...kept } = values
-            return [name, { durable: lasts, autoDelete, arguments: kept, texts: await textsIn(connection, name) }] as const
+            return [
+              name,
+              { durable: lasts, autoDelete, arguments: kept, texts: await textsIn(connection, name) },
+            ] as const
           }),
         ),
       )
       return {
         queues: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))),
-        exchanges: Object.fromEntries(exchanges.filter(({ name }) => name !== '' && !name.startsWith('amq.')).map(({ name, durable: lasts }) => [name, lasts])),
-        bindings: bindings.filter((it) => it['source'] !== '').map((it) => `${it['source']} -${it['routing_key']}-> ${it['destination']}`).sort(),
+        exchanges: Object.fromEntries(
+          exchanges
+            .filter(({ name }) => name !== '' && !name.startsWith('amq.'))
+            .map(({ name, durable: lasts }) => [name, lasts]),
+        ),
+        bindings: bindings
+          .filter((it) => it['source'] !== '')
+          .map((it) => `${it['source']} -${it['routing_key']}-> ${it['destination']}`)
+          .sort(),
         setting: await setting(),
         running: await service.isRunning(),
         ours: queues.map(({ name }) => name).filter((name) => name.startsWith('testops-admin.')),
@@ -178,7 +206,11 @@ export async function queueDeployment(line: RabbitmqLine, { durable = 'false', d
 }
 
 /** With one that is ended afterwards, whatever comes of it. */
-export async function withOwn(line: RabbitmqLine, work: (own: QueueDeployment) => Promise<void>, wanted: Wanted = {}): Promise<void> {
+export async function withOwn(
+  line: RabbitmqLine,
+  work: (own: QueueDeployment) => Promise<void>,
+  wanted: Wanted = {},
+): Promise<void> {
   const own = await queueDeployment(line, wanted)
   try {
     await work(own)
@@ -190,7 +222,11 @@ export async function withOwn(line: RabbitmqLine, work: (own: QueueDeployment) =
 /** With the environment that makes it speak to that server alone. */
 function commandOf(server: ServerRecord): string[] {
   const { command, environment = {} } = rabbitmqctlOf(server)
-  return ['env', ...Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])), ...command]
+  return [
+    'env',
+    ...Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])),
+    ...command,
+  ]
 }
 
 interface Listed {
@@ -204,7 +240,9 @@ interface Listed {
 export function madeDurable(state: State): State {
   return {
     ...state,
-    queues: Object.fromEntries(Object.entries(state.queues).map(([name, queue]) => [name, { ...queue, durable: true }])),
+    queues: Object.fromEntries(
+      Object.entries(state.queues).map(([name, queue]) => [name, { ...queue, durable: true }]),
+    ),
     exchanges: Object.fromEntries(Object.keys(state.exchanges).map((name) => [name, true])),
     setting: 'true',
     running: true,
@@ -214,10 +252,20 @@ export function madeDurable(state: State): State {
 /** A kill can leave a message twice, never nowhere, and never before one that it came after. */
 export function withoutRepetitions(state: State): State {
   const once = (texts: readonly string[]): string[] => [...new Set(texts)]
-  return { ...state, queues: Object.fromEntries(Object.entries(state.queues).map(([name, queue]) => [name, { ...queue, texts: once(queue.texts) }])) }
+  return {
+    ...state,
+    queues: Object.fromEntries(
+      Object.entries(state.queues).map(([name, queue]) => [name, { ...queue, texts: once(queue.texts) }]),
+    ),
+  }
 }
 
-async function declareAll(url: string, { exchanges, queues, bindings }: Beans, durable: boolean, service: StandIn): Promise<void> {
+async function declareAll(
+  url: string,
+  { exchanges, queues, bindings }: Beans,
+  durable: boolean,
+  service: StandIn,
+): Promise<void> {
   const now = new Date().toISOString().replace('T', ' ').replace('Z', '')
   const connection = await amqp.connect(url)
   connection.on('error', () => undefined)
@@ -226,7 +274,9 @@ async function declareAll(url: string, { exchanges, queues, bindings }: Beans, d
     channel.on('error', () => undefined)
     if (!durable) {
       for (const { name } of exchanges) {
-        await service.log(`${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or auto-delete Exchange (${name}) durable:false, auto-delete:false.`)
+        await service.log(
+          `${now}  INFO 1 --- [main] o.s.amqp.rabbit.core.RabbitAdmin : Auto-declaring a non-durable or auto-delete Exchange (${name}) durable:false, auto-delete:false.`,
+        )
       }
       for (const { name, autoDelete = false } of queues.filter((it) => it.durable !== true)) {
         await service.log(
@@ -240,7 +290,9 @@ async function declareAll(url: string, { exchanges, queues, bindings }: Beans, d
     }
     for (const { exchange, queue, routingKey } of bindings) await channel.bindQueue(queue, exchange, routingKey)
   } catch (error) {
-    await service.log(`${now} ERROR 1 --- [main] o.s.a.r.c.CachingConnectionFactory : Shutdown Signal: ${String(error)}`)
+    await service.log(
+      `${now} ERROR 1 --- [main] o.s.a.r.c.CachingConnectionFactory : Shutdown Signal: ${String(error)}`,
+    )
   } finally {
     await connection.close().catch(() => undefined)
   }

@@ -21,7 +21,11 @@ async function streamed({ connect }: QueueDeployment, stream: string, count: num
   const texts: string[] = []
   await new Promise<void>((resolve, reject) => {
     const take = (text: string): unknown => texts.push(text) === count && resolve()
-    channel.consume(stream, (message) => message && take(message.content.toString()), { arguments: { 'x-stream-offset': 'first' } }).catch(reject)
+    channel
+      .consume(stream, (message) => message && take(message.content.toString()), {
+        arguments: { 'x-stream-offset': 'first' },
+      })
+      .catch(reject)
   })
   await connection.close()
   return texts
@@ -35,21 +39,37 @@ describe.concurrent('reset-queues and', () => {
       // refused by 4.3
       { name: 'plain' },
     )
-    await withOwn(line, async (own) => {
-      await own.fill('quorum', ['q1', 'q2', 'q3'])
-      await own.fill('stream', ['s1', 's2'])
-      if (line === '3') await own.fill('plain', ['p'])
-      const { code, json } = await own.operator.repair(words)
-      const { plan, error } = json<RepairDocument>()
-      const deleted = plan.steps.flatMap(({ action }) => (action.kind === 'delete-queues' ? action.queues.map(({ queue }) => queue.name) : []))
-      expect({ code, error, deleted, notes: plan.notes.filter((note) => note.startsWith('quorum')), setting: await own.setting() }).toEqual({
-        code: 0,
-        deleted: line === '3' ? ['plain'] : [],
-        notes: ['quorum queues and streams are always durable, and left alone: quorum, stream'],
-        setting: 'true',
-      })
-      expect([await own.texts('plain'), await own.texts('quorum'), await streamed(own, 'stream', 2)]).toEqual([line === '3' ? ['p'] : [], ['q1', 'q2', 'q3'], ['s1', 's2']])
-    }, { declares })
+    await withOwn(
+      line,
+      async (own) => {
+        await own.fill('quorum', ['q1', 'q2', 'q3'])
+        await own.fill('stream', ['s1', 's2'])
+        if (line === '3') await own.fill('plain', ['p'])
+        const { code, json } = await own.operator.repair(words)
+        const { plan, error } = json<RepairDocument>()
+        const deleted = plan.steps.flatMap(({ action }) =>
+          action.kind === 'delete-queues' ? action.queues.map(({ queue }) => queue.name) : [],
+        )
+        expect({
+          code,
+          error,
+          deleted,
+          notes: plan.notes.filter((note) => note.startsWith('quorum')),
+          setting: await own.setting(),
+        }).toEqual({
+          code: 0,
+          deleted: line === '3' ? ['plain'] : [],
+          notes: ['quorum queues and streams are always durable, and left alone: quorum, stream'],
+          setting: 'true',
+        })
+        expect([await own.texts('plain'), await own.texts('quorum'), await streamed(own, 'stream', 2)]).toEqual([
+          line === '3' ? ['p'] : [],
+          ['q1', 'q2', 'q3'],
+          ['s1', 's2'],
+        ])
+      },
+      { declares },
+    )
   })
 
   test('an exclusive queue of the service, which is lost as with each stop of it', async () => {
@@ -60,7 +80,8 @@ describe.concurrent('reset-queues and', () => {
       const channel = await connection.createChannel()
       await channel.assertQueue('replies', { exclusive: true })
       await channel.consume('replies', () => undefined)
-      const listed = async (): Promise<string> => JSON.stringify(await vhost.manage('GET', `/api/consumers/${vhost.vhost}`))
+      const listed = async (): Promise<string> =>
+        JSON.stringify(await vhost.manage('GET', `/api/consumers/${vhost.vhost}`))
       await expect.poll(listed, { timeout: 15_000 }).toContain(`"user":"${vhost.endpoint.user}"`)
       const calls = (await service.calls()).length
       const begun = operator.begin([...words, '--confirm', 'prod', '--json'])
@@ -78,20 +99,67 @@ describe.concurrent('reset-queues and', () => {
   })
 
   test.each<{ what: string; arguments: Record<string, unknown>; texts: [string, number][]; loses: RegExp }>([
-    { what: 'x-expires', arguments: { 'x-expires': 600_000 }, texts: [['1', 0], ['2', 0]], loses: /queue-of-a-kind with what is in them, should nobody read from them for their x-expires/ },
-    { what: 'x-message-ttl', arguments: { 'x-message-ttl': 600_000 }, texts: [['1', 0], ['2', 0]], loses: /a time to live begins anew/ },
-    { what: 'priorities', arguments: { 'x-max-priority': 9 }, texts: [['low', 1], ['high', 9], ['middle', 5], ['second low', 1]], loses: /^(?!.*queue-of-a-kind)/ },
-    { what: 'x-queue-mode, as long as it is taken', arguments: { 'x-queue-mode': 'lazy' }, texts: [['1', 0], ['2', 0]], loses: /^(?!.*queue-of-a-kind)/ },
-    { what: 'x-single-active-consumer', arguments: { 'x-single-active-consumer': true }, texts: [['1', 0]], loses: /^(?!.*queue-of-a-kind)/ },
+    {
+      what: 'x-expires',
+      arguments: { 'x-expires': 600_000 },
+      texts: [
+        ['1', 0],
+        ['2', 0],
+      ],
+      loses: /queue-of-a-kind with what is in them, should nobody read from them for their x-expires/,
+    },
+    {
+      what: 'x-message-ttl',
+      arguments: { 'x-message-ttl': 600_000 },
+      texts: [
+        ['1', 0],
+        ['2', 0],
+      ],
+      loses: /a time to live begins anew/,
+    },
+    {
+      what: 'priorities',
+      arguments: { 'x-max-priority': 9 },
+      texts: [
+        ['low', 1],
+        ['high', 9],
+        ['middle', 5],
+        ['second low', 1],
+      ],
+      loses: /^(?!.*queue-of-a-kind)/,
+    },
+    {
+      what: 'x-queue-mode, as long as it is taken',
+      arguments: { 'x-queue-mode': 'lazy' },
+      texts: [
+        ['1', 0],
+        ['2', 0],
+      ],
+      loses: /^(?!.*queue-of-a-kind)/,
+    },
+    {
+      what: 'x-single-active-consumer',
+      arguments: { 'x-single-active-consumer': true },
+      texts: [['1', 0]],
+      loses: /^(?!.*queue-of-a-kind)/,
+    },
   ])('a queue with $what, which has it afterwards', async ({ arguments: given, texts, loses }) => {
-    await withOwn('3', async ({ fill, operator, state }) => {
-      for (const [text, priority] of texts) await fill('queue-of-a-kind', [text], { priority })
-      const before = await state()
-      const { code, json } = await operator.repair(words)
-      const document = json<RepairDocument>()
-      expect({ code, loses: losesOf(document), state: await state() }).toEqual({ code: 0, loses: expect.stringMatching(loses) as string, state: madeDurable(before) })
-      expect(before.queues['queue-of-a-kind']).toMatchObject({ durable: false, arguments: given })
-    }, { declares: only({ name: 'queue-of-a-kind', arguments: given }) })
+    await withOwn(
+      '3',
+      async ({ fill, operator, state }) => {
+        for (const [text, priority] of texts) await fill('queue-of-a-kind', [text], { priority })
+        const before = await state()
+        const { code, json } = await operator.repair(words)
+        const document = json<RepairDocument>()
+        expect({ code, loses: losesOf(document), state: await state() }).toEqual({
+          code: 0,
+          loses: expect.stringMatching(loses) as string,
+          state: madeDurable(before),
+        })
+        expect(before.queues['queue-of-a-kind']).toMatchObject({ durable: false, arguments: given })
+      },
+      { declares: only({ name: 'queue-of-a-kind', arguments: given }) },
+    )
   })
 
   test('--queue, which resets those alone', async () => {
@@ -101,7 +169,15 @@ describe.concurrent('reset-queues and', () => {
       // as the service finds them once the setting was changed by hand
       await service.settings(`SPRING_RABBITMQ_USERNAME=${vhost.endpoint.user}\nVENDOR_RABBIT_DURABLE=true\n`)
       const before = await state()
-      const { code, json } = await operator.repair([...words, '--patience', '3', '--queue', 'up*d', '--queue', 'upload_???'])
+      const { code, json } = await operator.repair([
+        ...words,
+        '--patience',
+        '3',
+        '--queue',
+        'up*d',
+        '--queue',
+        'upload_???',
+      ])
       const { plan } = json<RepairDocument>()
       const { queues } = await state()
       const { queues: made } = madeDurable(before)
@@ -123,16 +199,20 @@ describe.concurrent('reset-queues and', () => {
       queues: [{ name: queue }, { name: `${'длинная'.repeat(17)}-1` }],
       bindings: [{ exchange: 'обмен/a b.c%', queue, routingKey: 'ключ /.#*%' }],
     }
-    await withOwn('3', async ({ fill, operator, state }) => {
-      await fill(queue, ['1', 'два'])
-      await fill(declares.queues[1]!.name, ['3'])
-      const before = await state()
-      expect(before.bindings).toEqual([`обмен/a b.c% -ключ /.#*%-> ${queue}`])
-      const { code, json } = await operator.repair(words)
-      expect({ code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
-      const undone = await operator.repair(['undo', json<RepairDocument>().run!])
-      expect({ code: undone.code, state: await state() }).toEqual({ code: 0, state: before })
-    }, { declares, named: 'test/a b.ü%2F' })
+    await withOwn(
+      '3',
+      async ({ fill, operator, state }) => {
+        await fill(queue, ['1', 'два'])
+        await fill(declares.queues[1]!.name, ['3'])
+        const before = await state()
+        expect(before.bindings).toEqual([`обмен/a b.c% -ключ /.#*%-> ${queue}`])
+        const { code, json } = await operator.repair(words)
+        expect({ code, state: await state() }).toEqual({ code: 0, state: madeDurable(before) })
+        const undone = await operator.repair(['undo', json<RepairDocument>().run!])
+        expect({ code: undone.code, state: await state() }).toEqual({ code: 0, state: before })
+      },
+      { declares, named: 'test/a b.ü%2F' },
+    )
   })
 
   test('a virtual host that is not there', async () => {
@@ -145,7 +225,11 @@ describe.concurrent('reset-queues and', () => {
       await vhost.manage('PUT', path)
       expect({ code, error: error.message, next: error.suggestions[0], calls: await service.calls() }).toEqual({
         code: 69,
-        error: expect.stringMatching(new RegExp(`^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it, or a limit of connections is reached$`)) as string,
+        error: expect.stringMatching(
+          new RegExp(
+            `^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it, or a limit of connections is reached$`,
+          ),
+        ) as string,
         next: 'rabbitmqctl list_vhosts',
         calls,
       })

@@ -22,14 +22,23 @@ const refusals: readonly Refusal[] = [
   {
     name: 'a policy that lets waiting messages expire',
     set: async ({ vhost }) =>
-      vhost.manage('PUT', `/api/policies/${vhost.vhost}/short`, { pattern: '.*', definition: { 'message-ttl': 1000 }, 'apply-to': 'queues' }),
+      vhost.manage('PUT', `/api/policies/${vhost.vhost}/short`, {
+        pattern: '.*',
+        definition: { 'message-ttl': 1000 },
+        'apply-to': 'queues',
+      }),
     code: 4,
-    message: /^policy short \(pattern \.\*\) sets message-ttl on the queues in which messages would wait: some could be lost$/,
+    message:
+      /^policy short \(pattern \.\*\) sets message-ttl on the queues in which messages would wait: some could be lost$/,
   },
   {
     name: "an operator's policy that bounds them",
     set: async ({ vhost }) =>
-      vhost.manage('PUT', `/api/operator-policies/${vhost.vhost}/small`, { pattern: '^testops', definition: { 'max-length': 1 }, 'apply-to': 'queues' }),
+      vhost.manage('PUT', `/api/operator-policies/${vhost.vhost}/small`, {
+        pattern: '^testops',
+        definition: { 'max-length': 1 },
+        'apply-to': 'queues',
+      }),
     code: 4,
     message: /^operator policy small \(pattern \^testops\) sets max-length on the queues/,
   },
@@ -38,12 +47,25 @@ const refusals: readonly Refusal[] = [
     set: async ({ vhost, connect }) => {
       const other = `${vhost.vhost}-other`
       await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
-      await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '.*', write: '.*', read: '.*' })
+      await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, {
+        configure: '.*',
+        write: '.*',
+        read: '.*',
+      })
       const { host, port } = vhost.endpoint
-      const client = await amqp.connect(`amqp://${other}:other@${host}:${port}/${vhost.vhost}`, { clientProperties: { connection_name: 'billing' } })
+      const client = await amqp.connect(`amqp://${other}:other@${host}:${port}/${vhost.vhost}`, {
+        clientProperties: { connection_name: 'billing' },
+      })
       client.on('error', () => undefined)
       // as the others, it goes with the deployment
-      ;(await connect()).once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
+      ;(await connect()).once(
+        'close',
+        () =>
+          void client
+            .close()
+            .then(async () => vhost.manage('DELETE', `/api/users/${other}`))
+            .catch(() => undefined),
+      )
       await (await client.createChannel()).consume('export', () => undefined)
     },
     code: 4,
@@ -68,7 +90,8 @@ const refusals: readonly Refusal[] = [
       await vhost.manage('POST', `/api/bindings/${vhost.vhost}/e/work/q/audit`, { routing_key: 'upload.#' })
     },
     code: 4,
-    message: /^queue audit is transient, and whose it is is not known: it is bound to exchange work, as the service's own queues are, .*\(406\)$/,
+    message:
+      /^queue audit is transient, and whose it is is not known: it is bound to exchange work, as the service's own queues are, .*\(406\)$/,
   },
   {
     name: 'a pattern that names nothing',
@@ -80,7 +103,8 @@ const refusals: readonly Refusal[] = [
     name: 'a user who may declare nothing of ours',
     rights: { configure: '^(work|dead|up.*|export)$', write: '.*', read: '.*' },
     code: 69,
-    message: /^user \S+ has no sufficient permission on queue 'testops-admin\.lock' in vhost .*: declaring queue testops-admin\.lock, which keeps other operators out$/,
+    message:
+      /^user \S+ has no sufficient permission on queue 'testops-admin\.lock' in vhost .*: declaring queue testops-admin\.lock, which keeps other operators out$/,
   },
   {
     name: 'a user who may declare nothing of ours but the lock',
@@ -120,12 +144,36 @@ const refusals: readonly Refusal[] = [
   },
   ...(
     [
-      ['delete its queues', { configure: '^(testops-admin.lock|work|dead)$', write: '.*', read: '.*' }, /: declaring queue (upload|export)/],
-      ['declare queues with dead letters again', { configure: '.*', write: '.*', read: '^(work|dead|export)$' }, /: reading queue upload$/],
-      ['delete its exchanges', { configure: '^(testops-admin.lock|up.*|export)$', write: '.*', read: '.*' }, /: declaring exchange/],
-      ['bind its queues again', { configure: '.*', write: '^(testops-admin|amq|work|dead)', read: '.*' }, /: making bindings to (upload|export)/],
-      ['read from its exchanges', { configure: '.*', write: '.*', read: '^(up.*|export|dead)$' }, /: making bindings to (upload|export)/],
-      ['write to the exchange of its dead letters', { configure: '.*', write: '^(testops-admin|amq|work|up.*|export)', read: '.*' }, /: sending dead letters to exchange dead$/],
+      [
+        'delete its queues',
+        { configure: '^(testops-admin.lock|work|dead)$', write: '.*', read: '.*' },
+        /: declaring queue (upload|export)/,
+      ],
+      [
+        'declare queues with dead letters again',
+        { configure: '.*', write: '.*', read: '^(work|dead|export)$' },
+        /: reading queue upload$/,
+      ],
+      [
+        'delete its exchanges',
+        { configure: '^(testops-admin.lock|up.*|export)$', write: '.*', read: '.*' },
+        /: declaring exchange/,
+      ],
+      [
+        'bind its queues again',
+        { configure: '.*', write: '^(testops-admin|amq|work|dead)', read: '.*' },
+        /: making bindings to (upload|export)/,
+      ],
+      [
+        'read from its exchanges',
+        { configure: '.*', write: '.*', read: '^(up.*|export|dead)$' },
+        /: making bindings to (upload|export)/,
+      ],
+      [
+        'write to the exchange of its dead letters',
+        { configure: '.*', write: '^(testops-admin|amq|work|up.*|export)', read: '.*' },
+        /: sending dead letters to exchange dead$/,
+      ],
     ] as const
   ).map(
     ([what, rights, message]): Refusal => ({
@@ -142,7 +190,12 @@ const refusals: readonly Refusal[] = [
     code: 6,
     message: /^user \S+ has no sufficient permission on .*: sending dead letters to exchange dead/,
   },
-  { name: 'an environment that is for looking only', env: { TESTOPS_ADMIN_READ_ONLY: '1' }, code: 4, message: /TESTOPS_ADMIN_READ_ONLY is set/ },
+  {
+    name: 'an environment that is for looking only',
+    env: { TESTOPS_ADMIN_READ_ONLY: '1' },
+    code: 4,
+    message: /TESTOPS_ADMIN_READ_ONLY is set/,
+  },
 ]
 
 describe.concurrent('nothing is changed where there is', () => {
@@ -153,14 +206,21 @@ describe.concurrent('nothing is changed where there is', () => {
       await set?.(own)
       const before = await own.state()
       const { vhost } = own.vhost
-      const give = async (all: object): Promise<unknown> => own.vhost.manage('PUT', `/api/permissions/${vhost}/${vhost}`, all)
+      const give = async (all: object): Promise<unknown> =>
+        own.vhost.manage('PUT', `/api/permissions/${vhost}/${vhost}`, all)
       if (rights) await give(rights)
       const ended = await own.operator.repair(['reset-queues', '--drain', '0', ...words], { env })
       await give({ configure: '.*', write: '.*', read: '.*' })
       const error = ended.json<Partial<RepairDocument>>().error
-      expect({ code: ended.code, message: error?.message }).toEqual({ code, message: expect.stringMatching(message) as string })
+      expect({ code: ended.code, message: error?.message }).toEqual({
+        code,
+        message: expect.stringMatching(message) as string,
+      })
       const { ours, ...after } = await own.state()
-      expect({ ...after, ours: ours.filter((name) => name.startsWith('testops-admin.held.')) }).toEqual({ ...before, ours: [] })
+      expect({ ...after, ours: ours.filter((name) => name.startsWith('testops-admin.held.')) }).toEqual({
+        ...before,
+        ours: [],
+      })
     } finally {
       await own.end()
     }
@@ -171,9 +231,15 @@ test.concurrent('a risk that is accepted by name is taken', async () => {
   const own = await queueDeployment('3')
   try {
     const { vhost } = own
-    await vhost.manage('PUT', `/api/users/${vhost.vhost}`, { password: vhost.endpoint.password!.reveal(), tags: 'management' })
+    await vhost.manage('PUT', `/api/users/${vhost.vhost}`, {
+      password: vhost.endpoint.password!.reveal(),
+      tags: 'management',
+    })
     const refused = await own.operator.repair(['reset-queues', '--drain', '0'])
-    expect({ code: refused.code, risks: refused.json<RepairDocument>().plan.risks.map(({ name }) => name) }).toEqual({ code: 4, risks: ['foreign-clients'] })
+    expect({ code: refused.code, risks: refused.json<RepairDocument>().plan.risks.map(({ name }) => name) }).toEqual({
+      code: 4,
+      risks: ['foreign-clients'],
+    })
     const done = await own.operator.repair(['reset-queues', '--drain', '0', '--accept-risk', 'foreign-clients'])
     expect(done.code).toBe(0)
   } finally {
@@ -185,18 +251,32 @@ test.concurrent('each transient queue that is left is named, and why', async () 
   const own = await queueDeployment('3')
   try {
     const { vhost, connect } = own
-    for (const name of ['billing', 'reports']) await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${name}`, { durable: false })
+    for (const name of ['billing', 'reports'])
+      await vhost.manage('PUT', `/api/queues/${vhost.vhost}/${name}`, { durable: false })
     const other = `${vhost.vhost}-other`
     await vhost.manage('PUT', `/api/users/${other}`, { password: 'other', tags: '' })
     await vhost.manage('PUT', `/api/permissions/${vhost.vhost}/${other}`, { configure: '.*', write: '.*', read: '.*' })
     const { host, port } = vhost.endpoint
     const client = await amqp.connect(`amqp://${other}:other@${host}:${port}/${vhost.vhost}`)
-    ;(await connect()).once('close', () => void client.close().then(async () => vhost.manage('DELETE', `/api/users/${other}`)).catch(() => undefined))
+    ;(await connect()).once(
+      'close',
+      () =>
+        void client
+          .close()
+          .then(async () => vhost.manage('DELETE', `/api/users/${other}`))
+          .catch(() => undefined),
+    )
     await (await client.createChannel()).consume('billing', () => undefined)
     // lists of consumers lag (FIELD-NOTES.md 3)
-    await expect.poll(async () => vhost.manage('GET', `/api/consumers/${vhost.vhost}`), { timeout: 20_000 }).not.toEqual([])
-    const { plan } = (await own.operator.run(['reset-queues', '--drain', '0', '--dry-run', '--json'])).json<RepairDocument>()
-    expect(plan.notes).toContainEqual(`transient, and left as they are: billing (read by ${other}), reports (nothing shows that it is the service's)`)
+    await expect
+      .poll(async () => vhost.manage('GET', `/api/consumers/${vhost.vhost}`), { timeout: 20_000 })
+      .not.toEqual([])
+    const { plan } = (
+      await own.operator.run(['reset-queues', '--drain', '0', '--dry-run', '--json'])
+    ).json<RepairDocument>()
+    expect(plan.notes).toContainEqual(
+      `transient, and left as they are: billing (read by ${other}), reports (nothing shows that it is the service's)`,
+    )
   } finally {
     await own.end()
   }
@@ -204,12 +284,19 @@ test.concurrent('each transient queue that is left is named, and why', async () 
 
 test.concurrent('a queue with brackets in its name is known by the log', async () => {
   const name = "upload (retry) of o'clock"
-  await withOwn('3', async (own) => {
-    await own.fill(name, ['1', '2'])
-    const done = await own.operator.repair(['reset-queues', '--drain', '0'])
-    const { queues } = await own.state()
-    expect({ code: done.code, queue: queues[name] }, done.stderr).toMatchObject({ code: 0, queue: { durable: true, texts: ['1', '2'] } })
-  }, { declares: { exchanges: [], queues: [{ name }], bindings: [] } })
+  await withOwn(
+    '3',
+    async (own) => {
+      await own.fill(name, ['1', '2'])
+      const done = await own.operator.repair(['reset-queues', '--drain', '0'])
+      const { queues } = await own.state()
+      expect({ code: done.code, queue: queues[name] }, done.stderr).toMatchObject({
+        code: 0,
+        queue: { durable: true, texts: ['1', '2'] },
+      })
+    },
+    { declares: { exchanges: [], queues: [{ name }], bindings: [] } },
+  )
 })
 
 test.concurrent('a saved plan is refused once the queues are others', async () => {
@@ -225,7 +312,11 @@ test.concurrent('a saved plan is refused once the queues are others', async () =
     await channel.bindQueue('upload', 'work', 'another')
     const before = await own.state()
     const stale = await own.operator.repair(['apply', file])
-    expect({ code: stale.code, message: stale.json<RepairDocument>().error?.message, state: await own.state() }).toEqual({
+    expect({
+      code: stale.code,
+      message: stale.json<RepairDocument>().error?.message,
+      state: await own.state(),
+    }).toEqual({
       code: 4,
       message: 'the deployment has changed since the plan was made: its steps would differ now',
       state: before,
@@ -242,7 +333,9 @@ test.concurrent('the second operator is told who is at work', async () => {
   const own = await queueDeployment('3')
   try {
     await own.fill('upload', ['1'])
-    const first = own.operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], { failpoint: 'move-messages:opened=stop' })
+    const first = own.operator.begin(['reset-queues', '--drain', '0', '--confirm', 'prod', '--json'], {
+      failpoint: 'move-messages:opened=stop',
+    })
     await first.untilStopped()
     const second = await own.operator.repair(['reset-queues', '--drain', '0'])
     expect(second.code).toBe(5)

@@ -13,7 +13,11 @@ describe.concurrent('a run that is over', () => {
       const [after, calls] = [await state(), await service.calls()]
       for (const words of [['undo', run!], ['resume', run!], ['resume']]) {
         const again = await operator.repair(words)
-        expect({ words, code: again.code, document: again.json() }).toEqual({ words, code: 0, document: { schemaVersion: 1, outcome: 'nothing-to-do' } })
+        expect({ words, code: again.code, document: again.json() }).toEqual({
+          words,
+          code: 0,
+          document: { schemaVersion: 1, outcome: 'nothing-to-do' },
+        })
       }
       expect({ state: await state(), calls: await service.calls() }).toEqual({ state: after, calls })
     })
@@ -32,9 +36,15 @@ describe.concurrent('a run that is over', () => {
       await channel.consume('upload', () => undefined)
       const refused = await operator.repair(['undo', run!])
       const { error } = refused.json<RepairDocument>()
-      expect({ code: refused.code, message: error?.message, next: error?.suggestions.some((it) => it.startsWith(`testops-admin undo ${run}`)) }).toEqual({
+      expect({
+        code: refused.code,
+        message: error?.message,
+        next: error?.suggestions.some((it) => it.startsWith(`testops-admin undo ${run}`)),
+      }).toEqual({
         code: 6,
-        message: expect.stringMatching(/^moving the messages of queue upload into \S+: queue upload is read by others: whoever reads it has to stop first$/) as string,
+        message: expect.stringMatching(
+          /^moving the messages of queue upload into \S+: queue upload is read by others: whoever reads it has to stop first$/,
+        ) as string,
         next: true,
       })
       await connection.close()
@@ -42,7 +52,14 @@ describe.concurrent('a run that is over', () => {
       const { queues } = before
       expect({ code: undone.code, state: await state() }, undone.stderr).toEqual({
         code: 0,
-        state: { ...before, queues: { ...queues, upload: { ...queues['upload'], texts: ['1', '2', '3', '4'] }, export: { ...queues['export'], texts: ['a'] } } },
+        state: {
+          ...before,
+          queues: {
+            ...queues,
+            upload: { ...queues['upload'], texts: ['1', '2', '3', '4'] },
+            export: { ...queues['export'], texts: ['a'] },
+          },
+        },
       })
     })
   })

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
 /**
- * AMQP 0-9-1 as its specification writes it, for tests alone: nothing in it comes from `src` or from a library, so that a fault of
- * theirs does not hide itself. One channel, one request at a time.
+ * AMQP 0-9-1 as its specification writes it, for tests alone: nothing in it comes from `src` or from a library, so that
+ * a fault of theirs does not hide itself. One channel, one request at a time.
  */
 
 /** A value of a table with its type: the letter that stands before it on the wire, and what it holds. */
@@ -33,8 +33,17 @@ interface Frame {
 }
 
 export interface Wire {
-  declareQueue(name: string, options: { durable?: boolean; exclusive?: boolean; autoDelete?: boolean }, table?: WireTable): Promise<void>
-  declareExchange(name: string, type: string, options: { durable?: boolean; autoDelete?: boolean; internal?: boolean }, table?: WireTable): Promise<void>
+  declareQueue(
+    name: string,
+    options: { durable?: boolean; exclusive?: boolean; autoDelete?: boolean },
+    table?: WireTable,
+  ): Promise<void>
+  declareExchange(
+    name: string,
+    type: string,
+    options: { durable?: boolean; autoDelete?: boolean; internal?: boolean },
+    table?: WireTable,
+  ): Promise<void>
   bindQueue(queue: string, exchange: string, routingKey: string | Buffer, table?: WireTable): Promise<void>
   bindExchange(destination: string, source: string, routingKey: string | Buffer, table?: WireTable): Promise<void>
   /** returns once the broker has it, or throws where it refuses it or no queue takes it */
@@ -50,8 +59,10 @@ export async function wire(url: string): Promise<Wire> {
   const socket = connect({ host: hostname, port: Number(port) })
   socket.setNoDelay(true)
   const next = framesOf(socket)
-  const send = (type: number, channel: number, payload: Buffer): void => void socket.write(Buffer.concat([u8(type), u16(channel), u32(payload.length), payload, u8(0xce)]))
-  const call = (channel: number, id: readonly [number, number], ...parts: Buffer[]): void => send(1, channel, Buffer.concat([u16(id[0]), u16(id[1]), ...parts]))
+  const send = (type: number, channel: number, payload: Buffer): void =>
+    void socket.write(Buffer.concat([u8(type), u16(channel), u32(payload.length), payload, u8(0xce)]))
+  const call = (channel: number, id: readonly [number, number], ...parts: Buffer[]): void =>
+    send(1, channel, Buffer.concat([u16(id[0]), u16(id[1]), ...parts]))
   /** the next method, which has to be one of these; a refusal of the broker is thrown */
   const answer = async (...wanted: readonly string[]): Promise<{ id: string; args: Buffer }> => {
     const { type, payload } = await next()
@@ -67,7 +78,14 @@ export async function wire(url: string): Promise<Wire> {
 
   socket.write(Buffer.from('AMQP\u0000\u0000\u0009\u0001', 'latin1'))
   await answer('10.10')
-  call(0, [10, 11], table([]), short('PLAIN'), long(`\u0000${decodeURIComponent(username)}\u0000${decodeURIComponent(password)}`), short('en_US'))
+  call(
+    0,
+    [10, 11],
+    table([]),
+    short('PLAIN'),
+    long(`\u0000${decodeURIComponent(username)}\u0000${decodeURIComponent(password)}`),
+    short('en_US'),
+  )
   const { args } = await answer('10.30')
   const frameMax = args.readUInt32BE(2)
   call(0, [10, 31], u16(args.readUInt16BE(0)), u32(frameMax), u16(0))
@@ -77,11 +95,22 @@ export async function wire(url: string): Promise<Wire> {
   await ask([85, 10], '85.11', u8(0))
 
   return {
-    declareQueue: async (name, { durable = false, exclusive = false, autoDelete = false }, given = []) => ask([50, 10], '50.11', u16(0), short(name), bits(false, durable, exclusive, autoDelete, false), table(given)),
+    declareQueue: async (name, { durable = false, exclusive = false, autoDelete = false }, given = []) =>
+      ask([50, 10], '50.11', u16(0), short(name), bits(false, durable, exclusive, autoDelete, false), table(given)),
     declareExchange: async (name, type, { durable = false, autoDelete = false, internal = false }, given = []) =>
-      ask([40, 10], '40.11', u16(0), short(name), short(type), bits(false, durable, autoDelete, internal, false), table(given)),
-    bindQueue: async (queue, exchange, key, given = []) => ask([50, 20], '50.21', u16(0), short(queue), short(exchange), short(key), u8(0), table(given)),
-    bindExchange: async (destination, source, key, given = []) => ask([40, 30], '40.31', u16(0), short(destination), short(source), short(key), u8(0), table(given)),
+      ask(
+        [40, 10],
+        '40.11',
+        u16(0),
+        short(name),
+        short(type),
+        bits(false, durable, autoDelete, internal, false),
+        table(given),
+      ),
+    bindQueue: async (queue, exchange, key, given = []) =>
+      ask([50, 20], '50.21', u16(0), short(queue), short(exchange), short(key), u8(0), table(given)),
+    bindExchange: async (destination, source, key, given = []) =>
+      ask([40, 30], '40.31', u16(0), short(destination), short(source), short(key), u8(0), table(given)),
     async publish(exchange, routingKey, properties, body) {
       call(1, [60, 40], u16(0), short(exchange), short(routingKey), bits(true))
       send(2, 1, Buffer.concat([u16(60), u16(0), u64(BigInt(body.length)), properties]))
@@ -103,7 +132,13 @@ export async function wire(url: string): Promise<Wire> {
         body.push(payload)
         length += payload.length
       }
-      return { exchange: exchange.text, routingKey: routingKey.text, redelivered: got[8] === 1, properties: head.payload.subarray(12), body: Buffer.concat(body) }
+      return {
+        exchange: exchange.text,
+        routingKey: routingKey.text,
+        redelivered: got[8] === 1,
+        properties: head.payload.subarray(12),
+        body: Buffer.concat(body),
+      }
     },
     async close() {
       call(0, [10, 50], u16(200), short(''), u16(0), u16(0))
@@ -161,7 +196,22 @@ export interface WireProperties {
   clusterId?: string
 }
 
-const names = ['contentType', 'contentEncoding', 'headers', 'deliveryMode', 'priority', 'correlationId', 'replyTo', 'expiration', 'messageId', 'timestamp', 'type', 'userId', 'appId', 'clusterId'] as const
+const names = [
+  'contentType',
+  'contentEncoding',
+  'headers',
+  'deliveryMode',
+  'priority',
+  'correlationId',
+  'replyTo',
+  'expiration',
+  'messageId',
+  'timestamp',
+  'type',
+  'userId',
+  'appId',
+  'clusterId',
+] as const
 
 /** As they stand in a header frame. */
 export function wireProperties(given: WireProperties): Buffer {
@@ -195,18 +245,35 @@ function valueOf(value: WireValue): Buffer {
 
 function heldBy(value: WireValue): Buffer {
   switch (value[0]) {
-    case 't': return u8(value[1] ? 1 : 0)
-    case 'b': case 'B': return u8(value[1] & 0xff)
-    case 's': case 'u': return u16(value[1] & 0xffff)
-    case 'I': case 'i': return u32(value[1] >>> 0)
-    case 'l': case 'T': return u64(BigInt.asUintN(64, value[1]))
-    case 'f': return filled(4, (bytes) => bytes.writeFloatBE(value[1]))
-    case 'd': return filled(8, (bytes) => bytes.writeDoubleBE(value[1]))
-    case 'D': return Buffer.concat([u8(value[1][0]), u32(value[1][1] >>> 0)])
-    case 'S': case 'x': return long(value[1])
-    case 'F': return table(value[1])
-    case 'A': return sized(Buffer.concat(value[1].map(valueOf)))
-    case 'V': return Buffer.alloc(0)
+    case 't':
+      return u8(value[1] ? 1 : 0)
+    case 'b':
+    case 'B':
+      return u8(value[1] & 0xff)
+    case 's':
+    case 'u':
+      return u16(value[1] & 0xffff)
+    case 'I':
+    case 'i':
+      return u32(value[1] >>> 0)
+    case 'l':
+    case 'T':
+      return u64(BigInt.asUintN(64, value[1]))
+    case 'f':
+      return filled(4, (bytes) => bytes.writeFloatBE(value[1]))
+    case 'd':
+      return filled(8, (bytes) => bytes.writeDoubleBE(value[1]))
+    case 'D':
+      return Buffer.concat([u8(value[1][0]), u32(value[1][1] >>> 0)])
+    case 'S':
+    case 'x':
+      return long(value[1])
+    case 'F':
+      return table(value[1])
+    case 'A':
+      return sized(Buffer.concat(value[1].map(valueOf)))
+    case 'V':
+      return Buffer.alloc(0)
   } // prettier-ignore
 }
 

@@ -4,15 +4,30 @@ import type { Controller, ServiceStatus } from '../../../src/core/sources.ts'
 import { controllerRisks, settingNotes } from '../../../src/repairs/service-steps.ts'
 import { restartTheService, startTheService, stopTheService } from '../../../src/repairs/service.ts'
 import { unlockChangelog } from '../../../src/repairs/unlock-changelog.ts'
-import { fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, running, stopped } from '../../fakes/index.ts'
+import {
+  fakeApi,
+  fakeDatabase,
+  fakeLogs,
+  fakeService,
+  lockRow,
+  lockTable,
+  running,
+  stopped,
+} from '../../fakes/index.ts'
 
-const deployment = { name: 'prod', platform: 'kubernetes', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const deployment = {
+  name: 'prod',
+  platform: 'kubernetes',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: 'UTC',
+} as const
 const controller = (name: string, paused: boolean | null): Controller => ({ name, paused, pause: [`pause ${name}`] })
 const all = [controller('Argo CD', false), controller('KEDA', true), controller('the operator', null)]
 
 const risk = {
   name: 'controller',
-  message: 'Argo CD and the operator may start the service again while it is to be stopped, or set back what is changed',
+  message:
+    'Argo CD and the operator may start the service again while it is to be stopped, or set back what is changed',
   proof: ['pause Argo CD', 'pause the operator'],
 }
 
@@ -30,7 +45,12 @@ test.each([
   { repair: restartTheService, status: running(), risks: [risk] },
   { repair: startTheService, status: stopped(), risks: [] },
 ])('$repair.id of a service that is $status.state', async ({ repair, status, risks }) => {
-  const sources = { service: fakeService({ status, controllers: all }), database: [fakeDatabase()] as const, logs: fakeLogs(), api: fakeApi() }
+  const sources = {
+    service: fakeService({ status, controllers: all }),
+    database: [fakeDatabase()] as const,
+    logs: fakeLogs(),
+    api: fakeApi(),
+  }
   expect((await repair.plan(sources, deployment, {})).risks).toEqual(risks)
 })
 
@@ -39,19 +59,39 @@ test.each([
   { restart: false, risks: [] },
 ])('unlock-changelog, restart $restart', async ({ restart, risks }) => {
   const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
-  const sources = { service: fakeService({ status: running(), controllers: all }), database: [fakeDatabase({ changelogLocks: [held] })] as const, logs: fakeLogs(), api: fakeApi() }
+  const sources = {
+    service: fakeService({ status: running(), controllers: all }),
+    database: [fakeDatabase({ changelogLocks: [held] })] as const,
+    logs: fakeLogs(),
+    api: fakeApi(),
+  }
   const plan = await unlockChangelog.plan(sources, deployment, { restart, schema: null })
   expect(plan.risks.map(({ name }) => name).filter((it) => it === 'controller')).toEqual(risks)
 })
 
 test('each repair that stops or starts the service refuses where another controller owns instances of it, and names that', async () => {
-  const ownedByOthers = [{ name: 'Rollout `testops`', instances: ['testops-6c9d7b5f4-x2k4p'], proof: ['look at the Rollout'] }]
+  const ownedByOthers = [
+    { name: 'Rollout `testops`', instances: ['testops-6c9d7b5f4-x2k4p'], proof: ['look at the Rollout'] },
+  ]
   const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
-  const refused = { code: 'REFUSED', message: 'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p): this program neither stops those nor starts others beside them', suggestions: expect.arrayContaining(['look at the Rollout']) as unknown }
+  const refused = {
+    code: 'REFUSED',
+    message:
+      'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p): this program neither stops those nor starts others beside them',
+    suggestions: expect.arrayContaining(['look at the Rollout']) as unknown,
+  }
   for (const status of [running({ ownedByOthers }), stopped({ state: 'failed', ownedByOthers })]) {
-    const sources = { service: fakeService({ status }), database: [fakeDatabase({ changelogLocks: [held] })] as const, logs: fakeLogs(), api: fakeApi() }
-    for (const repair of [stopTheService, startTheService, restartTheService]) await expect(repair.plan(sources, deployment, {})).rejects.toMatchObject(refused)
-    await expect(unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).rejects.toMatchObject(refused)
+    const sources = {
+      service: fakeService({ status }),
+      database: [fakeDatabase({ changelogLocks: [held] })] as const,
+      logs: fakeLogs(),
+      api: fakeApi(),
+    }
+    for (const repair of [stopTheService, startTheService, restartTheService])
+      await expect(repair.plan(sources, deployment, {})).rejects.toMatchObject(refused)
+    await expect(unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).rejects.toMatchObject(
+      refused,
+    )
   }
 })
 
@@ -71,20 +111,42 @@ test.each([
   const api = new AdminError('FORBIDDEN', 'user tester may not get secrets', [], { obstacle: { kind: 'settings' } })
   const sources = { service: fakeService({ status }), database: [fakeDatabase()] as const, logs: fakeLogs(), api }
   const { notes } = await repair.plan(sources, deployment, {})
-  expect(notes.filter((it) => it === 'whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: user tester may not get secrets')).toHaveLength(told)
+  expect(
+    notes.filter(
+      (it) =>
+        it ===
+        'whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: user tester may not get secrets',
+    ),
+  ).toHaveLength(told)
 })
 
 test('a rollout that is stuck is a risk of stopping the service, and none of starting it', async () => {
   const startObstacles = [{ kind: 'unready', message: 'old pods serve', proof: ['look'] }] as const
   const plan = async (repair: typeof stopTheService, status: ServiceStatus): Promise<string[]> => {
-    const sources = { service: fakeService({ status, startObstacles }), database: [fakeDatabase()] as const, logs: fakeLogs(), api: fakeApi() }
+    const sources = {
+      service: fakeService({ status, startObstacles }),
+      database: [fakeDatabase()] as const,
+      logs: fakeLogs(),
+      api: fakeApi(),
+    }
     return (await repair.plan(sources, deployment, {})).risks.map(({ name }) => name)
   }
-  expect([await plan(restartTheService, running()), await plan(stopTheService, running()), await plan(startTheService, stopped())]).toEqual([['stuck-rollout'], ['stuck-rollout'], []])
+  expect([
+    await plan(restartTheService, running()),
+    await plan(stopTheService, running()),
+    await plan(startTheService, stopped()),
+  ]).toEqual([['stuck-rollout'], ['stuck-rollout'], []])
   const held = lockTable([lockRow({ locked: true, lockGranted: '2020-01-01 00:00:00', lockedBy: 'gone-1 (10.0.0.7)' })])
   const unlock = async (kind: 'unready' | 'lasting'): Promise<string[]> => {
-    const sources = { service: fakeService({ startObstacles: [{ ...startObstacles[0], kind }] }), database: [fakeDatabase({ changelogLocks: [held] })] as const, logs: fakeLogs(), api: fakeApi() }
-    return (await unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).risks.map(({ name }) => name).filter((it) => it === 'stuck-rollout')
+    const sources = {
+      service: fakeService({ startObstacles: [{ ...startObstacles[0], kind }] }),
+      database: [fakeDatabase({ changelogLocks: [held] })] as const,
+      logs: fakeLogs(),
+      api: fakeApi(),
+    }
+    return (await unlockChangelog.plan(sources, deployment, { restart: true, schema: null })).risks
+      .map(({ name }) => name)
+      .filter((it) => it === 'stuck-rollout')
   }
   // pods that wait for the very lock refuse nothing
   expect([await unlock('unready'), await unlock('lasting')]).toEqual([[], ['stuck-rollout']])

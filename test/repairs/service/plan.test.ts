@@ -1,19 +1,50 @@
 import { expect, test } from 'vitest'
 import { restartTheService, startTheService, stopTheService } from '../../../src/repairs/service.ts'
-import { ago, backend, fakeApi, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, running, stopped, unreachable } from '../../fakes/index.ts'
+import {
+  ago,
+  backend,
+  fakeApi,
+  fakeDatabase,
+  fakeLogs,
+  fakeService,
+  lockRow,
+  lockTable,
+  running,
+  stopped,
+  unreachable,
+} from '../../fakes/index.ts'
 
 type Parts = Parameters<typeof stopTheService.plan>[0]
 const repairs = { stop: stopTheService, start: startTheService, restart: restartTheService }
-const deployment = { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: 'UTC' } as const
+const deployment = {
+  name: 'prod',
+  platform: 'host',
+  vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' },
+  timeZone: 'UTC',
+} as const
 
 const granted = new Date(Date.now() - 60_000).toISOString().replace('T', ' ').replace('Z', '171')
 const held = lockTable([lockRow({ locked: true, lockGranted: granted, lockedBy: 'testops-1 (10.0.0.7)' })])
-const atWork = backend({ state: 'active', query: 'CREATE INDEX i ON t (c)', startedAt: ago(61_000), transactionStartedAt: ago(60_000) })
+const atWork = backend({
+  state: 'active',
+  query: 'CREATE INDEX i ON t (c)',
+  startedAt: ago(61_000),
+  transactionStartedAt: ago(60_000),
+})
 const starting = { api: unreachable('api') }
-const migrates: Partial<Parts> = { ...starting, database: [fakeDatabase({ changelogLocks: [held], backends: [atWork] })] }
+const migrates: Partial<Parts> = {
+  ...starting,
+  database: [fakeDatabase({ changelogLocks: [held], backends: [atWork] })],
+}
 
 function sources(of: Partial<Parts> = {}): Parts {
-  return { service: fakeService({ status: running() }), database: [fakeDatabase()], logs: fakeLogs(), api: fakeApi(), ...of }
+  return {
+    service: fakeService({ status: running() }),
+    database: [fakeDatabase()],
+    logs: fakeLogs(),
+    api: fakeApi(),
+    ...of,
+  }
 }
 
 const off = { service: fakeService({ status: stopped() }) }
@@ -24,10 +55,34 @@ test.each([
   { what: 'stop', of: failing, steps: ['stop-service'], impact: { serviceStops: 1 }, verifiedBy: [] },
   { what: 'stop', of: off, steps: [], impact: {}, verifiedBy: [] },
   { what: 'start', of: {}, steps: [], impact: {}, verifiedBy: [] },
-  { what: 'start', of: off, steps: ['start-service'], impact: { serviceStarts: 1 }, verifiedBy: ['service/running', 'api/reachable'] },
-  { what: 'restart', of: {}, steps: ['stop-service', 'start-service'], impact: { serviceRestarts: 1 }, verifiedBy: ['service/running', 'api/reachable'] },
-  { what: 'restart', of: failing, steps: ['stop-service', 'start-service'], impact: { serviceRestarts: 1 }, verifiedBy: ['service/running', 'api/reachable'] },
-  { what: 'restart', of: off, steps: ['start-service'], impact: { serviceStarts: 1 }, verifiedBy: ['service/running', 'api/reachable'] },
+  {
+    what: 'start',
+    of: off,
+    steps: ['start-service'],
+    impact: { serviceStarts: 1 },
+    verifiedBy: ['service/running', 'api/reachable'],
+  },
+  {
+    what: 'restart',
+    of: {},
+    steps: ['stop-service', 'start-service'],
+    impact: { serviceRestarts: 1 },
+    verifiedBy: ['service/running', 'api/reachable'],
+  },
+  {
+    what: 'restart',
+    of: failing,
+    steps: ['stop-service', 'start-service'],
+    impact: { serviceRestarts: 1 },
+    verifiedBy: ['service/running', 'api/reachable'],
+  },
+  {
+    what: 'restart',
+    of: off,
+    steps: ['start-service'],
+    impact: { serviceStarts: 1 },
+    verifiedBy: ['service/running', 'api/reachable'],
+  },
 ] as const)('$what: $steps', async ({ what, of, steps, ...rest }) => {
   const plan = await repairs[what].plan(sources(of), deployment, {})
   expect({ ...plan, steps: plan.steps.map(({ action }) => action.kind) }).toMatchObject({ steps, risks: [], ...rest })
@@ -44,15 +99,42 @@ test.each([
 
 test.each(['stop', 'restart'] as const)('%s of a service that migrates is a risk', async (what) => {
   const { risks } = await repairs[what].plan(sources(migrates), deployment, {})
-  expect(risks).toMatchObject([{ name: 'running-migration', message: expect.stringMatching(/^the service may be migrating: .*Stopping the service now leaves that lock behind, and the migration half done\.$/) as string }])
+  expect(risks).toMatchObject([
+    {
+      name: 'running-migration',
+      message: expect.stringMatching(
+        /^the service may be migrating: .*Stopping the service now leaves that lock behind, and the migration half done\.$/,
+      ) as string,
+    },
+  ])
 })
 
 test.each<{ what: string; of: Partial<Parts>; risks: number; notes: RegExp }>([
-  { what: 'a lock that nobody is shown to hold, while it starts', of: { ...starting, database: [fakeDatabase({ changelogLocks: [held], backends: unreachable('database') })] }, risks: 1, notes: /./ },
-  { what: 'the same, once it answers', of: { database: [fakeDatabase({ changelogLocks: [held], backends: unreachable('database') })] }, risks: 0, notes: /./ },
+  {
+    what: 'a lock that nobody is shown to hold, while it starts',
+    of: { ...starting, database: [fakeDatabase({ changelogLocks: [held], backends: unreachable('database') })] },
+    risks: 1,
+    notes: /./,
+  },
+  {
+    what: 'the same, once it answers',
+    of: { database: [fakeDatabase({ changelogLocks: [held], backends: unreachable('database') })] },
+    risks: 0,
+    notes: /./,
+  },
   { what: 'a stopped service', of: { ...migrates, ...off }, risks: 0, notes: /./ },
-  { what: 'a database out of reach, while it starts', of: { ...starting, database: unreachable('database') }, risks: 0, notes: /whether it migrates is not known, since its database cannot be asked: / },
-  { what: 'tables that cannot be read', of: { ...starting, database: [fakeDatabase({ changelogLocks: unreachable('database') })] }, risks: 0, notes: /whether it migrates at db\.example\.org:5432\/testops is not known: / },
+  {
+    what: 'a database out of reach, while it starts',
+    of: { ...starting, database: unreachable('database') },
+    risks: 0,
+    notes: /whether it migrates is not known, since its database cannot be asked: /,
+  },
+  {
+    what: 'tables that cannot be read',
+    of: { ...starting, database: [fakeDatabase({ changelogLocks: unreachable('database') })] },
+    risks: 0,
+    notes: /whether it migrates at db\.example\.org:5432\/testops is not known: /,
+  },
 ])('$what', async ({ of, risks, notes }) => {
   const plan = await repairs.restart.plan(sources(of), deployment, {})
   expect(plan.risks).toHaveLength(risks)

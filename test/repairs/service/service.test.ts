@@ -56,13 +56,21 @@ test('the state, as text and as a document', async () => {
   expect(up.json()).toMatchObject({ deployment: 'prod', platform: 'host', state: 'running' })
   await service.stop()
   const down = await someone.run(['service', 'status'])
-  expect(down).toMatchObject({ code: 1, stderr: '', stdout: expect.stringMatching(/^✖ service of prod: stopped: /) as string })
+  expect(down).toMatchObject({
+    code: 1,
+    stderr: '',
+    stdout: expect.stringMatching(/^✖ service of prod: stopped: /) as string,
+  })
 })
 
 test('refused without a confirmation, with another name, and where nothing may be changed', async () => {
   const { someone, service } = all
   const before = (await service.calls()).length
-  for (const [words, env] of [[['service', 'stop']], [['service', 'stop', '--confirm', 'other']], [['service', 'stop', '--confirm', 'prod'], { TESTOPS_ADMIN_READ_ONLY: '1' }]] as const) {
+  for (const [words, env] of [
+    [['service', 'stop']],
+    [['service', 'stop', '--confirm', 'other']],
+    [['service', 'stop', '--confirm', 'prod'], { TESTOPS_ADMIN_READ_ONLY: '1' }],
+  ] as const) {
     expect((await someone.run(words, { ...(env && { env }) })).code).toBe(4)
   }
   expect((await someone.run(['service', 'stop', '--dry-run'])).code).toBe(0)
@@ -74,7 +82,10 @@ test('a service that ends at once is a failure, and what to read is named', asyn
   await service.behave({ start: 'die' })
   const ended = await someone.repair(['service', 'restart', '--patience', '10'])
   const { outcome, error } = ended.json<RepairDocument>()
-  expect({ code: ended.code, outcome }).toMatchObject({ code: expect.any(Number) as number, outcome: expect.stringMatching(/failed|interrupted/) as string })
+  expect({ code: ended.code, outcome }).toMatchObject({
+    code: expect.any(Number) as number,
+    outcome: expect.stringMatching(/failed|interrupted/) as string,
+  })
   expect(ended.code).not.toBe(0)
   expect(error?.suggestions.join('\n')).toMatch(/log[^]*resume/)
   await service.behave({ start: null })
@@ -101,7 +112,11 @@ describe('killed, and gone on with or taken back', () => {
     // before its journal is copied, the deployment knows nothing of it
     const isHereAlone = ['begin:recorded', 'journal:here'].includes(failpoint)
     const other = isHereAlone ? someone : await someone.elsewhere()
-    const ended = await other.repair(unfinished === undefined ? ['service', 'stop'] : ['resume', ...(isHereAlone ? [] : ['--adopt']), unfinished.run, ...(isHereAlone ? [] : foreign)])
+    const ended = await other.repair(
+      unfinished === undefined
+        ? ['service', 'stop']
+        : ['resume', ...(isHereAlone ? [] : ['--adopt']), unfinished.run, ...(isHereAlone ? [] : foreign)],
+    )
     expect(ended.code, ended.stdout).toBe(0)
     expect(await service.isRunning()).toBe(false)
   })
@@ -117,10 +132,15 @@ describe('killed, and gone on with or taken back', () => {
 
 test('of two operators one is told who is at work', async () => {
   const { someone } = all
-  const first = someone.begin(['service', 'restart', '--confirm', 'prod', '--json'], { failpoint: 'stop-service:stopped=stop' })
+  const first = someone.begin(['service', 'restart', '--confirm', 'prod', '--json'], {
+    failpoint: 'stop-service:stopped=stop',
+  })
   await first.untilStopped()
   const second = await (await someone.elsewhere()).repair(['service', 'start'])
-  expect([second.code, second.json<RepairDocument>().error?.message]).toEqual([5, expect.stringMatching(/runs service-restart on this deployment since /)])
+  expect([second.code, second.json<RepairDocument>().error?.message]).toEqual([
+    5,
+    expect.stringMatching(/runs service-restart on this deployment since /),
+  ])
   first.goOn()
   expect((await first.ended).code).toBe(0)
 })

@@ -11,7 +11,8 @@ import type { Ended, Operator } from '../support/operator.ts'
 import { standIn } from '../support/stand-in.ts'
 import type { StandIn } from '../support/stand-in.ts'
 
-const before = '# of prod\nTZ=UTC\nVENDOR_ENDPOINT="https://old.example.org"\nSPRING_RABBITMQ_PASSWORD=former-secret\nLAST=1\n'
+const before =
+  '# of prod\nTZ=UTC\nVENDOR_ENDPOINT="https://old.example.org"\nSPRING_RABBITMQ_PASSWORD=former-secret\nLAST=1\n'
 const newSecret = 'new-"secret"$ 1'
 
 interface Situation {
@@ -34,7 +35,13 @@ async function situation(settings = before): Promise<Situation> {
     await someone.leave()
     await Promise.all([service.end(), deployed.remove(), rm(folder, { recursive: true })])
   })
-  return { service, someone, secretFile, text: async () => readFile(join(service.directory, 'service.env'), 'utf8'), calls: async () => service.calls() }
+  return {
+    service,
+    someone,
+    secretFile,
+    text: async () => readFile(join(service.directory, 'service.env'), 'utf8'),
+    calls: async () => service.calls(),
+  }
 }
 
 function endOf(ended: Ended): object {
@@ -44,7 +51,11 @@ function endOf(ended: Ended): object {
 }
 /** Every second one, beginning with the first or the second; there is no broker that keeps a copy of the journal. */
 function points(kinds: readonly string[], place: 0 | 1): string[] {
-  return spread(failpointsOf(kinds).filter((name) => name !== 'begin:copied' && (place === 0 || name !== 'end:after')), 2, place)
+  return spread(
+    failpointsOf(kinds).filter((name) => name !== 'begin:copied' && (place === 0 || name !== 'end:after')),
+    2,
+    place,
+  )
 }
 const done = { code: 0, outcome: 'done' }
 const nothing = { code: 0, outcome: 'nothing-to-do' }
@@ -52,12 +63,17 @@ const nothing = { code: 0, outcome: 'nothing-to-do' }
 /** All that is kept on the machine, by its name. */
 async function kept(folder: string): Promise<Record<string, string>> {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((it) => it.isFile())
-  return Object.fromEntries(await Promise.all(files.map(async (it) => [it.name, await readFile(join(it.parentPath, it.name), 'utf8')] as const)))
+  return Object.fromEntries(
+    await Promise.all(
+      files.map(async (it) => [it.name, await readFile(join(it.parentPath, it.name), 'utf8')] as const),
+    ),
+  )
 }
 
 describe('settings', () => {
   const words = ['set-env', 'VENDOR_ENDPOINT=https://new.example.org/a b', 'TZ-', 'ADDED=']
-  const after = '# of prod\nVENDOR_ENDPOINT="https://new.example.org/a b"\nSPRING_RABBITMQ_PASSWORD=former-secret\nLAST=1\nADDED=\n'
+  const after =
+    '# of prod\nVENDOR_ENDPOINT="https://new.example.org/a b"\nSPRING_RABBITMQ_PASSWORD=former-secret\nLAST=1\nADDED=\n'
 
   test('several in one restart, found set, taken back to the byte with another', async () => {
     const { someone, text, calls, service } = await situation()
@@ -66,23 +82,54 @@ describe('settings', () => {
     expect(endOf(await someone.repair(words))).toEqual(nothing)
     expect(ended.json<RepairDocument>().verification).toMatchObject({ 'service/running': 'ok' })
     expect(endOf(await someone.repair(['undo', ended.json<RepairDocument>().run!]))).toEqual(done)
-    expect([await text(), await calls(), await service.isRunning()]).toEqual([before, ['stop', 'start', 'stop', 'start'], true])
+    expect([await text(), await calls(), await service.isRunning()]).toEqual([
+      before,
+      ['stop', 'start', 'stop', 'start'],
+      true,
+    ])
   })
 
   test('without a restart, and of a stopped service, they are written alone', async () => {
     const { someone, calls, service, text } = await situation()
     const ended = await someone.repair(['set-env', 'LAST=2', '--no-restart'])
-    expect([endOf(ended), ended.json<RepairDocument>().plan.notes]).toEqual([done, expect.arrayContaining(['the service is not restarted: it takes effect at the next start'])])
+    expect([endOf(ended), ended.json<RepairDocument>().plan.notes]).toEqual([
+      done,
+      expect.arrayContaining(['the service is not restarted: it takes effect at the next start']),
+    ])
     await service.stop()
     const stopped = await someone.repair(['set-env', 'LAST=3'])
-    expect([endOf(stopped), stopped.json<RepairDocument>().plan.notes]).toEqual([done, expect.arrayContaining(['the service is stopped, and stays so: it takes effect at the next start'])])
-    expect([await calls(), await service.isRunning(), await text()]).toEqual([[], false, before.replace('LAST=1', 'LAST=3')])
+    expect([endOf(stopped), stopped.json<RepairDocument>().plan.notes]).toEqual([
+      done,
+      expect.arrayContaining(['the service is stopped, and stays so: it takes effect at the next start']),
+    ])
+    expect([await calls(), await service.isRunning(), await text()]).toEqual([
+      [],
+      false,
+      before.replace('LAST=1', 'LAST=3'),
+    ])
   })
 
   test('by what they are for', async () => {
     const { someone, text } = await situation('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
-    expect(endOf(await someone.repair(['set-env', '--token-lifetime', '3600', '--integration-debug', 'on', '--durable-queues', 'true', '--vendor-package', 'VENDOR_PACKAGE', '--no-restart']))).toEqual(done)
-    expect(await text()).toBe('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\nLOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION=debug\n')
+    expect(
+      endOf(
+        await someone.repair([
+          'set-env',
+          '--token-lifetime',
+          '3600',
+          '--integration-debug',
+          'on',
+          '--durable-queues',
+          'true',
+          '--vendor-package',
+          'VENDOR_PACKAGE',
+          '--no-restart',
+        ]),
+      ),
+    ).toEqual(done)
+    expect(await text()).toBe(
+      'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\nLOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION=debug\n',
+    )
     expect(endOf(await someone.repair(['set-env', '--integration-debug', 'off', '--no-restart']))).toEqual(done)
     expect(await text()).toBe('VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=3600\nVENDOR_RABBIT_DURABLE=true\n')
   })
@@ -90,32 +137,47 @@ describe('settings', () => {
   test('under no name that nothing shows, where there is something to write', async () => {
     const { someone, text } = await situation('TZ=UTC\n')
     const refused = await someone.repair(['set-env', '--durable-queues', 'true', '--no-restart'])
-    expect([refused.code, refused.json<{ error: { message: string } }>().error.message]).toEqual([4, "the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in the service's settings. Nothing was changed"])
+    expect([refused.code, refused.json<{ error: { message: string } }>().error.message]).toEqual([
+      4,
+      "the prefix of the vendor's settings is unknown: no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS in the service's settings. Nothing was changed",
+    ])
     expect(endOf(await someone.repair(['set-env', '--integration-debug', 'off', '--no-restart']))).toEqual(nothing)
-    expect(endOf(await someone.repair(['set-env', '--durable-queues', 'true', '--vendor-prefix', 'ACME', '--no-restart']))).toEqual(done)
+    expect(
+      endOf(await someone.repair(['set-env', '--durable-queues', 'true', '--vendor-prefix', 'ACME', '--no-restart'])),
+    ).toEqual(done)
     expect(await text()).toBe('TZ=UTC\nACME_RABBIT_DURABLE=true\n')
   })
 
   test('under the names of the vendor that the settings bear', async () => {
-    const { someone, text } = await situation('ALLURE_REDIS_NAMESPACE=x\nLOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION=debug\n')
-    expect(endOf(await someone.repair(['set-env', '--token-lifetime', '60', '--integration-debug', 'off', '--no-restart']))).toEqual(done)
+    const { someone, text } = await situation(
+      'ALLURE_REDIS_NAMESPACE=x\nLOGGING_LEVEL_IO_QAMETA_ALLURE_INTEGRATION=debug\n',
+    )
+    expect(
+      endOf(await someone.repair(['set-env', '--token-lifetime', '60', '--integration-debug', 'off', '--no-restart'])),
+    ).toEqual(done)
     expect(await text()).toBe('ALLURE_REDIS_NAMESPACE=x\nALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=60\n')
   })
 
-  test.each(points(['stop-service', 'set-setting', 'start-service'], 0))('killed at %s, gone on with', async (failpoint) => {
-    const { someone, text, service } = await situation()
-    await someone.killedAt(failpoint, words)
-    const ended = await someone.run(['resume', '--json'])
-    expect([ended.code, await text(), await service.isRunning()], ended.stdout).toEqual([0, after, true])
-  })
+  test.each(points(['stop-service', 'set-setting', 'start-service'], 0))(
+    'killed at %s, gone on with',
+    async (failpoint) => {
+      const { someone, text, service } = await situation()
+      await someone.killedAt(failpoint, words)
+      const ended = await someone.run(['resume', '--json'])
+      expect([ended.code, await text(), await service.isRunning()], ended.stdout).toEqual([0, after, true])
+    },
+  )
 
-  test.each(points(['stop-service', 'set-setting', 'start-service'], 1))('killed at %s, taken back', async (failpoint) => {
-    const { someone, text, service } = await situation()
-    await someone.killedAt(failpoint, ['set-env', 'LAST=2'])
-    const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-    expect((await someone.repair(['undo', runs[0]!.run])).code).toBe(0)
-    expect([await text(), await service.isRunning()]).toEqual([before, true])
-  })
+  test.each(points(['stop-service', 'set-setting', 'start-service'], 1))(
+    'killed at %s, taken back',
+    async (failpoint) => {
+      const { someone, text, service } = await situation()
+      await someone.killedAt(failpoint, ['set-env', 'LAST=2'])
+      const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+      expect((await someone.repair(['undo', runs[0]!.run])).code).toBe(0)
+      expect([await text(), await service.isRunning()]).toEqual([before, true])
+    },
+  )
 
   test('of two operators one is told who is at work', async () => {
     const { someone, text } = await situation()
@@ -143,7 +205,10 @@ describe('a secret', () => {
     const { 'former-SPRING_RABBITMQ_PASSWORD': former, ...others } = await kept(someone.state)
     expect(former).toBe('former-secret')
     const { run } = ended.json<RepairDocument>()
-    expect((await stat(join(someone.state, 'testops-admin', 'prod', 'runs', run!, 'former-SPRING_RABBITMQ_PASSWORD'))).mode & 0o777).toBe(0o600)
+    expect(
+      (await stat(join(someone.state, 'testops-admin', 'prod', 'runs', run!, 'former-SPRING_RABBITMQ_PASSWORD'))).mode &
+        0o777,
+    ).toBe(0o600)
     expect(Object.values(others).join() + ended.stdout + ended.stderr + dry.stdout + dry.stderr).not.toMatch(secrets)
     const undone = await someone.repair(['undo', run!])
     expect([endOf(undone), await text()]).toEqual([done, before])
@@ -161,19 +226,24 @@ describe('a secret', () => {
   })
 
   // there is no broker that keeps a copy of the journal
-  test.each(failpointsOf(['set-secret']).filter((name) => name !== 'begin:copied'))('killed at %s, gone on with, and taken back', async (failpoint) => {
-    const { someone, text, service, secretFile } = await situation()
-    await someone.killedAt(failpoint, ['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
-    const ended = await someone.run(['resume', '--json'])
-    expect([ended.code, await text(), await service.isRunning()], ended.stdout).toEqual([0, after, true])
-    const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
-    expect((await someone.repair(['undo', runs[0]!.run])).code).toBe(0)
-    expect([await text(), await service.isRunning()]).toEqual([before, true])
-  })
+  test.each(failpointsOf(['set-secret']).filter((name) => name !== 'begin:copied'))(
+    'killed at %s, gone on with, and taken back',
+    async (failpoint) => {
+      const { someone, text, service, secretFile } = await situation()
+      await someone.killedAt(failpoint, ['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
+      const ended = await someone.run(['resume', '--json'])
+      expect([ended.code, await text(), await service.isRunning()], ended.stdout).toEqual([0, after, true])
+      const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string }[] }>()
+      expect((await someone.repair(['undo', runs[0]!.run])).code).toBe(0)
+      expect([await text(), await service.isRunning()]).toEqual([before, true])
+    },
+  )
 
   test.each(undoFailpointsOf(['set-secret']))('killed at %s, while it is taken back', async (failpoint) => {
     const { someone, text, secretFile } = await situation()
-    const { run } = (await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])).json<RepairDocument>()
+    const { run } = (
+      await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
+    ).json<RepairDocument>()
     await someone.killedAt(failpoint, ['undo', run!])
     expect((await someone.run(['resume', '--json'])).code).toBe(0)
     expect(await text()).toBe(before)
@@ -182,12 +252,20 @@ describe('a secret', () => {
   test('whose source has changed, or was standard input, is not gone on with, and is taken back', async () => {
     for (const source of ['file', '-']) {
       const { someone, text, service, secretFile } = await situation()
-      await someone.killedAt('stop-service:stopped', ['set-env', `SPRING_RABBITMQ_PASSWORD=@${source === 'file' ? secretFile : '-'}`], { input: 'x' })
+      await someone.killedAt(
+        'stop-service:stopped',
+        ['set-env', `SPRING_RABBITMQ_PASSWORD=@${source === 'file' ? secretFile : '-'}`],
+        { input: 'x' },
+      )
       await writeFile(secretFile, 'another')
       const ended = await someone.run(['resume', '--json'])
       expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
         expect.any(Number),
-        expect.stringContaining(source === 'file' ? `${secretFile} holds another value for SPRING_RABBITMQ_PASSWORD than when the plan was made` : 'the value of SPRING_RABBITMQ_PASSWORD came from standard input'),
+        expect.stringContaining(
+          source === 'file'
+            ? `${secretFile} holds another value for SPRING_RABBITMQ_PASSWORD than when the plan was made`
+            : 'the value of SPRING_RABBITMQ_PASSWORD came from standard input',
+        ),
       ])
       expect(ended.code).not.toBe(0)
       const { runs } = (await someone.run(['history', '--json'])).json<{ runs: { run: string; state: string }[] }>()
@@ -198,10 +276,15 @@ describe('a secret', () => {
 
   test('that somebody else has changed since is not taken back', async () => {
     const { someone, text, service, secretFile } = await situation()
-    const { run } = (await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])).json<RepairDocument>()
+    const { run } = (
+      await someone.repair(['set-env', `SPRING_RABBITMQ_PASSWORD=@${secretFile}`])
+    ).json<RepairDocument>()
     await service.settings('SPRING_RABBITMQ_PASSWORD=third\n')
     const ended = await someone.repair(['undo', run!])
-    expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([4, "SPRING_RABBITMQ_PASSWORD is another in the service's settings than it was seen: somebody else has changed it"])
+    expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
+      4,
+      "SPRING_RABBITMQ_PASSWORD is another in the service's settings than it was seen: somebody else has changed it",
+    ])
     expect(await text()).toBe('SPRING_RABBITMQ_PASSWORD=third\n')
   })
 })
@@ -213,24 +296,65 @@ describe('what is refused changes nothing', () => {
     { what: 'no name', words: ['A-B=1'], said: '`A-B` is no name of a setting: letters, digits and _' },
     { what: 'an empty name', words: ['=1'], said: '`` is no name of a setting: letters, digits and _' },
     { what: 'a flag that is none', words: ['--unset', 'TZ-'], said: '--unset is no flag of `testops-admin set-env`' },
-    { what: 'a secret in clear', words: ['SPRING_RABBITMQ_PASSWORD=abc123'], said: 'SPRING_RABBITMQ_PASSWORD is a secret: on a command line others on this machine can read it, and the shell keeps it' },
-    { what: 'an address with a password', words: ['X=amqp://u:abc123@h'], said: 'X is a secret: on a command line others on this machine can read it, and the shell keeps it' },
+    {
+      what: 'a secret in clear',
+      words: ['SPRING_RABBITMQ_PASSWORD=abc123'],
+      said: 'SPRING_RABBITMQ_PASSWORD is a secret: on a command line others on this machine can read it, and the shell keeps it',
+    },
+    {
+      what: 'an address with a password',
+      words: ['X=amqp://u:abc123@h'],
+      said: 'X is a secret: on a command line others on this machine can read it, and the shell keeps it',
+    },
     { what: 'a line end', words: ['X=a\nb'], said: "the value of X holds control characters or a line's end" },
-    { what: 'a file that is missing', words: ['X=@/no/such'], said: "/no/such cannot be read: ENOENT: no such file or directory, open '/no/such'" },
+    {
+      what: 'a file that is missing',
+      words: ['X=@/no/such'],
+      said: "/no/such cannot be read: ENOENT: no such file or directory, open '/no/such'",
+    },
     { what: 'an empty secret', words: ['X=@-'], said: 'standard input is empty: X would be, too' },
-    { what: 'a secret of two lines', words: ['X=@-'], input: 'abc123\nb\n', said: 'the value of X holds control characters, or more than one line' },
+    {
+      what: 'a secret of two lines',
+      words: ['X=@-'],
+      input: 'abc123\nb\n',
+      said: 'the value of X holds control characters, or more than one line',
+    },
     { what: 'a setting twice', words: ['X=1', 'X-'], said: 'X is named twice: once is enough' },
-    { what: 'a setting by name and by flag', words: ['VENDOR_RABBIT_DURABLE=true', '--durable-queues', 'true', '--vendor-prefix', 'VENDOR'], said: 'VENDOR_RABBIT_DURABLE is named twice: once is enough' },
-    { what: 'a boolean that is none', words: ['VENDOR_RABBIT_DURABLE=ture', '--vendor-prefix', 'VENDOR'], said: 'VENDOR_RABBIT_DURABLE is true or false, not `ture`' },
-    { what: 'a number that is none', words: ['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=1h', '--vendor-prefix', 'VENDOR'], said: 'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS is a number of seconds, not `1h`' },
-    { what: 'a clear value for what holds a secret', words: ['SECRETIVE=1'], said: 'SECRETIVE is a secret: on a command line others on this machine can read it, and the shell keeps it' },
-    { what: 'a clear value in place of an address with a password', words: ['MQ=amqp://h'], said: 'MQ holds a secret now: its value is given by a file' },
+    {
+      what: 'a setting by name and by flag',
+      words: ['VENDOR_RABBIT_DURABLE=true', '--durable-queues', 'true', '--vendor-prefix', 'VENDOR'],
+      said: 'VENDOR_RABBIT_DURABLE is named twice: once is enough',
+    },
+    {
+      what: 'a boolean that is none',
+      words: ['VENDOR_RABBIT_DURABLE=ture', '--vendor-prefix', 'VENDOR'],
+      said: 'VENDOR_RABBIT_DURABLE is true or false, not `ture`',
+    },
+    {
+      what: 'a number that is none',
+      words: ['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=1h', '--vendor-prefix', 'VENDOR'],
+      said: 'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS is a number of seconds, not `1h`',
+    },
+    {
+      what: 'a clear value for what holds a secret',
+      words: ['SECRETIVE=1'],
+      said: 'SECRETIVE is a secret: on a command line others on this machine can read it, and the shell keeps it',
+    },
+    {
+      what: 'a clear value in place of an address with a password',
+      words: ['MQ=amqp://h'],
+      said: 'MQ holds a secret now: its value is given by a file',
+    },
   ]
   test.each(cases)('$what', async ({ words, said, input, code = 64 }) => {
     const { someone, text, calls } = await situation(`${before}MQ=amqp://u:p@h\n`)
     const ended = await someone.repair(['set-env', ...words], { ...(input !== undefined && { input }) })
     expect([ended.code, ended.json<{ error: { message: string } }>().error.message]).toEqual([code, said])
     expect(ended.stdout + ended.stderr).not.toContain('abc123')
-    expect([await text(), await calls(), Object.keys(await kept(someone.state))]).toEqual([`${before}MQ=amqp://u:p@h\n`, [], []])
+    expect([await text(), await calls(), Object.keys(await kept(someone.state))]).toEqual([
+      `${before}MQ=amqp://u:p@h\n`,
+      [],
+      [],
+    ])
   })
 })

@@ -24,29 +24,91 @@ const vendor = ['--vendor-prefix', 'VENDOR', '--vendor-package', 'VENDOR_PACKAGE
 const open = 'version: 527u01\nenv:\n  open:\n    A: "1" # c\n'
 
 test.each<{ what: string; before: string; words: string[]; after: string; path?: string[] }>([
-  { what: 'a number as a text', before: open, words: ['B=1', 'A=2'], after: 'version: 527u01\nenv:\n  open:\n    A: "2" # c\n    B: "1"\n' },
-  { what: 'a boolean as a text', before: 'env: {open: {}}\n', words: ['--durable-queues', 'true', '--vendor-prefix', 'VENDOR'], after: 'env: {open: {VENDOR_RABBIT_DURABLE: "true"}}\n' },
-  { what: 'where there is none', before: 'version: 527u01\n', words: ['A=UTC'], after: 'version: 527u01\nenv:\n  open:\n    A: UTC\n' },
+  {
+    what: 'a number as a text',
+    before: open,
+    words: ['B=1', 'A=2'],
+    after: 'version: 527u01\nenv:\n  open:\n    A: "2" # c\n    B: "1"\n',
+  },
+  {
+    what: 'a boolean as a text',
+    before: 'env: {open: {}}\n',
+    words: ['--durable-queues', 'true', '--vendor-prefix', 'VENDOR'],
+    after: 'env: {open: {VENDOR_RABBIT_DURABLE: "true"}}\n',
+  },
+  {
+    what: 'where there is none',
+    before: 'version: 527u01\n',
+    words: ['A=UTC'],
+    after: 'version: 527u01\nenv:\n  open:\n    A: UTC\n',
+  },
   { what: 'one away', before: `${open}    B: x\n`, words: ['A-'], after: 'version: 527u01\nenv:\n  open:\n    B: x\n' },
-  { what: "by the chart's own key", before: 'bearerTokenExpirationAfter: 57600 # 16 h\n', words: ['--token-lifetime', '3600'], after: 'bearerTokenExpirationAfter: "3600" # 16 h\n' },
-  { what: 'the same where env.open stands above it', before: 'bearerTokenExpirationAfter: 1\nenv:\n  open:\n    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: "1"\n', words: ['--token-lifetime', '60'], after: 'bearerTokenExpirationAfter: 1\nenv:\n  open:\n    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: "60"\n' },
-  { what: 'below a key', before: 'testops:\n  version: 527u01\n', words: ['--path', 'testops', 'A=b'], after: 'testops:\n  version: 527u01\n  env:\n    open:\n      A: b\n' },
+  {
+    what: "by the chart's own key",
+    before: 'bearerTokenExpirationAfter: 57600 # 16 h\n',
+    words: ['--token-lifetime', '3600'],
+    after: 'bearerTokenExpirationAfter: "3600" # 16 h\n',
+  },
+  {
+    what: 'the same where env.open stands above it',
+    before: 'bearerTokenExpirationAfter: 1\nenv:\n  open:\n    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: "1"\n',
+    words: ['--token-lifetime', '60'],
+    after: 'bearerTokenExpirationAfter: 1\nenv:\n  open:\n    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: "60"\n',
+  },
+  {
+    what: 'below a key',
+    before: 'testops:\n  version: 527u01\n',
+    words: ['--path', 'testops', 'A=b'],
+    after: 'testops:\n  version: 527u01\n  env:\n    open:\n      A: b\n',
+  },
 ])('$what: set, found set, and taken back to the byte', async ({ before, words, after }) => {
   const { someone, file, text } = await situation(before)
   const ended = await someone.repair(['set-env', '--values', file, ...words])
   const document = ended.json<RepairDocument>()
   expect([ended.code, faultsOf('repair', document), await text()], ended.stdout).toEqual([0, [], after])
-  expect((await someone.repair(['set-env', '--values', file, ...words])).json<RepairDocument>().outcome).toBe('nothing-to-do')
+  expect((await someone.repair(['set-env', '--values', file, ...words])).json<RepairDocument>().outcome).toBe(
+    'nothing-to-do',
+  )
   expect((await someone.repair(['undo', document.run!, '--values', file])).code).toBe(0)
   expect(await text()).toBe(before)
 })
 
 test.each([
-  { what: 'a secret from a file', before: open, words: ['DB_PASSWORD=@/etc/hostname'], code: 4, said: 'DB_PASSWORD is a secret, and FILE is no place for one: nothing was changed' },
-  { what: 'a secret that is there', before: `${open}    URL: amqp://u:geheim@h\n`, words: ['URL-'], code: 4, said: 'URL is a secret, and FILE is no place for one: nothing was changed' },
-  { what: 'below a key that is not named', before: 'testops:\n  version: 1\n', words: ['A=1'], code: 4, said: "the chart's values lie below testops, as in an umbrella chart: at the top they would have no effect" },
-  { what: 'SOPS', before: `${open}sops: {mac: x}\n`, words: ['A=2'], code: 4, said: 'FILE line 5 cannot be edited safely: it is encrypted with SOPS, which signs the whole file' },
-  { what: 'a setting as a map', before: 'env: {open: {A: {b: 1}}}\n', words: ['A=2'], code: 4, said: 'FILE line 1 cannot be edited safely: env.open.A is a map' },
+  {
+    what: 'a secret from a file',
+    before: open,
+    words: ['DB_PASSWORD=@/etc/hostname'],
+    code: 4,
+    said: 'DB_PASSWORD is a secret, and FILE is no place for one: nothing was changed',
+  },
+  {
+    what: 'a secret that is there',
+    before: `${open}    URL: amqp://u:geheim@h\n`,
+    words: ['URL-'],
+    code: 4,
+    said: 'URL is a secret, and FILE is no place for one: nothing was changed',
+  },
+  {
+    what: 'below a key that is not named',
+    before: 'testops:\n  version: 1\n',
+    words: ['A=1'],
+    code: 4,
+    said: "the chart's values lie below testops, as in an umbrella chart: at the top they would have no effect",
+  },
+  {
+    what: 'SOPS',
+    before: `${open}sops: {mac: x}\n`,
+    words: ['A=2'],
+    code: 4,
+    said: 'FILE line 5 cannot be edited safely: it is encrypted with SOPS, which signs the whole file',
+  },
+  {
+    what: 'a setting as a map',
+    before: 'env: {open: {A: {b: 1}}}\n',
+    words: ['A=2'],
+    code: 4,
+    said: 'FILE line 1 cannot be edited safely: env.open.A is a map',
+  },
   { what: 'a setting twice', before: open, words: ['A=2', 'A-'], code: 64, said: 'A is named twice: once is enough' },
 ])('$what is refused, and changes nothing', async ({ before, words, code, said }) => {
   const { someone, file, text } = await situation(before)
@@ -58,9 +120,41 @@ test.each([
 
 test('of an umbrella chart, the command that is proposed does it', async () => {
   const { someone, file, text } = await situation('testops:\n  version: 527u01\n  env:\n    open:\n      B: "1"\n')
-  const { error } = (await someone.repair(['set-env', '--values', file, 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on', ...vendor])).json<{ error: { suggestions: string[] } }>()
-  expect(error.suggestions).toEqual([`testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime 60 --integration-debug on --vendor-prefix VENDOR --vendor-package VENDOR_PACKAGE`])
-  const words = ['set-env', '--values', file, '--path', 'testops', 'A=a b', 'B-', '--durable-queues', 'true', '--token-lifetime', '60', '--integration-debug', 'on', ...vendor]
+  const { error } = (
+    await someone.repair([
+      'set-env',
+      '--values',
+      file,
+      'A=a b',
+      'B-',
+      '--durable-queues',
+      'true',
+      '--token-lifetime',
+      '60',
+      '--integration-debug',
+      'on',
+      ...vendor,
+    ])
+  ).json<{ error: { suggestions: string[] } }>()
+  expect(error.suggestions).toEqual([
+    `testops-admin set-env --values ${file} --path testops 'A=a b' B- --durable-queues true --token-lifetime 60 --integration-debug on --vendor-prefix VENDOR --vendor-package VENDOR_PACKAGE`,
+  ])
+  const words = [
+    'set-env',
+    '--values',
+    file,
+    '--path',
+    'testops',
+    'A=a b',
+    'B-',
+    '--durable-queues',
+    'true',
+    '--token-lifetime',
+    '60',
+    '--integration-debug',
+    'on',
+    ...vendor,
+  ]
   expect((await someone.repair(words)).code).toBe(0)
   expect(await text()).toContain('A: "a b"')
 })
@@ -74,12 +168,15 @@ test('a number that stands there bare is told of, and so are queues', async () =
   ])
 })
 
-test.each(failpointsOf(['edit-values']).filter((name) => name.startsWith('edit-values')))('killed at %s, gone on with', async (failpoint) => {
-  const { someone, file, text } = await situation(open)
-  await someone.killedAt(failpoint, ['set-env', '--values', file, 'A=2'])
-  expect((await someone.run(['resume', '--values', file, '--json'])).code).toBe(0)
-  expect(await text()).toBe(open.replace('"1"', '"2"'))
-})
+test.each(failpointsOf(['edit-values']).filter((name) => name.startsWith('edit-values')))(
+  'killed at %s, gone on with',
+  async (failpoint) => {
+    const { someone, file, text } = await situation(open)
+    await someone.killedAt(failpoint, ['set-env', '--values', file, 'A=2'])
+    expect((await someone.run(['resume', '--values', file, '--json'])).code).toBe(0)
+    expect(await text()).toBe(open.replace('"1"', '"2"'))
+  },
+)
 
 test('a value that is empty is told as one', async () => {
   const { someone, file } = await situation('env: {open: {A: x}}\n')

@@ -23,7 +23,9 @@ export async function deploy(settings: Settings, name = 'prod'): Promise<Deploye
     const written = own((value) => ({ file: fileOf(secrets.push(value)) }))
     for (const [index, value] of secrets.entries()) await writeFile(fileOf(index + 1), value, { mode: 0o600 })
     // JSON is YAML
-    await writeFile(config, JSON.stringify({ current: name, deployments: { [name]: written } }, null, 2), { mode: 0o600 })
+    await writeFile(config, JSON.stringify({ current: name, deployments: { [name]: written } }, null, 2), {
+      mode: 0o600,
+    })
   }
   await configure(settings)
   return {

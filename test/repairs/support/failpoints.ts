@@ -4,30 +4,42 @@ import { fileURLToPath } from 'node:url'
 const sources = fileURLToPath(new URL('../../../src/', import.meta.url))
 
 /**
- * Every instant at which a run of these kinds of action can be killed. Read from the sources of engine and actions, so that a new
- * one is tested by itself; throws where a kind has none.
+ * Every instant at which a run of these kinds of action can be killed. Read from the sources of engine and actions, so
+ * that a new one is tested by itself; throws where a kind has none.
  */
 export function failpointsOf(kinds: readonly string[]): string[] {
   const names = engineFailpoints(({ file }) => file !== takeBack)
-  const [before, after] = [names.ofStep.filter((name) => name !== 'after'), names.ofStep.filter((name) => name === 'after')]
-  return [...kinds.flatMap((kind) => [...before, ...ofAction(kind), ...after].map((name) => `${kind}:${name}`)), ...names.ofRun]
+  const [before, after] = [
+    names.ofStep.filter((name) => name !== 'after'),
+    names.ofStep.filter((name) => name === 'after'),
+  ]
+  return [
+    ...kinds.flatMap((kind) => [...before, ...ofAction(kind), ...after].map((name) => `${kind}:${name}`)),
+    ...names.ofRun,
+  ]
 }
 
 /** The same of a run that is taken back. `alsoTaken`: kinds of which not each action is. */
 export function undoFailpointsOf(kinds: readonly string[], alsoTaken: readonly string[] = []): string[] {
   const { ofStep } = engineFailpoints(({ file }) => file === takeBack)
-  return kinds.filter((kind) => !isKept(kind) || alsoTaken.includes(kind)).flatMap((kind) => ofStep.map((name) => `${kind}:${name}`))
+  return kinds
+    .filter((kind) => !isKept(kind) || alsoTaken.includes(kind))
+    .flatMap((kind) => ofStep.map((name) => `${kind}:${name}`))
 }
 
 /**
- * Every instant at which the undo of such a step can be killed: those of the engine, and those of its handler that its undo comes by.
- * What moves messages is killed in its second batch as well, where it is between two.
+ * Every instant at which the undo of such a step can be killed: those of the engine, and those of its handler that its
+ * undo comes by. What moves messages is killed in its second batch as well, where it is between two.
  */
 export function undoInstantsOf(kinds: readonly string[]): string[] {
   const { ofStep } = engineFailpoints(({ file }) => file === takeBack)
   return kinds
     .filter((kind) => !/undo: null/.test(handlerOf(kind)))
-    .flatMap((kind) => [...ofStep, ...ofUndo(kind).map((name) => `undo-${name}${name === 'published' ? '#2' : ''}`)].map((name) => `${kind}:${name}`))
+    .flatMap((kind) =>
+      [...ofStep, ...ofUndo(kind).map((name) => `undo-${name}${name === 'published' ? '#2' : ''}`)].map(
+        (name) => `${kind}:${name}`,
+      ),
+    )
 }
 
 /** Those of moves where it moves messages, else its own where it undoes by what it does. */

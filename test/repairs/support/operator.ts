@@ -106,7 +106,14 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
       child.once('error', reject)
       child.once('close', (code, signal) => {
         running.delete(child)
-        resolve({ code, signal, stdout, stderr, milliseconds: performance.now() - since, json: <T>() => documentIn<T>(words, stdout, stderr) })
+        resolve({
+          code,
+          signal,
+          stdout,
+          stderr,
+          milliseconds: performance.now() - since,
+          json: <T>() => documentIn<T>(words, stdout, stderr),
+        })
       })
     })
     return {
@@ -115,9 +122,11 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
       said: () => stderr,
       goOn: () => void child.kill('SIGCONT'),
       async untilStopped() {
-        const isStopped = async (): Promise<boolean> => / T /.test((await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '')).replace(/^.*\)/, ')'))
+        const isStopped = async (): Promise<boolean> =>
+          / T /.test((await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '')).replace(/^.*\)/, ')'))
         while (!(await isStopped())) {
-          if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${words.join(' ')} ended without being stopped: ${stderr}${stdout}`)
+          if (child.exitCode !== null || child.signalCode !== null)
+            throw new Error(`${words.join(' ')} ended without being stopped: ${stderr}${stdout}`)
           await new Promise((resolve) => setTimeout(resolve, 10))
         }
       },
@@ -144,7 +153,9 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
     async killedAt(failpoint, words, options) {
       const ended = await repair(words, { ...options, failpoint })
       if (ended.signal === 'SIGKILL') return ended
-      throw new Error(`${words.join(' ')} was to be killed at ${failpoint}, and ended with ${ended.code}: ${ended.stderr}${ended.stdout}`)
+      throw new Error(
+        `${words.join(' ')} was to be killed at ${failpoint}, and ended with ${ended.code}: ${ended.stderr}${ended.stdout}`,
+      )
     },
     async elsewhere() {
       const other = await operator({ name, environment }, { ...(given.env && { env: given.env }) })

@@ -20,7 +20,13 @@ export async function proxyTo(target: { host: string; port: number }): Promise<P
   const sockets = new Set<Socket>()
   let how: 'open' | 'cut' | 'swallowed' = 'open'
   let rate = Number.POSITIVE_INFINITY
-  const paced = (): Transform => new Transform({ transform: (chunk: Buffer, _, done) => void (rate === Number.POSITIVE_INFINITY ? done(null, chunk) : setTimeout(done, (chunk.length / rate) * 1000, null, chunk)) })
+  const paced = (): Transform =>
+    new Transform({
+      transform: (chunk: Buffer, _, done) =>
+        void (rate === Number.POSITIVE_INFINITY
+          ? done(null, chunk)
+          : setTimeout(done, (chunk.length / rate) * 1000, null, chunk)),
+    })
   const endAll = (): void => {
     for (const socket of sockets) socket.destroy()
   }

@@ -2,7 +2,10 @@ import { createServer as createHttpServer, request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** A real server with a witness before it, who notes what every client asks of it, whoever the client is and however it asks. */
+/**
+ * A real server with a witness before it, who notes what every client asks of it, whoever the client is and however it
+ * asks.
+ */
 export interface Recorder {
   /** for clients */
   port: number
@@ -18,9 +21,13 @@ interface Address {
   port: number
 }
 
-/** Statements. Whatever is not sent within a transaction that the server lets read alone is a write; so is a function with an effect. */
+/**
+ * Statements. Whatever is not sent within a transaction that the server lets read alone is a write; so is a function
+ * with an effect.
+ */
 export async function recordPostgres(of: Address): Promise<Recorder> {
-  const isRead = (sql: string): boolean => /^(BEGIN READ ONLY;|ROLLBACK$)/.test(sql) && !effects.test(sql) && !/;\s*(COMMIT|ROLLBACK|END)\b[^]*;/i.test(sql)
+  const isRead = (sql: string): boolean =>
+    /^(BEGIN READ ONLY;|ROLLBACK$)/.test(sql) && !effects.test(sql) && !/;\s*(COMMIT|ROLLBACK|END)\b[^]*;/i.test(sql)
   return recording(of, isRead, (note) => {
     // a request for encryption and the greeting have no type
     let isGreeted = false
@@ -41,47 +48,56 @@ export async function recordPostgres(of: Address): Promise<Recorder> {
 }
 
 /** what a transaction that only reads can do all the same */
-const effects = /\b(pg_(try_)?advisory\w+|pg_(terminate|cancel)_backend|pg_notify|pg_reload_conf|pg_rotate_logfile|set_config|nextval|setval|lo_\w+|dblink\w*|COPY|NOTIFY|LOCK|CALL|DO)\b/i
+const effects =
+  /\b(pg_(try_)?advisory\w+|pg_(terminate|cancel)_backend|pg_notify|pg_reload_conf|pg_rotate_logfile|set_config|nextval|setval|lo_\w+|dblink\w*|COPY|NOTIFY|LOCK|CALL|DO)\b/i
 
 /** Commands. Reads are those that are listed: what comes new is a write until it is. `breakAt`: as of `recording`. */
 export async function recordRedis(of: Address, breakAt: BreakAt = never): Promise<Recorder> {
-  const reads = /^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$/
-  return recording(of, (asked) => reads.test(asked), (note) =>
-    cutting((buffer) => {
-      const line = buffer.indexOf('\r\n')
-      if (line < 0) return 0
-      const words: string[] = []
-      let at = line + 2
-      for (let left = Number(buffer.toString('latin1', 1, line)); left > 0; left -= 1) {
-        const end = buffer.indexOf('\r\n', at)
-        if (end < 0) return 0
-        const length = Number(buffer.toString('latin1', at + 1, end))
-        if (buffer.length < end + 2 + length + 2) return 0
-        words.push(buffer.toString('latin1', end + 2, end + 2 + length))
-        at = end + 2 + length + 2
-      }
-      const [name = '', sub = ''] = words.map((word) => word.toUpperCase())
-      note(name === 'CLIENT' || name === 'CONFIG' ? `${name} ${sub}` : name)
-      return at
-    }),
+  const reads =
+    /^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$/
+  return recording(
+    of,
+    (asked) => reads.test(asked),
+    (note) =>
+      cutting((buffer) => {
+        const line = buffer.indexOf('\r\n')
+        if (line < 0) return 0
+        const words: string[] = []
+        let at = line + 2
+        for (let left = Number(buffer.toString('latin1', 1, line)); left > 0; left -= 1) {
+          const end = buffer.indexOf('\r\n', at)
+          if (end < 0) return 0
+          const length = Number(buffer.toString('latin1', at + 1, end))
+          if (buffer.length < end + 2 + length + 2) return 0
+          words.push(buffer.toString('latin1', end + 2, end + 2 + length))
+          at = end + 2 + length + 2
+        }
+        const [name = '', sub = ''] = words.map((word) => word.toUpperCase())
+        note(name === 'CLIENT' || name === 'CONFIG' ? `${name} ${sub}` : name)
+        return at
+      }),
     breakAt,
   )
 }
 
 /** Methods. Connections, channels, and passive declarations change nothing. */
 export async function recordAmqp(of: Address): Promise<Recorder> {
-  return recording(of, (asked) => /^(connection|channel)\.|passive$/.test(asked), (note) => {
-    let isGreeted = false
-    return cutting((buffer) => {
-      if (!isGreeted) {
-        isGreeted = buffer.length >= 8
-        return isGreeted ? 8 : 0
-      }
-      if (buffer.length < 7 || buffer.length < 8 + buffer.readUInt32BE(3)) return 0
-      if (buffer[0] === 1) note(methodOf(buffer.subarray(7)))
-      return 8 + buffer.readUInt32BE(3)
-    })
-  })
+  return recording(
+    of,
+    (asked) => /^(connection|channel)\.|passive$/.test(asked),
+    (note) => {
+      let isGreeted = false
+      return cutting((buffer) => {
+        if (!isGreeted) {
+          isGreeted = buffer.length >= 8
+          return isGreeted ? 8 : 0
+        }
+        if (buffer.length < 7 || buffer.length < 8 + buffer.readUInt32BE(3)) return 0
+        if (buffer[0] === 1) note(methodOf(buffer.subarray(7)))
+        return 8 + buffer.readUInt32BE(3)
+      })
+    },
+  )
 }
 
 const methods: Record<string, string> = {
@@ -127,7 +143,10 @@ export async function recordHttp(of: Address): Promise<Recorder> {
   return opened(server, asked, (it) => /^(GET|HEAD) |^POST \/api\/uaa\/oauth\/token$/.test(it))
 }
 
-/** A reader of a stream that takes whole messages off its beginning: `take` gives how many bytes the first one had, 0 where it is not whole. */
+/**
+ * A reader of a stream that takes whole messages off its beginning: `take` gives how many bytes the first one had, 0
+ * where it is not whole.
+ */
 function cutting(take: (buffer: Buffer) => number): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0)
   return (chunk) => {
@@ -139,7 +158,10 @@ function cutting(take: (buffer: Buffer) => number): (chunk: Buffer) => void {
   }
 }
 
-/** What becomes of all connections when that is asked, and of those that are made later, until it is told otherwise; null: nothing. */
+/**
+ * What becomes of all connections when that is asked, and of those that are made later, until it is told otherwise;
+ * null: nothing.
+ */
 export type BreakAt = (asked: string) => 'cut' | 'silence' | null
 const never: BreakAt = () => null
 
@@ -160,7 +182,11 @@ async function recording(
       fate = breakAt(it)
     })
     const onward = connect(of)
-    for (const [one, other] of [[client, onward], [onward, client]] as const) one.on('error', () => other.destroy()).on('close', () => other.destroy())
+    for (const [one, other] of [
+      [client, onward],
+      [onward, client],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy())
     client.on('data', (chunk: Buffer) => {
       read(chunk)
       if (fate === null) onward.write(chunk)

@@ -6,15 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A service in name only, for a deployment of `platform: host`: a process that sleeps, with the commands that start it, stop it and
- * tell its state, in a few milliseconds each. For repairs whose outcome does not depend on what the service does; the practice
- * service of the lab is the one that behaves.
+ * A service in name only, for a deployment of `platform: host`: a process that sleeps, with the commands that start it,
+ * stop it and tell its state, in a few milliseconds each. For repairs whose outcome does not depend on what the service
+ * does; the practice service of the lab is the one that behaves.
  */
 export interface StandIn {
   readonly directory: string
   /** `host` of a configuration */
   readonly host: HostSettings
-  /** answers health while the service runs, and what is asked for with any API token; 503 while `isUp` is false, and nothing while it is stopped: `url` of a configuration */
+  /**
+   * answers health while the service runs, and what is asked for with any API token; 503 while `isUp` is false, and
+   * nothing while it is stopped: `url` of a configuration
+   */
   readonly url: string
   /** how the commands behave from now on; null: as they should */
   behave(how: Partial<Record<'start' | 'stop' | 'status', Misbehaviour | null>>): Promise<void>
@@ -67,7 +70,10 @@ export async function standIn({ running = true, settings = '' } = {}): Promise<S
   const answerStart = async (): Promise<void> => {
     if (!work || busy) return
     busy = true
-    const isAsked = await stat(file('asked')).then(() => true, () => false)
+    const isAsked = await stat(file('asked')).then(
+      () => true,
+      () => false,
+    )
     if (isAsked) await work().catch(() => undefined)
     if (isAsked) await rm(file('asked'), { force: true })
     busy = false

@@ -12,7 +12,15 @@ const options = { timeoutMs: 5000 }
 async function own(given?: Parameters<typeof standIn>[0]): Promise<{ service: StandIn; settings: HostSettings }> {
   const service = await standIn(given)
   onTestFinished(async () => service.end())
-  const nothing = { unit: null, logs: null, environmentFile: null, image: null, build: null, cpuinfo: null, declaredIn: 'a test' }
+  const nothing = {
+    unit: null,
+    logs: null,
+    environmentFile: null,
+    image: null,
+    build: null,
+    cpuinfo: null,
+    declaredIn: 'a test',
+  }
   return { service, settings: { ...nothing, commands: service.host.commands } as HostSettings }
 }
 
@@ -58,13 +66,27 @@ test('an operator works on a deployment that was configured', async () => {
     await deployed.remove()
   })
   const ended = await someone.run(['doctor', '--only', 'service/running', '--json'])
-  expect({ code: ended.code, deployment: ended.json<{ deployment: string }>().deployment }).toEqual({ code: 1, deployment: 'prod' })
+  expect({ code: ended.code, deployment: ended.json<{ deployment: string }>().deployment }).toEqual({
+    code: 1,
+    deployment: 'prod',
+  })
 })
 
 test('failpoints are read from the sources', () => {
   const names = failpointsOf(['stop-service', 'start-service'])
-  expect(names).toEqual(expect.arrayContaining(['stop-service:before', 'stop-service:intended', 'stop-service:stopped', 'start-service:after', 'verify:before']))
-  expect(undoFailpointsOf(['stop-service', 'start-service'])).toEqual(['stop-service:undo-intended', 'stop-service:undo-after'])
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'stop-service:before',
+      'stop-service:intended',
+      'stop-service:stopped',
+      'start-service:after',
+      'verify:before',
+    ]),
+  )
+  expect(undoFailpointsOf(['stop-service', 'start-service'])).toEqual([
+    'stop-service:undo-intended',
+    'stop-service:undo-after',
+  ])
   expect(undoInstantsOf(['await-quiet', 'set-setting', 'switch-exchanges'])).toEqual([
     'set-setting:undo-intended',
     'set-setting:undo-after',
@@ -74,6 +96,7 @@ test('failpoints are read from the sources', () => {
     'switch-exchanges:undo-declared',
     'switch-exchanges:undo-bound',
   ])
-  for (const kind of ['move-messages', 'delete-queues', 'keep-queues', 'redeclare-queues']) expect(undoInstantsOf([kind])).toEqual(expect.arrayContaining([`${kind}:undo-published#2`, `${kind}:undo-noted`]))
+  for (const kind of ['move-messages', 'delete-queues', 'keep-queues', 'redeclare-queues'])
+    expect(undoInstantsOf([kind])).toEqual(expect.arrayContaining([`${kind}:undo-published#2`, `${kind}:undo-noted`]))
   expect(() => failpointsOf(['no-such-kind'])).toThrow('there is no action no-such-kind')
 })

@@ -33,7 +33,9 @@ const faults: Readonly<Record<string, (world: { at: Situation; line: Line }) => 
   },
   async 'rights are taken away'({ at: { database } }) {
     const { user } = database.endpoint
-    await database.query(`ALTER TABLE databasechangeloglock OWNER TO CURRENT_USER; GRANT SELECT ON databasechangeloglock TO ${user}`)
+    await database.query(
+      `ALTER TABLE databasechangeloglock OWNER TO CURRENT_USER; GRANT SELECT ON databasechangeloglock TO ${user}`,
+    )
     return async () => void (await database.query(`ALTER TABLE databasechangeloglock OWNER TO ${user}`))
   },
   async 'the table may not be read'({ at: { database } }) {
@@ -49,8 +51,13 @@ const faults: Readonly<Record<string, (world: { at: Situation; line: Line }) => 
   },
   async 'the database takes no change'({ at: { database } }) {
     await database.query(`ALTER DATABASE ${database.name} SET default_transaction_read_only = on`)
-    await database.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE 'testops-admin%' AND datname = current_database()")
-    return async () => void (await database.query(`BEGIN READ WRITE; ALTER DATABASE ${database.name} RESET default_transaction_read_only; COMMIT`))
+    await database.query(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE 'testops-admin%' AND datname = current_database()",
+    )
+    return async () =>
+      void (await database.query(
+        `BEGIN READ WRITE; ALTER DATABASE ${database.name} RESET default_transaction_read_only; COMMIT`,
+      ))
   },
 }
 
@@ -85,7 +92,10 @@ describe.concurrent('what befalls the database at each instant of unlock-changel
         for (const [failpoint, fault] of situations(isUndone ? 1 : 0)) {
           const held = await at.reset()
           const here = await at.someone.elsewhere()
-          const begun = here.begin(['unlock-changelog', '--confirm', 'prod', '--json', '--timeout', '2', '--patience', '10'], { failpoint: `${failpoint}=stop` })
+          const begun = here.begin(
+            ['unlock-changelog', '--confirm', 'prod', '--json', '--timeout', '2', '--patience', '10'],
+            { failpoint: `${failpoint}=stop` },
+          )
           await begun.untilStopped()
           const mend = await faults[fault]!({ at, line })
           begun.goOn()
@@ -100,9 +110,15 @@ describe.concurrent('what befalls the database at each instant of unlock-changel
           const seen = await here.repair(isUndone ? ['undo', runs[0]!.run] : next)
           const name = `${fault} at ${failpoint}`
           const after = (await here.run(['history', '--json'])).json<HistoryDocument>().runs
-          const queues = (await at.broker!.manage('GET', `/api/queues/${at.broker!.vhost}?columns=name`)) as { name: string }[]
+          const queues = (await at.broker!.manage('GET', `/api/queues/${at.broker!.vhost}?columns=name`)) as {
+            name: string
+          }[]
           ends[name] = {
-            said: [String(code), ...(error ? [error.code, error.message] : []), ...(stderr.includes('bug') ? [stderr] : [])].join(' '),
+            said: [
+              String(code),
+              ...(error ? [error.code, error.message] : []),
+              ...(stderr.includes('bug') ? [stderr] : []),
+            ].join(' '),
             code: seen.code,
             row: await at.row(),
             releases: isUndone ? Math.max(1, await at.releases()) : await at.releases(),
@@ -116,19 +132,27 @@ describe.concurrent('what befalls the database at each instant of unlock-changel
         line.close()
         await at.leave()
       }
-      expect(Object.fromEntries(Object.entries(ends).map(([name, { said: _, ...end }]) => [name, end]))).toEqual(expected)
+      expect(Object.fromEntries(Object.entries(ends).map(([name, { said: _, ...end }]) => [name, end]))).toEqual(
+        expected,
+      )
       expect(Object.entries(ends).filter(([, { said }]) => !clear.test(said))).toEqual([])
     },
     timeoutMs,
   )
 })
 
-/** Each fault at each instant in the campaign; else both ways together come by each instant once, and by each fault by turns. */
+/**
+ * Each fault at each instant in the campaign; else both ways together come by each instant once, and by each fault by
+ * turns.
+ */
 function situations(place: number): [failpoint: string, fault: string][] {
   const names = Object.keys(faults)
   const instants = failpointsOf(kinds)
   if (isCampaign) return instants.flatMap((failpoint) => names.map((name): [string, string] => [failpoint, name]))
-  return spread(instants, ways.length, place).map((failpoint, index) => [failpoint, names[(index + place * 4) % names.length]!])
+  return spread(instants, ways.length, place).map((failpoint, index) => [
+    failpoint,
+    names[(index + place * 4) % names.length]!,
+  ])
 }
 
 /** Done, though perhaps not verified, or one error that says what stopped it. */

@@ -23,10 +23,30 @@ interface End {
 }
 
 const ways = [
-  { name: 'resumed on the same machine', finish: async ({ here }: Machines, run: string) => here.run(['resume', run]), elsewhere: false, isUndone: false },
-  { name: 'resumed on another machine', finish: async ({ there }: Machines, run: string) => there.repair(['resume', '--adopt', run, ...foreign]), elsewhere: true, isUndone: false },
-  { name: 'undone on the same machine', finish: async ({ here }: Machines, run: string) => here.repair(['undo', run]), elsewhere: false, isUndone: true },
-  { name: 'undone on another machine', finish: async ({ there }: Machines, run: string) => there.repair(['undo', run, ...foreign]), elsewhere: true, isUndone: true },
+  {
+    name: 'resumed on the same machine',
+    finish: async ({ here }: Machines, run: string) => here.run(['resume', run]),
+    elsewhere: false,
+    isUndone: false,
+  },
+  {
+    name: 'resumed on another machine',
+    finish: async ({ there }: Machines, run: string) => there.repair(['resume', '--adopt', run, ...foreign]),
+    elsewhere: true,
+    isUndone: false,
+  },
+  {
+    name: 'undone on the same machine',
+    finish: async ({ here }: Machines, run: string) => here.repair(['undo', run]),
+    elsewhere: false,
+    isUndone: true,
+  },
+  {
+    name: 'undone on another machine',
+    finish: async ({ there }: Machines, run: string) => there.repair(['undo', run, ...foreign]),
+    elsewhere: true,
+    isUndone: true,
+  },
 ]
 
 interface Machines {
@@ -53,11 +73,21 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
           const there = elsewhere ? (await runsOf(machines.there))[0] : undefined
           // what was killed before the deployment knew of it, or once it was over there, is seen to where it was begun
           const onSame = ways.find((way) => !way.elsewhere && way.isUndone === isUndone)!
-          const { code } = there === undefined ? await onSame.finish(machines, (await runsOf(machines.here, isRun))[0]!) : await finish(machines, there)
+          const { code } =
+            there === undefined
+              ? await onSame.finish(machines, (await runsOf(machines.here, isRun))[0]!)
+              : await finish(machines, there)
           const end = await endOf(at, there === undefined ? machines.here : machines.there, code)
           // a run that was taken back may not have come to free it
           ends[failpoint] = { ...end, releases: isUndone ? Math.max(1, end.releases) : end.releases }
-          expected[failpoint] = { row: isUndone ? held : free, releases: 1, runs: true, code: 0, unfinished: [], journals: 0 }
+          expected[failpoint] = {
+            row: isUndone ? held : free,
+            releases: 1,
+            runs: true,
+            code: 0,
+            unfinished: [],
+            journals: 0,
+          }
         }
       } finally {
         await at.leave()
@@ -75,10 +105,15 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
     async ({ isUndone, place }) => {
       const at = await stuck({ withBroker: true })
       const left = "VALUES (2, true, '2026-11-20 01:02:03.000004', 'testops-old (10.0.0.7)')"
-      const rows = async (): Promise<unknown> => at.database.query('SELECT id, locked, lockgranted::text, lockedby FROM databasechangeloglock ORDER BY id')
+      const rows = async (): Promise<unknown> =>
+        at.database.query('SELECT id, locked, lockgranted::text, lockedby FROM databasechangeloglock ORDER BY id')
       const [ends, expected]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
       try {
-        for (const failpoint of spread(failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)), 2, place)) {
+        for (const failpoint of spread(
+          failpointsOf(['insert-lock-row', 'remove-lock-rows']).filter((it) => /-rows?:/.test(it)),
+          2,
+          place,
+        )) {
           await at.reset()
           await at.database.query(`DELETE FROM databasechangeloglock; INSERT INTO databasechangeloglock ${left}`)
           const before = await rows()
@@ -86,8 +121,18 @@ describe.concurrent('killed (SIGKILL) at every instant of unlock-changelog, then
           await here.killedAt(failpoint, ['unlock-changelog'])
           const [run] = await runsOf(here, isRun)
           const { code } = isUndone ? await here.repair(['undo', run!]) : await here.run(['resume'])
-          ends[failpoint] = { code, rows: await rows(), runs: await at.service.isRunning(), unfinished: await runsOf(here) }
-          expected[failpoint] = { code: 0, rows: isUndone ? before : [{ id: 1, locked: false, lockgranted: null, lockedby: null }], runs: true, unfinished: [] }
+          ends[failpoint] = {
+            code,
+            rows: await rows(),
+            runs: await at.service.isRunning(),
+            unfinished: await runsOf(here),
+          }
+          expected[failpoint] = {
+            code: 0,
+            rows: isUndone ? before : [{ id: 1, locked: false, lockgranted: null, lockedby: null }],
+            runs: true,
+            unfinished: [],
+          }
         }
       } finally {
         await at.leave()

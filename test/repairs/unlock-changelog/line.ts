@@ -22,7 +22,10 @@ export async function lineTo(server: { host: string; port: number }): Promise<Li
     if (isDown) return void client.destroy()
     const socket = connect(server)
     socket.on('error', () => undefined)
-    for (const [one, other] of [[client, socket], [socket, client]] as const) {
+    for (const [one, other] of [
+      [client, socket],
+      [socket, client],
+    ] as const) {
       open.add(one)
       one.on('close', () => {
         open.delete(one)

@@ -16,13 +16,20 @@ test('a table in a schema and of a name of the service’s own is released, take
   )
   await at.write(free)
   const own = `SPRING_LIQUIBASE_LIQUIBASE_SCHEMA=migrations\nSPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE=MIGRATION_LOCK\n`
-  await at.service.settings(`SPRING_DATASOURCE_URL=jdbc:postgresql://127.0.0.1:${at.database.endpoint.hosts[0]!.port}/${at.database.name}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n${own}`)
+  await at.service.settings(
+    `SPRING_DATASOURCE_URL=jdbc:postgresql://127.0.0.1:${at.database.endpoint.hosts[0]!.port}/${at.database.name}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n${own}`,
+  )
   const row = async (): Promise<unknown> => {
-    const [found] = await at.database.query("SELECT locked, to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US') AS lockgranted, lockedby FROM migrations.migration_lock WHERE id = 1")
+    const [found] = await at.database.query(
+      "SELECT locked, to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US') AS lockgranted, lockedby FROM migrations.migration_lock WHERE id = 1",
+    )
     return found
   }
   const locked = await at.someone.run(['doctor', '--only', 'database/changelog-lock', '--json'])
-  expect([locked.code, locked.stdout], locked.stderr).toEqual([2, expect.stringContaining('FROM migrations.migration_lock')])
+  expect([locked.code, locked.stdout], locked.stderr).toEqual([
+    2,
+    expect.stringContaining('FROM migrations.migration_lock'),
+  ])
 
   await at.someone.killedAt('release-lock:judged', ['unlock-changelog'])
   const done = await at.someone.repair(['resume'])
@@ -34,5 +41,9 @@ test('a table in a schema and of a name of the service’s own is released, take
   })
   await at.service.stop()
   const undone = await at.someone.repair(['undo', run!])
-  expect({ code: undone.code, row: await row(), usual: await at.row() }, undone.stderr).toEqual({ code: 0, row: held, usual: free })
+  expect({ code: undone.code, row: await row(), usual: await at.row() }, undone.stderr).toEqual({
+    code: 0,
+    row: held,
+    usual: free,
+  })
 }, 120_000)

@@ -21,10 +21,17 @@ export interface LockColumns {
 export const free: LockColumns = { locked: false, lockgranted: null, lockedby: null }
 /** What a JVM of this machine, in UTC, writes now. */
 function heldNow(): LockColumns {
-  return { locked: true, lockgranted: new Date().toISOString().replace('T', ' ').replace('Z', '171'), lockedby: `${hostname()} (10.0.0.7)` }
+  return {
+    locked: true,
+    lockgranted: new Date().toISOString().replace('T', ' ').replace('Z', '171'),
+    lockedby: `${hostname()} (10.0.0.7)`,
+  }
 }
 
-/** A deployment whose service is a stand-in, with a real database and, where it is asked for, a broker that keeps journals. */
+/**
+ * A deployment whose service is a stand-in, with a real database and, where it is asked for, a broker that keeps
+ * journals.
+ */
 export interface Situation {
   database: FreshDatabase
   broker: FreshVhost | null
@@ -48,7 +55,13 @@ export interface Situation {
 }
 
 /** `settings`: of the deployment, above those that it has anyway. */
-export async function stuck({ withBroker = false, settings = {} }: { withBroker?: boolean; settings?: object } = {}): Promise<Situation> {
+export async function stuck({
+  withBroker = false,
+  settings = {},
+}: {
+  withBroker?: boolean
+  settings?: object
+} = {}): Promise<Situation> {
   const [database, broker, service] = await Promise.all([
     freshDatabase(),
     withBroker ? freshVhost('4.3') : null,
@@ -56,22 +69,26 @@ export async function stuck({ withBroker = false, settings = {} }: { withBroker?
   ])
   await makeTable(database)
   const { user } = database.endpoint
-  await service.settings(`SPRING_DATASOURCE_URL=jdbc:${withoutLogin(database.url)}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`)
-  const settingsOf = (url: string): Parameters<typeof deploy>[0] => (secret) => ({
-    url: service.url,
-    platform: 'host',
-    host: service.host,
-    database: { url, user, password: secret(database.endpoint.password!.reveal()) },
-    ...(broker && {
-      broker: {
-        url: `amqp://${broker.endpoint.host}:${broker.endpoint.port}/${broker.vhost}`,
-        managementUrl: broker.endpoint.managementUrl,
-        user: broker.endpoint.user,
-        password: secret(broker.endpoint.password!.reveal()),
-      },
-    }),
-    ...settings,
-  })
+  await service.settings(
+    `SPRING_DATASOURCE_URL=jdbc:${withoutLogin(database.url)}\nSPRING_DATASOURCE_USERNAME=${user}\nTZ=UTC\n`,
+  )
+  const settingsOf =
+    (url: string): Parameters<typeof deploy>[0] =>
+    (secret) => ({
+      url: service.url,
+      platform: 'host',
+      host: service.host,
+      database: { url, user, password: secret(database.endpoint.password!.reveal()) },
+      ...(broker && {
+        broker: {
+          url: `amqp://${broker.endpoint.host}:${broker.endpoint.port}/${broker.vhost}`,
+          managementUrl: broker.endpoint.managementUrl,
+          user: broker.endpoint.user,
+          password: secret(broker.endpoint.password!.reveal()),
+        },
+      }),
+      ...settings,
+    })
   const address = withoutLogin(database.url)
   const deployed = await deploy(settingsOf(address))
   const someone = await operator(deployed)
@@ -109,12 +126,20 @@ export async function stuck({ withBroker = false, settings = {} }: { withBroker?
       return row!['count'] as number
     },
     async reachedAt(...ports) {
-      await deployed.configure(settingsOf(`postgresql://${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database.name}`))
+      await deployed.configure(
+        settingsOf(`postgresql://${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${database.name}`),
+      )
     },
     reachedDirectly: async () => deployed.configure(settingsOf(address)),
     async session() {
       const { hosts, database: name, password } = database.endpoint
-      const client = new pg.Client({ ...hosts[0]!, database: name, user: user!, password: password!.reveal(), application_name: 'PostgreSQL JDBC Driver' })
+      const client = new pg.Client({
+        ...hosts[0]!,
+        database: name,
+        user: user!,
+        password: password!.reveal(),
+        application_name: 'PostgreSQL JDBC Driver',
+      })
       client.on('error', () => undefined)
       await client.connect()
       sessions.push(client)

@@ -9,7 +9,9 @@ import { operator } from '../support/operator.ts'
 import type { Ended, Operator } from '../support/operator.ts'
 
 const before = '# of prod\r\nversion: 526u03 # two\r\nimage:\r\n  registry: r\r\npassword: geheim'
-const after = before.replace('526u03', '527u01').replace('registry: r\r\n', 'registry: r\r\n  imageName: testops-legacy\r\n')
+const after = before
+  .replace('526u03', '527u01')
+  .replace('registry: r\r\n', 'registry: r\r\n  imageName: testops-legacy\r\n')
 
 interface Situation {
   someone: Operator
@@ -58,7 +60,9 @@ test('done, on record, found done, taken back to the byte; a secret of the file 
   const { someone, words, text, onFile, file } = await situation()
   const ended = await someone.repair(words)
   expect([endOf(ended), await text()]).toEqual([done, after])
-  expect(ended.stderr).toContain(`${file}\n    - version: 526u03 # two\n    + version: 527u01 # two\n    +   imageName: testops-legacy\n`)
+  expect(ended.stderr).toContain(
+    `${file}\n    - version: 526u03 # two\n    + version: 527u01 # two\n    +   imageName: testops-legacy\n`,
+  )
   expect(endOf(await someone.repair(words))).toEqual(nothing)
   const { run } = ended.json<RepairDocument>()
   const history = await someone.run(onFile('history'))
@@ -89,17 +93,36 @@ test.each([
 ])('$what: nothing is written anywhere', async ({ more, env, code }) => {
   const { someone, words, text, folder } = await situation()
   const ended = await someone.run([...words, ...more], { ...(env && { env }) })
-  expect([ended.code, await text(), await readdir(folder), await readdir(someone.state)]).toEqual([code, before, ['values.yaml'], []])
+  expect([ended.code, await text(), await readdir(folder), await readdir(someone.state)]).toEqual([
+    code,
+    before,
+    ['values.yaml'],
+    [],
+  ])
 })
 
 test('which file, that there is none, or that it cannot be edited, is said', async () => {
   const { someone, words, file } = await situation('a:\n\tb: 1\n')
   const none = await someone.run(['use-legacy-image'])
-  expect([none.code, none.stderr]).toEqual([64, expect.stringContaining('testops-admin use-legacy-image --values values.yaml') as string])
+  expect([none.code, none.stderr]).toEqual([
+    64,
+    expect.stringContaining('testops-admin use-legacy-image --values values.yaml') as string,
+  ])
   const missing = await someone.run(['use-legacy-image', '--values', 'none.yaml', '--json'])
-  expect([missing.code, missing.json()]).toMatchObject([64, { error: { code: 'USAGE', message: expect.stringMatching(/^there is no file \S+\/none\.yaml$/) as string } }])
+  expect([missing.code, missing.json()]).toMatchObject([
+    64,
+    { error: { code: 'USAGE', message: expect.stringMatching(/^there is no file \S+\/none\.yaml$/) as string } },
+  ])
   const tabs = await someone.repair(words)
-  expect([tabs.code, tabs.json()]).toMatchObject([4, { error: { code: 'REFUSED', message: `${file} line 2 cannot be edited safely: tab characters must not be used in indentation` } }])
+  expect([tabs.code, tabs.json()]).toMatchObject([
+    4,
+    {
+      error: {
+        code: 'REFUSED',
+        message: `${file} line 2 cannot be edited safely: tab characters must not be used in indentation`,
+      },
+    },
+  ])
 })
 
 test('a build before the first is refused with the command to type, which works', async () => {
@@ -127,19 +150,35 @@ test('of several files the one that counts is edited, and confirms by its name',
   const words = ['use-legacy-image', '--values', file, '--values', other]
   expect((await someone.run([...words, '--confirm', 'prod.yaml'])).code).toBe(4)
   expect(endOf(await someone.repair(words))).toEqual(done)
-  expect([await text(), await readFile(other, 'utf8')]).toEqual(['version: 527u01\nimage: {imageName: testops-legacy}\n', 'replicaCount: 1\n'])
+  expect([await text(), await readFile(other, 'utf8')]).toEqual([
+    'version: 527u01\nimage: {imageName: testops-legacy}\n',
+    'replicaCount: 1\n',
+  ])
 })
 
 test('where the file of the name needs no change, it still is the one by which the run is known', async () => {
   const { someone, folder, file, text, onFile } = await situation('image: {imageName: testops-legacy}\n')
   const other = join(folder, 'prod.yaml')
   await writeFile(other, 'version: 526u03\n')
-  const ended = await someone.run(['use-legacy-image', '--values', file, '--values', other, '--build', '527u01', '--confirm', 'values.yaml'])
+  const ended = await someone.run([
+    'use-legacy-image',
+    '--values',
+    file,
+    '--values',
+    other,
+    '--build',
+    '527u01',
+    '--confirm',
+    'values.yaml',
+  ])
   const undo = /undo \S+ --values \S+/.exec(ended.stdout)?.[0].split(' ') ?? []
   expect([ended.code, undo.at(-1), await readFile(other, 'utf8')]).toEqual([0, file, 'version: 527u01\n'])
   expect((await someone.run(onFile('history'))).stdout).toContain('done')
   expect(endOf(await someone.repair(undo))).toEqual(done)
-  expect([await readFile(other, 'utf8'), await text()]).toEqual(['version: 526u03\n', 'image: {imageName: testops-legacy}\n'])
+  expect([await readFile(other, 'utf8'), await text()]).toEqual([
+    'version: 526u03\n',
+    'image: {imageName: testops-legacy}\n',
+  ])
 })
 
 test('a link is one file with what it names', async () => {
@@ -177,18 +216,23 @@ test('a saved plan is carried out, and not where the file is another', async () 
 
 describe('killed', () => {
   // a file keeps no copy of the journal
-  test.each(failpointsOf(['edit-values']).filter((name) => name !== 'begin:copied'))('at %s, it is gone on with, and taken back', async (failpoint) => {
-    const { someone, words, text, onFile, folder } = await situation()
-    await someone.killedAt(failpoint, words)
-    expect([before, after]).toContain(await text())
-    const ended = await someone.run(onFile('resume', '--json'))
-    expect([ended.code, await text()], ended.stdout).toEqual([0, after])
-    expect(await readdir(folder)).toEqual(['values.yaml'])
-    const { runs } = (await someone.run(onFile('history', '--json'))).json<{ runs: { run: string; state: string }[] }>()
-    expect(runs.map(({ state }) => state)).toEqual(['done'])
-    expect(endOf(await someone.repair(onFile('undo', runs[0]!.run)))).toEqual(done)
-    expect(await text()).toBe(before)
-  })
+  test.each(failpointsOf(['edit-values']).filter((name) => name !== 'begin:copied'))(
+    'at %s, it is gone on with, and taken back',
+    async (failpoint) => {
+      const { someone, words, text, onFile, folder } = await situation()
+      await someone.killedAt(failpoint, words)
+      expect([before, after]).toContain(await text())
+      const ended = await someone.run(onFile('resume', '--json'))
+      expect([ended.code, await text()], ended.stdout).toEqual([0, after])
+      expect(await readdir(folder)).toEqual(['values.yaml'])
+      const { runs } = (await someone.run(onFile('history', '--json'))).json<{
+        runs: { run: string; state: string }[]
+      }>()
+      expect(runs.map(({ state }) => state)).toEqual(['done'])
+      expect(endOf(await someone.repair(onFile('undo', runs[0]!.run)))).toEqual(done)
+      expect(await text()).toBe(before)
+    },
+  )
 
   test.each(undoFailpointsOf(['edit-values']))('at %s, while it is taken back', async (failpoint) => {
     const { someone, words, text, onFile } = await situation()
@@ -201,7 +245,9 @@ describe('killed', () => {
 
 test('of two operators one is told who is at work, and a further one that a run is not over', async () => {
   const { someone, words, text } = await situation()
-  const first = someone.begin([...words, '--confirm', 'values.yaml', '--json'], { failpoint: 'edit-values:before=stop' })
+  const first = someone.begin([...words, '--confirm', 'values.yaml', '--json'], {
+    failpoint: 'edit-values:before=stop',
+  })
   await first.untilStopped()
   const second = await someone.repair(words)
   expect([second.code, second.json<RepairDocument>().error?.code]).toEqual([5, 'BUSY'])
@@ -212,12 +258,17 @@ test('of two operators one is told who is at work, and a further one that a run 
 
 test('what was changed by somebody else meanwhile is left alone', async () => {
   const { someone, words, text, file, onFile } = await situation()
-  const begun = someone.begin([...words, '--confirm', 'values.yaml', '--json'], { failpoint: 'edit-values:intended=stop' })
+  const begun = someone.begin([...words, '--confirm', 'values.yaml', '--json'], {
+    failpoint: 'edit-values:intended=stop',
+  })
   await begun.untilStopped()
   await writeFile(file, before.replace('526u03', '526u04'))
   begun.goOn()
   const ended = await begun.ended
-  expect([endOf(ended), ended.json<RepairDocument>().error?.message]).toEqual([{ code: 6, outcome: 'interrupted' }, `image.imageName, version in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`])
+  expect([endOf(ended), ended.json<RepairDocument>().error?.message]).toEqual([
+    { code: 6, outcome: 'interrupted' },
+    `image.imageName, version in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`,
+  ])
   expect(await text()).toBe(before.replace('526u03', '526u04'))
   // nothing of it is there to take back
   const [run] = (await someone.run(onFile('history', '--json'))).json<{ runs: { run: string }[] }>().runs
@@ -232,6 +283,9 @@ test('what was changed at that place after a run is not taken back', async () =>
   const { run } = (await someone.repair(words)).json<RepairDocument>()
   await writeFile(file, `# more\r\n${after.replace('527u01', '527u02')}`)
   const ended = await someone.repair(onFile('undo', run!))
-  expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([4, `image.imageName, version in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`])
+  expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
+    4,
+    `image.imageName, version in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`,
+  ])
   expect(await text()).toBe(`# more\r\n${after.replace('527u01', '527u02')}`)
 })

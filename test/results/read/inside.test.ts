@@ -26,8 +26,18 @@ const openFiles = (): number => files.readdirSync('/proc/self/fd').length
 
 it.each<[string, string, number, (folder: string) => void]>([
   ['itself, after it was listed', 'x', 1, (folder) => replaced(join(folder, 'x'), '../outside/x')],
-  ['what a link leads to, after that was found to be inside', 'link', 2, (folder) => replaced(join(folder, 'x'), '../outside/x')],
-  ['a folder on the way, after it was found to be one', 'sub/x', 1, (folder) => replaced(join(folder, 'sub'), '../outside')],
+  [
+    'what a link leads to, after that was found to be inside',
+    'link',
+    2,
+    (folder) => replaced(join(folder, 'x'), '../outside/x'),
+  ],
+  [
+    'a folder on the way, after it was found to be one',
+    'sub/x',
+    1,
+    (folder) => replaced(join(folder, 'sub'), '../outside'),
+  ],
   ['a folder on the way of a link', 'deep', 2, (folder) => replaced(join(folder, 'sub'), '../outside')],
 ])('a file is not opened where a link out of the directory takes the place of %s', (_, name, nth, event) => {
   const parent = resultsDirectory({ 'outside/x': 'secret', 'in/x': 'x', 'in/sub/x': 'x' })
@@ -39,12 +49,19 @@ it.each<[string, string, number, (folder: string) => void]>([
   expect(files.readFileSync(whole, 'utf8')).toBe('x')
   files.closeSync(whole)
   const before = openFiles()
-  expect(() => openInside(folder, path, withEvent(nth, () => event(folder)))).toThrow(/leads out of the directory|ELOOP/)
+  expect(() =>
+    openInside(
+      folder,
+      path,
+      withEvent(nth, () => event(folder)),
+    ),
+  ).toThrow(/leads out of the directory|ELOOP/)
   expect(openFiles()).toBe(before)
 })
 
 it('a directory whose name another one’s begins with is another one', () => {
   const parent = resultsDirectory({ 'in/a': '', 'in-other/x': 'secret' })
   files.symlinkSync('../in-other/x', join(parent, 'in/x'))
-  for (const root of ['in', 'in/']) expect(() => openInside(join(parent, root), `${join(parent, 'in')}/x`)).toThrow(LeadsOut)
+  for (const root of ['in', 'in/'])
+    expect(() => openInside(join(parent, root), `${join(parent, 'in')}/x`)).toThrow(LeadsOut)
 })

@@ -25,7 +25,11 @@ it.each<[string, string | undefined, string]>([
   ['[1] // one', 'line 1, column 5 (byte 4)', 'this is no JSON: there is a comment, of which JSON knows none'],
   ['["a\tb"]', 'line 1, column 4 (byte 3)', 'this is no JSON: there is a control character (0x09) within a text'],
   ['["a\nb"]', 'line 1, column 4 (byte 3)', 'this is no JSON: there is a line break within a text'],
-  ['["\\q"]', 'line 1, column 2 (byte 1)', 'this is no JSON: there is a text with a backslash before what JSON does not let one stand before'],
+  [
+    '["\\q"]',
+    'line 1, column 2 (byte 1)',
+    'this is no JSON: there is a text with a backslash before what JSON does not let one stand before',
+  ],
   ['<html>', 'line 1, column 1 (byte 0)', 'this is no JSON: there is "<html>", which is no value of JSON'],
 ])('%j', (text, place, message) => {
   expect(() => void JSON.parse(text)).toThrow(SyntaxError)
@@ -33,12 +37,41 @@ it.each<[string, string | undefined, string]>([
 })
 
 it('finds a fault in exactly those texts that V8 does not parse', () => {
-  const piece = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"', '1', '-1.5e3', '1.', '01', 'true', 'nul', ' ', '\n', '\\', '\t', '/', '\u2028', '\\u12')
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"a"',
+    '"',
+    '1',
+    '-1.5e3',
+    '1.',
+    '01',
+    'true',
+    'nul',
+    ' ',
+    '\n',
+    '\\',
+    '\t',
+    '/',
+    '\u2028',
+    '\\u12',
+  )
   const nearly = fc.json().chain((text) => fc.nat(text.length).map((at) => text.slice(0, at)))
   fc.assert(
-    fc.property(fc.oneof(fc.array(piece).map((pieces) => pieces.join('')), fc.json(), nearly), (text) => {
-      expect(jsonFault(text) === null).toBe(isParsed(text))
-    }),
+    fc.property(
+      fc.oneof(
+        fc.array(piece).map((pieces) => pieces.join('')),
+        fc.json(),
+        nearly,
+      ),
+      (text) => {
+        expect(jsonFault(text) === null).toBe(isParsed(text))
+      },
+    ),
     { numRuns: 3000 },
   )
 })

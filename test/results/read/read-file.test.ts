@@ -10,7 +10,12 @@ type Step = 'openSync' | 'readSync' | 'fstatSync' | 'closeSync'
 /** Node's own functions, with something that happens to the file right after the nth call of one of them. */
 function withEvent(after: Step, nth: number, event: () => void): Pick<typeof files, Step> {
   let count = 0
-  const own = { openSync: files.openSync, readSync: files.readSync, fstatSync: files.fstatSync, closeSync: files.closeSync }
+  const own = {
+    openSync: files.openSync,
+    readSync: files.readSync,
+    fstatSync: files.fstatSync,
+    closeSync: files.closeSync,
+  }
   const call = own[after] as (...args: unknown[]) => unknown
   return {
     ...own,
@@ -32,18 +37,83 @@ function told(read: Read): unknown {
 }
 
 it.each<[string, string, Step, number, (path: string) => void, unknown]>([
-  ['vanishes before it is opened again', half, 'closeSync', 1, (path) => files.rmSync(path), 'was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere'],
+  [
+    'vanishes before it is opened again',
+    half,
+    'closeSync',
+    1,
+    (path) => files.rmSync(path),
+    'was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere',
+  ],
   ['vanishes when it is open', whole, 'openSync', 1, (path) => files.rmSync(path), JSON.parse(whole)],
-  ['was not written to its end before', half, 'closeSync', 1, (path) => files.writeFileSync(path, whole), JSON.parse(whole)],
-  ['grows while it is read', half, 'fstatSync', 1, (path) => files.appendFileSync(path, whole.slice(8, 12)), 'was written to while it was read'],
-  ['grows after it was read', half, 'readSync', 3, (path) => files.appendFileSync(path, whole.slice(8, 12)), 'was written to while it was read'],
-  ['is cut down while it is read', `${half}${' '.repeat(50)}`, 'fstatSync', 1, (path) => files.truncateSync(path, 10), 'was written to while it was read'],
-  ['is cut down to nothing before it is read', whole, 'openSync', 1, (path) => files.truncateSync(path), 'the file is empty'],
-  ['becomes a directory', half, 'closeSync', 1, (path) => (files.rmSync(path), files.mkdirSync(path)), 'is no file any more'],
-  ['stays as it is', half, 'closeSync', 1, () => undefined, 'it ends in the middle, after 8 bytes: who wrote it was stopped, or had not come to its end'],
+  [
+    'was not written to its end before',
+    half,
+    'closeSync',
+    1,
+    (path) => files.writeFileSync(path, whole),
+    JSON.parse(whole),
+  ],
+  [
+    'grows while it is read',
+    half,
+    'fstatSync',
+    1,
+    (path) => files.appendFileSync(path, whole.slice(8, 12)),
+    'was written to while it was read',
+  ],
+  [
+    'grows after it was read',
+    half,
+    'readSync',
+    3,
+    (path) => files.appendFileSync(path, whole.slice(8, 12)),
+    'was written to while it was read',
+  ],
+  [
+    'is cut down while it is read',
+    `${half}${' '.repeat(50)}`,
+    'fstatSync',
+    1,
+    (path) => files.truncateSync(path, 10),
+    'was written to while it was read',
+  ],
+  [
+    'is cut down to nothing before it is read',
+    whole,
+    'openSync',
+    1,
+    (path) => files.truncateSync(path),
+    'the file is empty',
+  ],
+  [
+    'becomes a directory',
+    half,
+    'closeSync',
+    1,
+    (path) => (files.rmSync(path), files.mkdirSync(path)),
+    'is no file any more',
+  ],
+  [
+    'stays as it is',
+    half,
+    'closeSync',
+    1,
+    () => undefined,
+    'it ends in the middle, after 8 bytes: who wrote it was stopped, or had not come to its end',
+  ],
 ])('a file that %s', async (_, content, step, nth, event, expected) => {
   const path = join(resultsDirectory({ file: content }), 'file')
-  expect(told(await readJson(dirname(path), path, readingSpace(), withEvent(step, nth, () => event(path))))).toEqual(expected)
+  expect(
+    told(
+      await readJson(
+        dirname(path),
+        path,
+        readingSpace(),
+        withEvent(step, nth, () => event(path)),
+      ),
+    ),
+  ).toEqual(expected)
 })
 
 it.each([1, 1_999_999, 2_000_000, 2_000_001, 5_000_000])('a file of %d bytes is read whole', async (bytes) => {

@@ -25,7 +25,18 @@ describe('results of real adapters', () => {
   })
 
   it('are of several adapters, most of which write each try', () => {
-    expect(sound.map((name) => name.replace(/-[\d.]+$/, ''))).toEqual(['allure-cucumberjs', 'allure-jest', 'allure-mocha', 'allure-playwright', 'allure-vitest'])
-    expect(broken.map(ruleOf)).toEqual(['invented-identifier', 'long-field', 'parameters-missing', 'volatile-parameter'])
+    expect(sound.map((name) => name.replace(/-[\d.]+$/, ''))).toEqual([
+      'allure-cucumberjs',
+      'allure-jest',
+      'allure-mocha',
+      'allure-playwright',
+      'allure-vitest',
+    ])
+    expect(broken.map(ruleOf)).toEqual([
+      'invented-identifier',
+      'long-field',
+      'parameters-missing',
+      'volatile-parameter',
+    ])
   })
 })

@@ -30,15 +30,39 @@ const sound: readonly (readonly [title: string, files: Files])[] = [
   ['exactly 2,000,000 bytes', { [a]: ofBytes(2_000_000) }],
   ['255 characters', { [a]: one({ name: 'n'.repeat(255), fullName: 'f'.repeat(255) }) }],
   ['an attachment', { [a]: one(attached('x-attachment.txt')), 'x-attachment.txt': 'text' }],
-  ['attachments of steps and fixtures', {
-    [a]: one({ steps: [{ steps: [attached('x-attachment.txt')] }] }),
-    'c-container.json': { uuid: 'c', children: ['one'], befores: [attached('y-attachment.txt')], afters: [{ steps: [attached('z-attachment.txt')] }] },
-    'x-attachment.txt': 'x',
-    'y-attachment.txt': 'y',
-    'z-attachment.txt': 'z',
-  }],
-  ['an attachment of two results', { [a]: one(attached('x-attachment.txt')), [b]: one({ fullName: 'b', ...attached('x-attachment.txt') }), 'x-attachment.txt': 'text' }],
-  ['files that adapters write beside', { [a]: one(), 'executor.json': {}, 'categories.json': [], 'environment.properties': 'browser=chrome\n', 'history/history.json': {} }],
+  [
+    'attachments of steps and fixtures',
+    {
+      [a]: one({ steps: [{ steps: [attached('x-attachment.txt')] }] }),
+      'c-container.json': {
+        uuid: 'c',
+        children: ['one'],
+        befores: [attached('y-attachment.txt')],
+        afters: [{ steps: [attached('z-attachment.txt')] }],
+      },
+      'x-attachment.txt': 'x',
+      'y-attachment.txt': 'y',
+      'z-attachment.txt': 'z',
+    },
+  ],
+  [
+    'an attachment of two results',
+    {
+      [a]: one(attached('x-attachment.txt')),
+      [b]: one({ fullName: 'b', ...attached('x-attachment.txt') }),
+      'x-attachment.txt': 'text',
+    },
+  ],
+  [
+    'files that adapters write beside',
+    {
+      [a]: one(),
+      'executor.json': {},
+      'categories.json': [],
+      'environment.properties': 'browser=chrome\n',
+      'history/history.json': {},
+    },
+  ],
   ['a retry', { [a]: one({ status: 'failed' }), [b]: one(later) }],
   ['a mark of UTF-8 at the beginning', { [a]: `\ufeff${JSON.stringify(one())}` }],
   ['100,000 levels of steps', { [a]: deep(100_000, '"name":"c"') }],
@@ -50,33 +74,113 @@ const broken: readonly (readonly [rule: RuleId, title: string, files: Files, pla
   ['oversize-result', 'one byte too many', { [a]: ofBytes(2_000_001) }, ['a-result.json description']],
   ['long-field', '256 characters of a name', { [a]: one({ name: 'n'.repeat(256) }) }, ['a-result.json name']],
   ['long-field', '128 emoji', { [a]: one({ fullName: '\u{1f600}'.repeat(128) }) }, ['a-result.json fullName']],
-  ['long-field', 'a label, a link and a parameter', { [a]: one({ labels: [{ name: 'story', value: 'x'.repeat(256) }], links: [{ url: `https://${'x'.repeat(248)}` }], parameters: [{ name: 'p', value: 'x'.repeat(256) }] }) }, [
-    'a-result.json labels[0].value',
-    'a-result.json links[0].url',
-    'a-result.json parameters[0].value',
-  ]],
-  ['nested-attachment', 'by its source', { [a]: one(attached('shots/x-attachment.png')), 'shots/x-attachment.png': 'x' }, ['a-result.json attachments[0].source']],
-  ['nested-attachment', 'by its file', { [a]: one(attached('x-attachment.png')), 'shots/x-attachment.png': 'x' }, ['shots/x-attachment.png']],
-  ['nested-attachment', 'in a fixture', { [a]: one(), 'c-container.json': { befores: [attached('shots/x.png')] }, 'shots/x.png': 'x' }, ['c-container.json befores[0].attachments[0].source']],
-  ['missing-attachment', 'of a result', { [a]: one(attached('x-attachment.txt')) }, ['a-result.json attachments[0].source']],
-  ['missing-attachment', 'of a step', { [a]: one({ steps: [{ name: 's', ...attached('x-attachment.txt') }] }) }, ['a-result.json steps[0].attachments[0].source']],
+  [
+    'long-field',
+    'a label, a link and a parameter',
+    {
+      [a]: one({
+        labels: [{ name: 'story', value: 'x'.repeat(256) }],
+        links: [{ url: `https://${'x'.repeat(248)}` }],
+        parameters: [{ name: 'p', value: 'x'.repeat(256) }],
+      }),
+    },
+    ['a-result.json labels[0].value', 'a-result.json links[0].url', 'a-result.json parameters[0].value'],
+  ],
+  [
+    'nested-attachment',
+    'by its source',
+    { [a]: one(attached('shots/x-attachment.png')), 'shots/x-attachment.png': 'x' },
+    ['a-result.json attachments[0].source'],
+  ],
+  [
+    'nested-attachment',
+    'by its file',
+    { [a]: one(attached('x-attachment.png')), 'shots/x-attachment.png': 'x' },
+    ['shots/x-attachment.png'],
+  ],
+  [
+    'nested-attachment',
+    'in a fixture',
+    { [a]: one(), 'c-container.json': { befores: [attached('shots/x.png')] }, 'shots/x.png': 'x' },
+    ['c-container.json befores[0].attachments[0].source'],
+  ],
+  [
+    'missing-attachment',
+    'of a result',
+    { [a]: one(attached('x-attachment.txt')) },
+    ['a-result.json attachments[0].source'],
+  ],
+  [
+    'missing-attachment',
+    'of a step',
+    { [a]: one({ steps: [{ name: 's', ...attached('x-attachment.txt') }] }) },
+    ['a-result.json steps[0].attachments[0].source'],
+  ],
   ['orphan-attachment', 'named by nobody', { [a]: one(), 'x-attachment.txt': 'x' }, ['x-attachment.txt']],
   ['no-identifier', 'neither label nor full name', { [a]: one({ fullName: null }) }, ['a-result.json']],
-  ['invented-identifier', 'a word', { [a]: one({ labels: [{ name: 'AS_ID', value: 'LOGIN-1' }] }) }, ['a-result.json labels[0].value']],
-  ['invented-identifier', 'a word, and no full name', { [a]: one({ fullName: null, labels: [{ name: 'as_id', value: '0' }] }) }, ['a-result.json labels[0].value']],
-  ['name-collision', 'two names', { [a]: one({ name: 'logs in' }), [b]: one({ name: 'logs out', ...later }) }, ['a-result.json fullName']],
-  ['name-collision', 'two suites', { [a]: one({ labels: [{ name: 'suite', value: 'shop' }] }), [b]: one({ labels: [{ name: 'suite', value: 'cart' }], ...later }) }, ['a-result.json fullName']],
-  ['parameters-missing', 'other outcomes', { [a]: one(), [b]: one({ status: 'failed', ...later }) }, ['a-result.json parameters']],
-  ['parameters-missing', 'numbered names', { [a]: one({ name: 'logs in [1]' }), [b]: one({ name: 'logs in [2]', ...later }) }, ['a-result.json parameters']],
-  ['volatile-parameter', 'a UUID', { [a]: one({ parameters: [{ name: 'id', value: '7f9c24e8-3b12-4d5a-9c0e-8f1a2b3c4d5e' }] }) }, ['a-result.json parameters[0].value']],
-  ['volatile-parameter', 'an entry of the environment', { [a]: one(), 'environment.properties': 'browser=chrome\nbase.url=http://localhost:43211/\n' }, ['environment.properties base.url']],
+  [
+    'invented-identifier',
+    'a word',
+    { [a]: one({ labels: [{ name: 'AS_ID', value: 'LOGIN-1' }] }) },
+    ['a-result.json labels[0].value'],
+  ],
+  [
+    'invented-identifier',
+    'a word, and no full name',
+    { [a]: one({ fullName: null, labels: [{ name: 'as_id', value: '0' }] }) },
+    ['a-result.json labels[0].value'],
+  ],
+  [
+    'name-collision',
+    'two names',
+    { [a]: one({ name: 'logs in' }), [b]: one({ name: 'logs out', ...later }) },
+    ['a-result.json fullName'],
+  ],
+  [
+    'name-collision',
+    'two suites',
+    {
+      [a]: one({ labels: [{ name: 'suite', value: 'shop' }] }),
+      [b]: one({ labels: [{ name: 'suite', value: 'cart' }], ...later }),
+    },
+    ['a-result.json fullName'],
+  ],
+  [
+    'parameters-missing',
+    'other outcomes',
+    { [a]: one(), [b]: one({ status: 'failed', ...later }) },
+    ['a-result.json parameters'],
+  ],
+  [
+    'parameters-missing',
+    'numbered names',
+    { [a]: one({ name: 'logs in [1]' }), [b]: one({ name: 'logs in [2]', ...later }) },
+    ['a-result.json parameters'],
+  ],
+  [
+    'volatile-parameter',
+    'a UUID',
+    { [a]: one({ parameters: [{ name: 'id', value: '7f9c24e8-3b12-4d5a-9c0e-8f1a2b3c4d5e' }] }) },
+    ['a-result.json parameters[0].value'],
+  ],
+  [
+    'volatile-parameter',
+    'an entry of the environment',
+    { [a]: one(), 'environment.properties': 'browser=chrome\nbase.url=http://localhost:43211/\n' },
+    ['environment.properties base.url'],
+  ],
   ['bad-json', 'cut off', { [a]: '{"name": "a", "full' }, ['a-result.json line 1, column 20 (byte 19)']],
   ['bad-json', 'empty', { [a]: '' }, ['a-result.json']],
   ['bad-shape', 'an empty object', { [a]: '{}' }, ['a-result.json']],
   ['bad-shape', 'a list', { [a]: '[]' }, ['a-result.json']],
   ['bad-shape', 'a number', { [a]: '5' }, ['a-result.json']],
   ['bad-shape', 'a number for a text', { [a]: one({ name: 5 as never }) }, ['a-result.json name']],
-  ['not-utf8', 'Latin-1', { [a]: Buffer.from(JSON.stringify(one({ name: 'caf\u00e9' })), 'latin1') }, ['a-result.json line 1 (byte 25)']],
+  [
+    'not-utf8',
+    'Latin-1',
+    { [a]: Buffer.from(JSON.stringify(one({ name: 'caf\u00e9' })), 'latin1') },
+    ['a-result.json line 1 (byte 25)'],
+  ],
 ]
 
 describe('lint-results', () => {
@@ -85,20 +189,37 @@ describe('lint-results', () => {
   })
 
   it.each(broken)('%s: %s', async (rule, _title, files, places) => {
-    expect(await problemsIn(directoryOf(files))).toEqual(places.map((place) => `${resultRules[rule].severity} ${rule} ${place}`.trim()))
+    expect(await problemsIn(directoryOf(files))).toEqual(
+      places.map((place) => `${resultRules[rule].severity} ${rule} ${place}`.trim()),
+    )
   })
 
   it('files-before-agent: the log of the agent', async () => {
     const directory = directoryOf({ [a]: one() })
-    const log = join(directoryOf({ 'agent.log': 'All files have been processed: indexed [17], processed [0], errors [17]\n' }), 'agent.log')
-    expect(await problemsIn(directory, { agentLogs: [partOfFile(log)] })).toEqual([`error files-before-agent ${log} line 1`])
+    const log = join(
+      directoryOf({ 'agent.log': 'All files have been processed: indexed [17], processed [0], errors [17]\n' }),
+      'agent.log',
+    )
+    expect(await problemsIn(directory, { agentLogs: [partOfFile(log)] })).toEqual([
+      `error files-before-agent ${log} line 1`,
+    ])
   })
 
   it('volatile-parameter: what two runs have not in common', async () => {
     const [host, goods] = [(value: string) => ({ name: 'host', value }), (value: string) => ({ name: 'goods', value })]
-    const previous = directoryOf({ [a]: one({ parameters: [host('alpha'), goods('apple')] }), [b]: one({ parameters: [host('beta'), goods('pear')] }), 'environment.properties': 'build=1\nbrowser=chrome' })
-    const now = directoryOf({ [a]: one({ parameters: [host('gamma'), goods('apple')] }), 'environment.properties': 'build=2\nbrowser=chrome' })
-    expect(await problemsIn(now, { previous })).toEqual(['warning volatile-parameter a-result.json parameters[0].value', 'warning volatile-parameter environment.properties build'])
+    const previous = directoryOf({
+      [a]: one({ parameters: [host('alpha'), goods('apple')] }),
+      [b]: one({ parameters: [host('beta'), goods('pear')] }),
+      'environment.properties': 'build=1\nbrowser=chrome',
+    })
+    const now = directoryOf({
+      [a]: one({ parameters: [host('gamma'), goods('apple')] }),
+      'environment.properties': 'build=2\nbrowser=chrome',
+    })
+    expect(await problemsIn(now, { previous })).toEqual([
+      'warning volatile-parameter a-result.json parameters[0].value',
+      'warning volatile-parameter environment.properties build',
+    ])
     expect(await problemsIn(now, { previous, changing: ['host', 'build'] })).toEqual([])
   })
 

@@ -8,7 +8,9 @@ import { fileRules, groupRules } from '../../../src/results/rules/index.ts'
 describe('the catalogue of rules', () => {
   it('is a catalogue of known faults, which are as grave there', () => {
     const faults = ruleIds.map((id) => explainEntries.find((entry) => entry.kind === 'fault' && entry.id === id))
-    expect(faults.map((fault) => [fault?.id, fault?.severities])).toEqual(ruleIds.map((id) => [id, [resultRules[id].severity]]))
+    expect(faults.map((fault) => [fault?.id, fault?.severities])).toEqual(
+      ruleIds.map((id) => [id, [resultRules[id].severity]]),
+    )
   })
 
   it('has texts for each rule, in whole sentences', () => {
@@ -26,6 +28,8 @@ describe('the catalogue of rules', () => {
     const files = new Set(readdirSync(join(import.meta.dirname, '../../../src/results/rules')))
     // of files that cannot be read the reader tells
     expect(ruleIds.filter((id) => !files.has(`${id}.ts`))).toEqual(['bad-json', 'not-utf8'])
-    expect(ids.map((id) => ruleIds.indexOf(id)).slice(0, fileRules.length)).toEqual([...fileRules.keys()].map((at) => ruleIds.indexOf(ids[at]!)).sort((a, b) => a - b))
+    expect(ids.map((id) => ruleIds.indexOf(id)).slice(0, fileRules.length)).toEqual(
+      [...fileRules.keys()].map((at) => ruleIds.indexOf(ids[at]!)).sort((a, b) => a - b),
+    )
   })
 })

@@ -14,14 +14,27 @@ export function directoryOf(files: Files): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content))
+    writeFileSync(
+      join(folder, name),
+      typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+    )
   }
   return folder
 }
 
 /** What `lint-results` tells of a directory: `SEVERITY RULE FILE PLACE`; nothing may be left unclear. */
 export async function problemsIn(directory: string, options: Partial<LintOptions> = {}): Promise<string[]> {
-  const report = await lintResults({ directories: [directory], previous: null, agentLogs: [], severities: new Map(), changing: [], ...options })
+  const report = await lintResults({
+    directories: [directory],
+    previous: null,
+    agentLogs: [],
+    severities: new Map(),
+    changing: [],
+    ...options,
+  })
   const unclear = report.undetermined.map(({ file, message }) => `unclear ${file}: ${message}`)
-  return [...report.problems.map(({ severity, rule, file, place }) => [severity, rule, file, place ?? ''].join(' ').trim()), ...unclear]
+  return [
+    ...report.problems.map(({ severity, rule, file, place }) => [severity, rule, file, place ?? ''].join(' ').trim()),
+    ...unclear,
+  ]
 }

@@ -3,20 +3,28 @@ import type { ResultContent } from '../../../src/results/result-file.ts'
 import { fileRules } from '../../../src/results/rules/index.ts'
 import { begin, result } from './support.ts'
 
-const labels = (...pairs: readonly (readonly [name: string, value: string | null])[]): ResultContent => ({ labels: pairs.map(([name, value]) => ({ name, value })) })
+const labels = (...pairs: readonly (readonly [name: string, value: string | null])[]): ResultContent => ({
+  labels: pairs.map(([name, value]) => ({ name, value })),
+})
 const chars = (count: number): string => 'x'.repeat(count)
 const attached = (source: string): ResultContent => ({ attachments: [{ name: 'log', source, type: 'text/plain' }] })
 
 /** What each rule says of a result: `RULE PLACE: MESSAGE`. */
 function told(content: ResultContent, changing: readonly string[] = []): string[] {
   const names = new Set(changing)
-  return fileRules.flatMap((rule) => rule.judge(result(content), names).map(({ place, message }) => `${rule.id}${place ? ` ${place}` : ''}: ${message}`))
+  return fileRules.flatMap((rule) =>
+    rule.judge(result(content), names).map(({ place, message }) => `${rule.id}${place ? ` ${place}` : ''}: ${message}`),
+  )
 }
 
 describe('identifiers', () => {
   it.each<[title: string, content: ResultContent, expected: readonly string[]]>([
     ['a full name alone', {}, []],
-    ['null for all that is absent', { labels: null, links: null, parameters: null, attachments: null, steps: null, titlePath: null }, []],
+    [
+      'null for all that is absent',
+      { labels: null, links: null, parameters: null, attachments: null, steps: null, titlePath: null },
+      [],
+    ],
     ['JavaScript', { fullName: null, ...labels(['ALLURE_ID', '123']) }, []],
     ['Java and Kotlin', { fullName: null, ...labels(['AS_ID', '123']) }, []],
     ['Python', { fullName: null, ...labels(['as_id', '123']) }, []],
@@ -28,21 +36,103 @@ describe('identifiers', () => {
     ['a label that is null', { labels: [null] }, []],
     ['another label', labels(['as_idx', 'x'], ['tag', 'x']), []],
     ['nothing', { fullName: null }, ['no-identifier: there is neither an identifier among the labels nor a full name']],
-    ['an empty full name', { fullName: '' }, ['no-identifier: there is neither an identifier among the labels nor a full name']],
-    ['a blank full name', { fullName: ' \t' }, ['no-identifier: there is neither an identifier among the labels nor a full name (it is blank)']],
-    ['a label without a value, and no full name', { fullName: '', ...labels(['as_id', null]) }, ['no-identifier: there is neither an identifier among the labels nor a full name']],
-    ['a word', labels(['suite', 'a'], ['ALLURE_ID', 'LOGIN-1']), ['invented-identifier labels[1].value: the label ALLURE_ID is "LOGIN-1", and the service assigns positive whole numbers alone']],
-    ['a word, and no full name', { fullName: null, ...labels(['as_id', 'x']) }, ['invented-identifier labels[0].value: the label as_id is "x", and the service assigns positive whole numbers alone']],
-    ['zero', labels(['as_id', '0']), ['invented-identifier labels[0].value: the label as_id is "0", and the service assigns positive whole numbers alone']],
-    ['below zero', labels(['as_id', '-5']), ['invented-identifier labels[0].value: the label as_id is "-5", and the service assigns positive whole numbers alone']],
-    ['a sign', labels(['as_id', '+5']), ['invented-identifier labels[0].value: the label as_id is "+5", and the service assigns positive whole numbers alone']],
-    ['a fraction', labels(['as_id', '1.0']), ['invented-identifier labels[0].value: the label as_id is "1.0", and the service assigns positive whole numbers alone']],
-    ['a blank', labels(['as_id', ' 12']), ['invented-identifier labels[0].value: the label as_id is " 12", with blanks around it, and the service assigns positive whole numbers alone']],
-    ['an empty one', labels(['as_id', '']), ['invented-identifier labels[0].value: the label as_id is empty, and the service assigns positive whole numbers alone']],
-    ['digits of another script', labels(['as_id', '\u0661\u0662']), ['invented-identifier labels[0].value: the label as_id is "\u0661\u0662", and the service assigns positive whole numbers alone']],
-    ['one too great', labels(['as_id', '9223372036854775808']), ['invented-identifier labels[0].value: the label as_id is "9223372036854775808", and the service assigns positive whole numbers alone']],
-    ['two different ones', labels(['as_id', '1'], ['ALLURE_ID', '2']), ['invented-identifier labels[1].value: there are 2 different identifiers: as_id 1 and ALLURE_ID 2']],
-    ['a good one and another', labels(['as_id', '1'], ['as_id', 'x']), ['invented-identifier labels[1].value: the label as_id is "x", and the service assigns positive whole numbers alone']],
+    [
+      'an empty full name',
+      { fullName: '' },
+      ['no-identifier: there is neither an identifier among the labels nor a full name'],
+    ],
+    [
+      'a blank full name',
+      { fullName: ' \t' },
+      ['no-identifier: there is neither an identifier among the labels nor a full name (it is blank)'],
+    ],
+    [
+      'a label without a value, and no full name',
+      { fullName: '', ...labels(['as_id', null]) },
+      ['no-identifier: there is neither an identifier among the labels nor a full name'],
+    ],
+    [
+      'a word',
+      labels(['suite', 'a'], ['ALLURE_ID', 'LOGIN-1']),
+      [
+        'invented-identifier labels[1].value: the label ALLURE_ID is "LOGIN-1", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'a word, and no full name',
+      { fullName: null, ...labels(['as_id', 'x']) },
+      [
+        'invented-identifier labels[0].value: the label as_id is "x", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'zero',
+      labels(['as_id', '0']),
+      [
+        'invented-identifier labels[0].value: the label as_id is "0", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'below zero',
+      labels(['as_id', '-5']),
+      [
+        'invented-identifier labels[0].value: the label as_id is "-5", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'a sign',
+      labels(['as_id', '+5']),
+      [
+        'invented-identifier labels[0].value: the label as_id is "+5", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'a fraction',
+      labels(['as_id', '1.0']),
+      [
+        'invented-identifier labels[0].value: the label as_id is "1.0", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'a blank',
+      labels(['as_id', ' 12']),
+      [
+        'invented-identifier labels[0].value: the label as_id is " 12", with blanks around it, and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'an empty one',
+      labels(['as_id', '']),
+      [
+        'invented-identifier labels[0].value: the label as_id is empty, and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'digits of another script',
+      labels(['as_id', '\u0661\u0662']),
+      [
+        'invented-identifier labels[0].value: the label as_id is "\u0661\u0662", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'one too great',
+      labels(['as_id', '9223372036854775808']),
+      [
+        'invented-identifier labels[0].value: the label as_id is "9223372036854775808", and the service assigns positive whole numbers alone',
+      ],
+    ],
+    [
+      'two different ones',
+      labels(['as_id', '1'], ['ALLURE_ID', '2']),
+      ['invented-identifier labels[1].value: there are 2 different identifiers: as_id 1 and ALLURE_ID 2'],
+    ],
+    [
+      'a good one and another',
+      labels(['as_id', '1'], ['as_id', 'x']),
+      [
+        'invented-identifier labels[1].value: the label as_id is "x", and the service assigns positive whole numbers alone',
+      ],
+    ],
   ])('%s', (_title, content, expected) => {
     expect(told(content)).toEqual(expected)
   })
@@ -50,15 +140,51 @@ describe('identifiers', () => {
 
 describe('the length of fields', () => {
   it.each<[title: string, content: ResultContent, expected: readonly string[]]>([
-    ['255 everywhere', { name: chars(255), fullName: chars(255), labels: [{ name: chars(255), value: chars(255) }], links: [{ name: chars(255), url: chars(255), type: chars(255) }], parameters: [{ name: chars(255), value: chars(255) }] }, []],
+    [
+      '255 everywhere',
+      {
+        name: chars(255),
+        fullName: chars(255),
+        labels: [{ name: chars(255), value: chars(255) }],
+        links: [{ name: chars(255), url: chars(255), type: chars(255) }],
+        parameters: [{ name: chars(255), value: chars(255) }],
+      },
+      [],
+    ],
     ['127 emoji and a letter', { name: `${'😀'.repeat(127)}x` }, []],
-    ['128 emoji, which Java counts as 256', { name: '😀'.repeat(128) }, [`long-field name: name has 256 characters, 255 are kept: "${'😀'.repeat(19)}…"`]],
-    ['a letter and an accent are two', { name: 'e\u0301'.repeat(128) }, [`long-field name: name has 256 characters, 255 are kept: "${'e\u0301'.repeat(19)}e…"`]],
+    [
+      '128 emoji, which Java counts as 256',
+      { name: '😀'.repeat(128) },
+      [`long-field name: name has 256 characters, 255 are kept: "${'😀'.repeat(19)}…"`],
+    ],
+    [
+      'a letter and an accent are two',
+      { name: 'e\u0301'.repeat(128) },
+      [`long-field name: name has 256 characters, 255 are kept: "${'e\u0301'.repeat(19)}e…"`],
+    ],
     ['Russian letters are one each', { name: 'ы'.repeat(255) }, []],
-    ['256 of a name', { name: chars(256) }, [`long-field name: name has 256 characters, 255 are kept: "${chars(39)}…"`]],
-    ['256 of a full name', { fullName: chars(256) }, [`long-field fullName: fullName has 256 characters, 255 are kept: "${chars(39)}…"`]],
-    ['256 of a label', labels(['a', 'b'], ['story', chars(256)]), [`long-field labels[1].value: labels[1].value of the label "story" has 256 characters, 255 are kept: "${chars(39)}…"`]],
-    ['256 of a label\'s name', labels([chars(256), 'a']), [`long-field labels[0].name: labels[0].name has 256 characters, 255 are kept: "${chars(39)}…"`]],
+    [
+      '256 of a name',
+      { name: chars(256) },
+      [`long-field name: name has 256 characters, 255 are kept: "${chars(39)}…"`],
+    ],
+    [
+      '256 of a full name',
+      { fullName: chars(256) },
+      [`long-field fullName: fullName has 256 characters, 255 are kept: "${chars(39)}…"`],
+    ],
+    [
+      '256 of a label',
+      labels(['a', 'b'], ['story', chars(256)]),
+      [
+        `long-field labels[1].value: labels[1].value of the label "story" has 256 characters, 255 are kept: "${chars(39)}…"`,
+      ],
+    ],
+    [
+      "256 of a label's name",
+      labels([chars(256), 'a']),
+      [`long-field labels[0].name: labels[0].name has 256 characters, 255 are kept: "${chars(39)}…"`],
+    ],
     [
       'a link',
       { links: [null, { name: chars(256), url: `https://example.com/${chars(2000)}`, type: chars(300) }] },
@@ -68,9 +194,25 @@ describe('the length of fields', () => {
         `long-field links[1].type: links[1].type has 300 characters, 255 are kept: "${chars(39)}…"`,
       ],
     ],
-    ['a parameter', { parameters: [{ name: 'text', value: chars(256) }] }, [`long-field parameters[0].value: parameters[0].value of the parameter "text" has 256 characters, 255 are kept: "${chars(39)}…"`]],
-    ['a secret parameter', { parameters: [{ name: 'password', value: chars(256) }] }, ['long-field parameters[0].value: parameters[0].value of the parameter "password" has 256 characters, 255 are kept']],
-    ['a hidden parameter', { parameters: [{ name: 'a', value: chars(256), mode: 'hidden' }] }, ['long-field parameters[0].value: parameters[0].value of the parameter "a" has 256 characters, 255 are kept']],
+    [
+      'a parameter',
+      { parameters: [{ name: 'text', value: chars(256) }] },
+      [
+        `long-field parameters[0].value: parameters[0].value of the parameter "text" has 256 characters, 255 are kept: "${chars(39)}…"`,
+      ],
+    ],
+    [
+      'a secret parameter',
+      { parameters: [{ name: 'password', value: chars(256) }] },
+      [
+        'long-field parameters[0].value: parameters[0].value of the parameter "password" has 256 characters, 255 are kept',
+      ],
+    ],
+    [
+      'a hidden parameter',
+      { parameters: [{ name: 'a', value: chars(256), mode: 'hidden' }] },
+      ['long-field parameters[0].value: parameters[0].value of the parameter "a" has 256 characters, 255 are kept'],
+    ],
     [
       'what is no field of the test',
       {
@@ -88,8 +230,12 @@ describe('the length of fields', () => {
 
   it('says more of the full name, by which results are matched', () => {
     const [found] = fileRules.find(({ id }) => id === 'long-field')!.judge(result({ fullName: chars(256) }), new Set())
-    expect(found?.effect).toBe('What is behind the 255th character of the full name is cut off, by which results are matched to test cases: tests that differ only there can come to be one.')
-    expect(found?.remedy).toBe('Shorten the names of the test, its class or its folders; what they say more goes into the description.')
+    expect(found?.effect).toBe(
+      'What is behind the 255th character of the full name is cut off, by which results are matched to test cases: tests that differ only there can come to be one.',
+    )
+    expect(found?.remedy).toBe(
+      'Shorten the names of the test, its class or its folders; what they say more goes into the description.',
+    )
   })
 })
 
@@ -109,7 +255,9 @@ describe('sources of attachments', () => {
     ['C:\\shots\\a.png', 'is named by an absolute path'],
     ['file:///a.png', 'is named by an absolute path'],
   ])('%s', (source, expected) => {
-    expect(told(attached(source))).toEqual(expected === null ? [] : [`nested-attachment attachments[0].source: the attachment "${source}" ${expected}`])
+    expect(told(attached(source))).toEqual(
+      expected === null ? [] : [`nested-attachment attachments[0].source: the attachment "${source}" ${expected}`],
+    )
   })
 
   it('are looked for in steps at any depth', () => {
@@ -124,21 +272,52 @@ describe('sources of attachments', () => {
 describe('parameters that change', () => {
   const id = '7f9c24e8-3b12-4d5a-9c0e-8f1a2b3c4d5e'
   it.each<[title: string, content: ResultContent, expected: readonly string[]]>([
-    ['an id', { parameters: [{ name: 'goods', value: 'apple' }, { name: 'id', value: id }] }, [`volatile-parameter parameters[1].value: the parameter "id" holds a UUID: "${id}"`]],
+    [
+      'an id',
+      {
+        parameters: [
+          { name: 'goods', value: 'apple' },
+          { name: 'id', value: id },
+        ],
+      },
+      [`volatile-parameter parameters[1].value: the parameter "id" holds a UUID: "${id}"`],
+    ],
     ['one that is excluded', { parameters: [{ name: 'id', value: id, excluded: true }] }, []],
     ['one that may change', { parameters: [{ name: 'order', value: id }] }, []],
     ['one without a value, and none', { parameters: [{ name: 'a' }, { name: 'a', value: null }, null] }, []],
-    ['one without a name', { parameters: [{ value: id }] }, [`volatile-parameter parameters[0].value: the parameter "" holds a UUID: "${id}"`]],
-    ['a masked one', { parameters: [{ name: 'id', value: id, mode: 'masked' }] }, ['volatile-parameter parameters[0].value: the parameter "id" holds a UUID']],
-    ['a secret one', { parameters: [{ name: 'sessionToken', value: id }] }, ['volatile-parameter parameters[0].value: the parameter "sessionToken" holds a UUID']],
-    ['the time of the run, by its start', { parameters: [{ name: 'n', value: `${begin}` }] }, [`volatile-parameter parameters[0].value: the parameter "n" holds the time of the run as a number: "${begin}"`]],
-    ['the time of the run, by its end', { start: null, parameters: [{ name: 'n', value: `${begin}` }] }, [`volatile-parameter parameters[0].value: the parameter "n" holds the time of the run as a number: "${begin}"`]],
+    [
+      'one without a name',
+      { parameters: [{ value: id }] },
+      [`volatile-parameter parameters[0].value: the parameter "" holds a UUID: "${id}"`],
+    ],
+    [
+      'a masked one',
+      { parameters: [{ name: 'id', value: id, mode: 'masked' }] },
+      ['volatile-parameter parameters[0].value: the parameter "id" holds a UUID'],
+    ],
+    [
+      'a secret one',
+      { parameters: [{ name: 'sessionToken', value: id }] },
+      ['volatile-parameter parameters[0].value: the parameter "sessionToken" holds a UUID'],
+    ],
+    [
+      'the time of the run, by its start',
+      { parameters: [{ name: 'n', value: `${begin}` }] },
+      [`volatile-parameter parameters[0].value: the parameter "n" holds the time of the run as a number: "${begin}"`],
+    ],
+    [
+      'the time of the run, by its end',
+      { start: null, parameters: [{ name: 'n', value: `${begin}` }] },
+      [`volatile-parameter parameters[0].value: the parameter "n" holds the time of the run as a number: "${begin}"`],
+    ],
     ['a time that cannot be known', { start: null, stop: null, parameters: [{ name: 'n', value: `${begin}` }] }, []],
     ['parameters of steps', { steps: [{ parameters: [{ name: 'id', value: id }] }] }, []],
     [
       'a long one, with a login',
       { parameters: [{ name: 'url', value: `http://anna:word@localhost:43211/${'a/'.repeat(60)}` }] },
-      ['volatile-parameter parameters[0].value: the parameter "url" holds a port that the system picks anew: "http://[secret]@localhost:43211/a/a/a/a/a/a/a/a/a/a/a/a/a/a…"'],
+      [
+        'volatile-parameter parameters[0].value: the parameter "url" holds a port that the system picks anew: "http://[secret]@localhost:43211/a/a/a/a/a/a/a/a/a/a/a/a/a/a…"',
+      ],
     ],
   ])('%s', (_title, content, expected) => {
     expect(told(content, ['order'])).toEqual(expected)

@@ -6,7 +6,16 @@ import { partOfFile } from '../../../src/adapters/input/file.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import { isSecretName } from '../../../src/core/redaction/table.ts'
 import { filesBeforeAgent } from '../../../src/results/rules/files-before-agent.ts'
-import { emptyResults, judgeEnvironment, missingAttachment, nestedFile, orphanAttachment, oversize, parameterPairs, volatileBetween } from '../../../src/results/rules/index.ts'
+import {
+  emptyResults,
+  judgeEnvironment,
+  missingAttachment,
+  nestedFile,
+  orphanAttachment,
+  oversize,
+  parameterPairs,
+  volatileBetween,
+} from '../../../src/results/rules/index.ts'
 import { listed, quoted } from '../../../src/results/rules/said.ts'
 import { result } from './support.ts'
 
@@ -19,10 +28,23 @@ describe('a directory without results', () => {
     [{ ...none, kind: 'missing' }, 'there is no such directory'],
     [{ ...none, kind: 'not-a-directory' }, 'this is no directory'],
     [{ ...none, kind: 'no-results' }, 'the directory is empty'],
-    [{ ...none, kind: 'no-results', entries: ['a.xml', 'b', 'c', 'd', 'e'] }, 'the directory holds no *-result.json; there is "a.xml", "b", "c" and 2 more'],
-    [{ ...none, kind: 'no-results', entries: ['a-result.json'] }, 'the directory holds no *-result.json that was read; there is "a-result.json"'],
     [
-      { kind: 'no-results', entries: ['app', 'core'], childrenWithResults: [{ path: 'app/allure-results', results: 1204 }, { path: 'core', results: 1 }] },
+      { ...none, kind: 'no-results', entries: ['a.xml', 'b', 'c', 'd', 'e'] },
+      'the directory holds no *-result.json; there is "a.xml", "b", "c" and 2 more',
+    ],
+    [
+      { ...none, kind: 'no-results', entries: ['a-result.json'] },
+      'the directory holds no *-result.json that was read; there is "a-result.json"',
+    ],
+    [
+      {
+        kind: 'no-results',
+        entries: ['app', 'core'],
+        childrenWithResults: [
+          { path: 'app/allure-results', results: 1204 },
+          { path: 'core', results: 1 },
+        ],
+      },
       'the directory holds no *-result.json in its root, and there are results in "app/allure-results" (1,204 results) and "core" (1 result)',
     ],
   ] as const)('%j', (listing, message) => {
@@ -32,8 +54,15 @@ describe('a directory without results', () => {
 
 describe('a file that is too large', () => {
   it('says what takes the room', () => {
-    const content = { name: 'a', description: 'b'.repeat(1000), steps: [{ name: 'c', steps: [{ name: 'x'.repeat(1_900_000) }] }] }
-    expect(oversize(2_000_001, content)).toEqual({ message: 'the file has 2,000,001 bytes, of which 2,000,000 are allowed; most of them are in steps', place: 'steps' })
+    const content = {
+      name: 'a',
+      description: 'b'.repeat(1000),
+      steps: [{ name: 'c', steps: [{ name: 'x'.repeat(1_900_000) }] }],
+    }
+    expect(oversize(2_000_001, content)).toEqual({
+      message: 'the file has 2,000,001 bytes, of which 2,000,000 are allowed; most of them are in steps',
+      place: 'steps',
+    })
     expect(oversize(2_000_001, { statusDetails: { trace: 'x'.repeat(1_000_000) } }).place).toBe('statusDetails.trace')
   })
 
@@ -51,7 +80,10 @@ describe('attachments', () => {
     [missingAttachment({ ...named, source: '' }), 'an attachment is named without its file'],
     [nestedFile('x/a.png'), 'the attachment "x/a.png" lies in a child directory'],
     [orphanAttachment('a-attachment.txt'), 'the file is named by no result'],
-    [orphanAttachment('a-result.json.tmp'), 'the file is named by no result, and its name does not end in -result.json, as that of a result does'],
+    [
+      orphanAttachment('a-result.json.tmp'),
+      'the file is named by no result, and its name does not end in -result.json, as that of a result does',
+    ],
   ])('%j', ({ message }, expected) => {
     expect(message).toBe(expected)
   })
@@ -65,18 +97,37 @@ describe('the log of an agent', () => {
   }
 
   it.each([
-    ['Test run finished, waiting for upload to finish...\nAll files have been processed: indexed [17], processed [0], errors [17]\n', ["the agent's log counts 17 files indexed, none processed, and 17 errors"], 'line 2'],
-    ['processed [0], errors [1], indexed [1]', ["the agent's log counts 1 file indexed, none processed, and 1 error"], 'line 1'],
+    [
+      'Test run finished, waiting for upload to finish...\nAll files have been processed: indexed [17], processed [0], errors [17]\n',
+      ["the agent's log counts 17 files indexed, none processed, and 17 errors"],
+      'line 2',
+    ],
+    [
+      'processed [0], errors [1], indexed [1]',
+      ["the agent's log counts 1 file indexed, none processed, and 1 error"],
+      'line 1',
+    ],
     [
       'indexed [2], processed [0], errors [2]\nindexed [5], processed [5]\nindexed [3], processed [0], errors [1]\n',
-      ["the agent's log counts 2 files indexed, none processed, and 2 errors", "the agent's log counts 3 files indexed, none processed, and 1 error"],
+      [
+        "the agent's log counts 2 files indexed, none processed, and 2 errors",
+        "the agent's log counts 3 files indexed, none processed, and 1 error",
+      ],
       undefined,
     ],
     ['All files have been processed: indexed [17], processed [17]', [], undefined],
     ['All files have been processed: indexed [0], processed [0], errors [1]', [], undefined],
     ['indexed [3], processed [0]', [], undefined],
-    ["We weren't able to index files during [5m]: found [17], indexed [0]", ["the agent's log counts 17 files found, and none indexed"], 'line 1'],
-    ["started\nWe weren't able to index files during [5m]: indexed [0], found [1]", ["the agent's log counts 1 file found, and none indexed"], 'line 2'],
+    [
+      "We weren't able to index files during [5m]: found [17], indexed [0]",
+      ["the agent's log counts 17 files found, and none indexed"],
+      'line 1',
+    ],
+    [
+      "started\nWe weren't able to index files during [5m]: indexed [0], found [1]",
+      ["the agent's log counts 1 file found, and none indexed"],
+      'line 2',
+    ],
     ["We weren't able to index files during [5m]: found [0], indexed [0]", [], undefined],
     ["We weren't able to index files during [5m]: found [17], indexed [17]", [], undefined],
     ['nothing of that', [], undefined],
@@ -98,40 +149,74 @@ describe('the log of an agent', () => {
   })
 
   it('can be interrupted', async () => {
-    await expect(filesBeforeAgent(partOfFile(log('a')), AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
+    await expect(filesBeforeAgent(partOfFile(log('a')), AbortSignal.abort(new Error('enough')))).rejects.toThrow(
+      'enough',
+    )
   })
 })
 
 describe('two runs', () => {
   it('are compared by each parameter that counts', () => {
     const pairs: string[] = []
-    const parameters = [{ name: 'a', value: '1' }, { name: 'b', value: '2', excluded: true }, { name: 'c', value: '3' }, { name: 'd' }, { value: '4' }, null]
+    const parameters = [
+      { name: 'a', value: '1' },
+      { name: 'b', value: '2', excluded: true },
+      { name: 'c', value: '3' },
+      { name: 'd' },
+      { value: '4' },
+      null,
+    ]
     parameterPairs(result({ parameters }), new Set(['c']), (name, value) => pairs.push(`${name} ${value}`))
     parameterPairs(result({ parameters, fullName: null }), new Set(), (name, value) => pairs.push(`${name} ${value}`))
     parameterPairs(result({ parameters: null }), new Set(), (name, value) => pairs.push(`${name} ${value}`))
     expect(pairs).toEqual(['shop.Login.logsIn\0a 1', 'shop.Login.logsIn\0d '])
   })
 
-  it.each<[isEarlier: boolean, names: string[]]>([[false, ['goods']], [true, ['folder', 'goods']]])('what looks volatile counts in the earlier one alone: %s', (isEarlier, names) => {
+  it.each<[isEarlier: boolean, names: string[]]>([
+    [false, ['goods']],
+    [true, ['folder', 'goods']],
+  ])('what looks volatile counts in the earlier one alone: %s', (isEarlier, names) => {
     const pairs: string[] = []
-    const parameters = [{ name: 'folder', value: '/tmp/abc/x' }, { name: 'goods', value: 'apple' }]
+    const parameters = [
+      { name: 'folder', value: '/tmp/abc/x' },
+      { name: 'goods', value: 'apple' },
+    ]
     parameterPairs(result({ parameters }), new Set(), (name) => pairs.push(name.split('\0')[1]!), isEarlier)
     expect(pairs).toEqual(names)
   })
 
   it.each([
-    [volatileBetween('a.b', 'stand', ['one'], ['two']), 'the parameter "stand" of "a.b" has other values than in the run before: it was "one", and is "two"'],
-    [volatileBetween('a.b', 'n', ['1', '2', '3'], ['4', '5']), 'the parameter "n" of "a.b" has other values than in the run before: it was "1" and 2 more, and is "4" and 1 more'],
-    [volatileBetween('a.b', 'apiKey', ['1'], ['2']), 'the parameter "apiKey" of "a.b" has other values than in the run before'],
-    [volatileBetween('a.b', 'n', ['1'], ['2'], true), 'the parameter "n" of "a.b" has other values than in the run before'],
+    [
+      volatileBetween('a.b', 'stand', ['one'], ['two']),
+      'the parameter "stand" of "a.b" has other values than in the run before: it was "one", and is "two"',
+    ],
+    [
+      volatileBetween('a.b', 'n', ['1', '2', '3'], ['4', '5']),
+      'the parameter "n" of "a.b" has other values than in the run before: it was "1" and 2 more, and is "4" and 1 more',
+    ],
+    [
+      volatileBetween('a.b', 'apiKey', ['1'], ['2']),
+      'the parameter "apiKey" of "a.b" has other values than in the run before',
+    ],
+    [
+      volatileBetween('a.b', 'n', ['1'], ['2'], true),
+      'the parameter "n" of "a.b" has other values than in the run before',
+    ],
   ])('%j', ({ message }, expected) => {
     expect(message).toBe(expected)
   })
 })
 
 describe('the environment', () => {
-  const environment = (entries: Readonly<Record<string, string>>): ReadonlyMap<string, string> => new Map(Object.entries(entries))
-  const now = environment({ browser: 'chrome 126', build: '42', 'db.url': 'jdbc:postgresql://localhost:49157/test', token: 'abc', home: '/home/anna/shop' })
+  const environment = (entries: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+    new Map(Object.entries(entries))
+  const now = environment({
+    browser: 'chrome 126',
+    build: '42',
+    'db.url': 'jdbc:postgresql://localhost:49157/test',
+    token: 'abc',
+    home: '/home/anna/shop',
+  })
 
   it('looks as if it changed', () => {
     expect(judgeEnvironment(now, null, new Set()).map(({ message, place }) => `${place}: ${message}`)).toEqual([
@@ -141,7 +226,14 @@ describe('the environment', () => {
   })
 
   it('is another than before', () => {
-    const before = environment({ browser: 'chrome 126', build: '41', 'db.url': 'jdbc:postgresql://localhost:49153/test', token: 'xyz', home: '/home/anna/shop', gone: '1' })
+    const before = environment({
+      browser: 'chrome 126',
+      build: '41',
+      'db.url': 'jdbc:postgresql://localhost:49153/test',
+      token: 'xyz',
+      home: '/home/anna/shop',
+      gone: '1',
+    })
     expect(judgeEnvironment(now, before, new Set()).map(({ message }) => message)).toEqual([
       'the environment entry "build" has another value than in the run before: it was "41", and is "42"',
       'the environment entry "db.url" has another value than in the run before: it was "jdbc:postgresql://localhost:49153/test", and is "jdbc:postgresql://localhost:49157/test"',
@@ -153,7 +245,13 @@ describe('the environment', () => {
 })
 
 it('lists in words', () => {
-  expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd']].map((items) => listed(items, 2))).toEqual(['', 'a', 'a and b', 'a, b and 1 more', 'a, b and 2 more'])
+  expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd']].map((items) => listed(items, 2))).toEqual([
+    '',
+    'a',
+    'a and b',
+    'a, b and 1 more',
+    'a, b and 2 more',
+  ])
 })
 
 it.each([

@@ -5,7 +5,8 @@ import type { SecretReference } from '../../../src/runtime/configuration/nodes.t
 import { errorOf } from '../error-of.ts'
 
 const reference: SecretReference = { form: 'env', variable: 'TESTOPS_TOKEN', at: 'testops-admin.yaml:4' }
-const judged = async (token: string): Promise<string> => errorOf((async () => requireApiToken(new Secret(token), reference))())
+const judged = async (token: string): Promise<string> =>
+  errorOf((async () => requireApiToken(new Secret(token), reference))())
 
 test.each(['6a1c7f58-3f0e-4a52-9d6c-0c5f6a1f0b01', 'a', 'eyJ.a.b', `it's`])('%s may be one', async (token) => {
   requireApiToken(new Secret(token), reference)

@@ -8,9 +8,16 @@ import { folderWith } from '../folder.ts'
 const at = 'testops-admin.yaml:4'
 const data = (text: string): string => Buffer.from(text).toString('base64')
 
-async function read(name: string, prepare: (world: Cluster) => void = () => undefined, namespace: string | null = null) {
+async function read(
+  name: string,
+  prepare: (world: Cluster) => void = () => undefined,
+  namespace: string | null = null,
+) {
   const { cluster, environment } = await startCluster()
-  cluster.load('secrets', { metadata: { name: 'own', namespace: 'quality' }, data: { token: data('of quality\n'), lines: data('a\nb\n'), empty: '' } })
+  cluster.load('secrets', {
+    metadata: { name: 'own', namespace: 'quality' },
+    data: { token: data('of quality\n'), lines: data('a\nb\n'), empty: '' },
+  })
   prepare(cluster)
   const fetch = secretReader({ environment, timeoutMs: 2000, cluster: { context: null, namespace, release: null } })
   return fetch({ at, form: 'kubernetesSecret', name })
@@ -30,7 +37,10 @@ describe('a secret of the cluster', () => {
       'a key that there is not',
       'testops-testops/testopsDbPas',
       'missing: the Secret `testops-testops/testopsDbPas` of the cluster cannot be read: the Secret `testops-testops` in namespace `testops` of the cluster of context `test` has no key `testopsDbPas`',
-      ['did you mean testopsDbPass or testopsDbUser?', 'kubectl --context test -n testops describe secret testops-testops'],
+      [
+        'did you mean testopsDbPass or testopsDbUser?',
+        'kubectl --context test -n testops describe secret testops-testops',
+      ],
     ],
     [
       'a Secret that there is not',
@@ -45,15 +55,34 @@ describe('a secret of the cluster', () => {
       ['kubectl --context test auth can-i get secrets/testops-testops -n testops'],
       (world) => void world.forbidden.push({ resource: 'secrets' }),
     ],
-    ['several lines', 'quality/own/lines', 'cannot be used: the Secret `quality/own/lines` of the cluster holds 2 lines, and a secret is one line', ['kubectl describe secret own']],
-    ['nothing', 'quality/own/empty', 'missing: the Secret `quality/own/empty` of the cluster is empty', ['kubectl describe secret own']],
+    [
+      'several lines',
+      'quality/own/lines',
+      'cannot be used: the Secret `quality/own/lines` of the cluster holds 2 lines, and a secret is one line',
+      ['kubectl describe secret own'],
+    ],
+    [
+      'nothing',
+      'quality/own/empty',
+      'missing: the Secret `quality/own/empty` of the cluster is empty',
+      ['kubectl describe secret own'],
+    ],
   ])('%s is told', async (_, name, message, suggestions, prepare) => {
-    expect(await told(read(name, prepare))).toEqual({ code: 'SECRET_MISSING', message: `the secret at ${at} ${message.startsWith('missing') ? 'is ' : ''}${message}`, suggestions })
+    expect(await told(read(name, prepare))).toEqual({
+      code: 'SECRET_MISSING',
+      message: `the secret at ${at} ${message.startsWith('missing') ? 'is ' : ''}${message}`,
+      suggestions,
+    })
   })
 
   it('that is written otherwise is an error of the configuration', async () => {
-    const workingDirectory = await folderWith({ 'testops-admin.yaml': 'deployments:\n  prod:\n    apiToken: {kubernetesSecret: token}\n' })
+    const workingDirectory = await folderWith({
+      'testops-admin.yaml': 'deployments:\n  prod:\n    apiToken: {kubernetesSecret: token}\n',
+    })
     const { code, message } = await told(loadConfiguration({ environment: {}, workingDirectory }))
-    expect([code, message.replace(/^.* at /, '')]).toEqual(['CONFIGURATION', 'testops-admin.yaml:3 names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'])
+    expect([code, message.replace(/^.* at /, '')]).toEqual([
+      'CONFIGURATION',
+      'testops-admin.yaml:3 names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY',
+    ])
   })
 })

@@ -26,14 +26,44 @@ const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   
 test.each([
   ['', 'testops-admin.yaml is empty', read],
   ['# nothing yet\n\n---\n', 'testops-admin.yaml is empty', read],
-  ['deployments: [', 'testops-admin.yaml:1 is not valid YAML: unexpected end of the stream within a flow collection', lines('1,2'), read],
-  ['deployments:\n\tprod: {}\n', 'testops-admin.yaml:2 is not valid YAML: tab characters must not be used in indentation', lines('1,3'), read],
+  [
+    'deployments: [',
+    'testops-admin.yaml:1 is not valid YAML: unexpected end of the stream within a flow collection',
+    lines('1,2'),
+    read,
+  ],
+  [
+    'deployments:\n\tprod: {}\n',
+    'testops-admin.yaml:2 is not valid YAML: tab characters must not be used in indentation',
+    lines('1,3'),
+    read,
+  ],
   ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: the key `a` stands twice', lines('1,3'), read],
-  ['deployments:\n  on: {}\n  true: {}\n', 'testops-admin.yaml:3 is not valid YAML: in YAML 1.1, the key `true` is the same as one above: put it in quotes', lines('1,4'), read],
-  ['deployments:\n  prod:\n    <<: 5\n', 'testops-admin.yaml:3 is not valid YAML: `<<` merges something that is not a map', lines('1,4'), read],
-  [`${valid}---\n${valid}`, 'testops-admin.yaml:4 is not valid YAML: expected a single document in the stream, but found more', lines('2,5'), read],
+  [
+    'deployments:\n  on: {}\n  true: {}\n',
+    'testops-admin.yaml:3 is not valid YAML: in YAML 1.1, the key `true` is the same as one above: put it in quotes',
+    lines('1,4'),
+    read,
+  ],
+  [
+    'deployments:\n  prod:\n    <<: 5\n',
+    'testops-admin.yaml:3 is not valid YAML: `<<` merges something that is not a map',
+    lines('1,4'),
+    read,
+  ],
+  [
+    `${valid}---\n${valid}`,
+    'testops-admin.yaml:4 is not valid YAML: expected a single document in the stream, but found more',
+    lines('2,5'),
+    read,
+  ],
   ['- prod\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not a list', read],
-  ['deployments:\n  prod: {url: [\n', 'testops-admin.yaml:2 is not valid YAML: deficient indentation', lines('1,3'), read],
+  [
+    'deployments:\n  prod: {url: [\n',
+    'testops-admin.yaml:2 is not valid YAML: deficient indentation',
+    lines('1,3'),
+    read,
+  ],
   ['just text\n', 'the configuration at testops-admin.yaml:1 must be a section of keys, not text', read],
   ['current: prod\n', 'the configuration at testops-admin.yaml:1 lacks the key `deployments`', read],
   ['deployments: {}\n', '`deployments` at testops-admin.yaml:1 names no deployment', read],
@@ -70,7 +100,10 @@ test.each([
     'managementUrl: http://mq:15672',
     'unknown key `managementUrl` at testops-admin.yaml:4; `managementUrl` belongs into `broker`',
   ],
-  ['host: {image: "testops:1"}', 'unknown key `image` at testops-admin.yaml:4; `image` belongs into the deployment itself'],
+  [
+    'host: {image: "testops:1"}',
+    'unknown key `image` at testops-admin.yaml:4; `image` belongs into the deployment itself',
+  ],
   ['host: {unt: testops}', 'unknown key `unt` at testops-admin.yaml:4; did you mean `unit`?'],
   ['platform: hosts', '`platform` at testops-admin.yaml:4 must be kubernetes, compose or host'],
   ['host: {unit: [testops]}', '`host.unit` at testops-admin.yaml:4 must be text, not a list'],
@@ -80,7 +113,10 @@ test.each([
     'host: {commands: {start: a b, stop: [b], status: [c]}}',
     '`host.commands.start` at testops-admin.yaml:4 must be a list, not text',
   ],
-  ['host: {commands: {start: [], stop: [b], status: [c]}}', '`host.commands.start` at testops-admin.yaml:4 is an empty list'],
+  [
+    'host: {commands: {start: [], stop: [b], status: [c]}}',
+    '`host.commands.start` at testops-admin.yaml:4 is an empty list',
+  ],
   [
     'host: {commands: {start: [sleep, 1], stop: [b], status: [c]}}',
     '`host.commands.start[1]` at testops-admin.yaml:4 must be text, not a number',
@@ -100,7 +136,10 @@ test.each([
   ],
   ['apiToken: {}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
   ['apiToken: {env: A, file: b}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
-  ['apiToken: {environment: A}', `\`apiToken.environment\` at testops-admin.yaml:4 is no way to name a secret; use ${forms()}`],
+  [
+    'apiToken: {environment: A}',
+    `\`apiToken.environment\` at testops-admin.yaml:4 is no way to name a secret; use ${forms()}`,
+  ],
   ['apiToken: {env: A-B}', '`apiToken.env` at testops-admin.yaml:4 is no name of an environment variable'],
   ['apiToken: {command: pass show x}', '`apiToken.command` at testops-admin.yaml:4 must be a list, not text'],
   ['database: {url: "postgresql://u:hunter2@h/d"}', `\`database.url\` at testops-admin.yaml:4 ${noPassword()}`],
@@ -127,7 +166,10 @@ test.each([
   ],
   ['sessions: {url: "redis://:hunter2@h"}', `\`sessions.url\` at testops-admin.yaml:4 ${noPassword()}`],
   ['sessions: {url: "redis://h/x"}', '`sessions.url` at testops-admin.yaml:4 has a database that is no number'],
-  ['sessions: {url: "redis://h", cluster: ["h:1"]}', '`sessions.cluster` at testops-admin.yaml:4 cannot stand beside `url`'],
+  [
+    'sessions: {url: "redis://h", cluster: ["h:1"]}',
+    '`sessions.cluster` at testops-admin.yaml:4 cannot stand beside `url`',
+  ],
   ['sessions: {cluster: ["h:x"]}', '`sessions.cluster[0]` at testops-admin.yaml:4 is no host:port'],
   ['sessions: {sentinel: {nodes: ["h:1"]}}', '`sessions.sentinel` at testops-admin.yaml:4 lacks the key `master`'],
   ['integrations: [{name: jira}]', '`integrations[0]` at testops-admin.yaml:4 lacks the key `url`'],
@@ -149,7 +191,8 @@ function noPassword(): string {
 }
 
 test('several mistakes are told at once, in the order of the file', async () => {
-  const text = 'curent: prod\ndeployments:\n  prod:\n    platform: hots\n    database:\n      - {url: "postgresql://u:hunter2@h/d"}\n      - {url: 5}\n    broker: {}\n    apiToken: hunter2\n'
+  const text =
+    'curent: prod\ndeployments:\n  prod:\n    platform: hots\n    database:\n      - {url: "postgresql://u:hunter2@h/d"}\n      - {url: 5}\n    broker: {}\n    apiToken: hunter2\n'
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
     [
@@ -165,7 +208,9 @@ test('several mistakes are told at once, in the order of the file', async () => 
 })
 
 test('a deployment whose address is wrong, too, names the line', async () => {
-  const workingDirectory = await folderWith({ 'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n' })
+  const workingDirectory = await folderWith({
+    'testops-admin.yaml': 'deployments:\n  prod:\n    url: testops.example.org\n',
+  })
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
     `\`url\` at testops-admin.yaml:3 must begin with http:// or https://, most likely https://testops.example.org\n${read}`,
   )
@@ -179,8 +224,11 @@ test('a named file that is not there, a directory, too large, not UTF-8', async 
     'own/testops-admin.yaml': valid,
     'prod.yaml': valid,
   })
-  const load = (file: string): Promise<string> => errorOf(loadConfiguration({ file, environment: {}, workingDirectory }))
-  expect(await load('none.yaml')).toBe(`cannot read the configuration none.yaml: there is no such file\n${copyTo('none.yaml')}`)
+  const load = (file: string): Promise<string> =>
+    errorOf(loadConfiguration({ file, environment: {}, workingDirectory }))
+  expect(await load('none.yaml')).toBe(
+    `cannot read the configuration none.yaml: there is no such file\n${copyTo('none.yaml')}`,
+  )
   expect(await load('prdo.yaml')).toBe(
     `cannot read the configuration prdo.yaml: there is no such file\n--config prod.yaml\n${copyTo('prdo.yaml')}`,
   )
@@ -188,7 +236,9 @@ test('a named file that is not there, a directory, too large, not UTF-8', async 
     `cannot read the configuration nowhere/x.yaml: there is no such file\nls -ld nowhere\n${read}`,
   )
   expect(await load('folder')).toBe(`cannot read the configuration folder: it is a directory\nls -l folder\n${read}`)
-  expect(await load('own')).toBe('cannot read the configuration own: it is a directory\n--config own/testops-admin.yaml')
+  expect(await load('own')).toBe(
+    'cannot read the configuration own: it is a directory\n--config own/testops-admin.yaml',
+  )
   expect(await load('large.yaml')).toBe(`large.yaml is too large: a configuration has at most 1000000 bytes\n${read}`)
   expect(await load('latin1.yaml')).toBe(`cannot read the configuration latin1.yaml: it is not UTF-8 text\n${read}`)
   expect(await load('/dev/zero')).toBe(`cannot read the configuration /dev/zero: it is a device, not a file\n${read}`)
@@ -205,11 +255,15 @@ test('the search goes from here upwards, then to the configuration folder', asyn
   const found = async (workingDirectory: string, environment: Record<string, string>): Promise<string> =>
     (await loadConfiguration({ environment, workingDirectory: join(root, workingDirectory) })).file
   expect(await found('up/a/b', { HOME: join(root, 'home') })).toBe(join(root, 'up/testops-admin.yaml'))
-  expect(await found('elsewhere', { HOME: join(root, 'home') })).toBe(join(root, 'home/.config/testops-admin/config.yaml'))
+  expect(await found('elsewhere', { HOME: join(root, 'home') })).toBe(
+    join(root, 'home/.config/testops-admin/config.yaml'),
+  )
   expect(await found('elsewhere', { HOME: join(root, 'home'), XDG_CONFIG_HOME: join(root, 'xdg') })).toBe(
     join(root, 'xdg/testops-admin/config.yaml'),
   )
-  expect(await errorOf(loadConfiguration({ environment: { HOME: '/nowhere' }, workingDirectory: join(root, 'elsewhere') }))).toBe(
+  expect(
+    await errorOf(loadConfiguration({ environment: { HOME: '/nowhere' }, workingDirectory: join(root, 'elsewhere') })),
+  ).toBe(
     [
       `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
       'testops-admin init   # finds one, asks for the rest, and writes it',

@@ -9,7 +9,14 @@ import { errorOf } from '../error-of.ts'
 import { folderWith } from '../folder.ts'
 
 const at = 'testops-admin.yaml:4'
-const environment = { KUBECONFIG: '/none/config', TOKEN: 'from-env', EMPTY: '', LINES: 'one\ntwo', SPACED: 'one\n\n', CONTROL: 'a\u0000b' }
+const environment = {
+  KUBECONFIG: '/none/config',
+  TOKEN: 'from-env',
+  EMPTY: '',
+  LINES: 'one\ntwo',
+  SPACED: 'one\n\n',
+  CONTROL: 'a\u0000b',
+}
 const fetch = secretReader({ environment, timeoutMs: 1500 })
 const env = (variable: string): SecretReference => ({ at, form: 'env', variable })
 const file = (path: string): SecretReference => ({ at, form: 'file', path })
@@ -35,7 +42,11 @@ describe('a secret is what stands there, without the end of its line', () => {
     expect([first, await value(file(pipe))]).toEqual(['once', 'once'])
 
     const counting = shell(`echo x >> ${join(folder, 'asked')}; echo token`)
-    expect(await Promise.all([value(counting), value({ ...counting }), value(counting)])).toEqual(['token', 'token', 'token'])
+    expect(await Promise.all([value(counting), value({ ...counting }), value(counting)])).toEqual([
+      'token',
+      'token',
+      'token',
+    ])
     expect(await readFile(join(folder, 'asked'), 'utf8')).toBe('x\n')
   })
 })
@@ -47,17 +58,60 @@ describe('one that cannot be had is named with its line, what was said, and no p
   test.each<[what: string, reference: (folder: string) => SecretReference, message: string, hints?: string[]]>([
     ['not set', () => env('NONE'), 'missing: the environment variable NONE is not set', [setAnew('NONE')]],
     ['set to nothing', () => env('EMPTY'), 'missing: the environment variable EMPTY is empty', [setAnew('EMPTY')]],
-    ['several lines', () => env('LINES'), 'cannot be used: the environment variable LINES holds 2 lines, and a secret is one line', [setAnew('LINES')]],
-    ['a line end too many', () => env('SPACED'), 'cannot be used: the environment variable SPACED begins or ends with an empty line, and a secret is one line', [setAnew('SPACED')]],
-    ['what no text has', () => env('CONTROL'), 'cannot be used: the environment variable CONTROL holds control characters', [setAnew('CONTROL')]],
-    ['no file', (folder) => file(join(folder, 'none')), 'missing: the file FOLDER/none cannot be read: there is no such file'],
+    [
+      'several lines',
+      () => env('LINES'),
+      'cannot be used: the environment variable LINES holds 2 lines, and a secret is one line',
+      [setAnew('LINES')],
+    ],
+    [
+      'a line end too many',
+      () => env('SPACED'),
+      'cannot be used: the environment variable SPACED begins or ends with an empty line, and a secret is one line',
+      [setAnew('SPACED')],
+    ],
+    [
+      'what no text has',
+      () => env('CONTROL'),
+      'cannot be used: the environment variable CONTROL holds control characters',
+      [setAnew('CONTROL')],
+    ],
+    [
+      'no file',
+      (folder) => file(join(folder, 'none')),
+      'missing: the file FOLDER/none cannot be read: there is no such file',
+    ],
     ['a folder', (folder) => file(folder), 'missing: the file FOLDER cannot be read: it is a directory'],
-    ['an empty file', (folder) => file(join(folder, 'empty')), 'missing: the file FOLDER/empty is empty', [`wc FOLDER/empty${oneLine}`]],
-    ['a file of lines', (folder) => file(join(folder, 'lines')), 'cannot be used: the file FOLDER/lines holds 3 lines, and a secret is one line', [`wc FOLDER/lines${oneLine}`]],
+    [
+      'an empty file',
+      (folder) => file(join(folder, 'empty')),
+      'missing: the file FOLDER/empty is empty',
+      [`wc FOLDER/empty${oneLine}`],
+    ],
+    [
+      'a file of lines',
+      (folder) => file(join(folder, 'lines')),
+      'cannot be used: the file FOLDER/lines holds 3 lines, and a secret is one line',
+      [`wc FOLDER/lines${oneLine}`],
+    ],
     ['a file without end', () => file('/dev/zero'), 'cannot be used: the file /dev/zero holds more than 100000 bytes'],
-    ['a pipe without writer', (folder) => file(join(folder, 'pipe')), 'missing: the file FOLDER/pipe gave nothing within 1.5 s'],
-    ['no program', () => command('no-such-program'), 'missing: no-such-program is not installed on this machine', ['command -v no-such-program']],
-    ['a program that prints nothing', () => command('true'), 'missing: the command `true` printed nothing', [`true | wc${oneLine}`]],
+    [
+      'a pipe without writer',
+      (folder) => file(join(folder, 'pipe')),
+      'missing: the file FOLDER/pipe gave nothing within 1.5 s',
+    ],
+    [
+      'no program',
+      () => command('no-such-program'),
+      'missing: no-such-program is not installed on this machine',
+      ['command -v no-such-program'],
+    ],
+    [
+      'a program that prints nothing',
+      () => command('true'),
+      'missing: the command `true` printed nothing',
+      [`true | wc${oneLine}`],
+    ],
     [
       'a program that fails half way',
       () => shell('echo half-a-secret; echo Vault is sealed >&2; exit 2'),
@@ -95,7 +149,11 @@ describe('one that cannot be had is named with its line, what was said, and no p
     const error = await fetch(wanted).catch((thrown: unknown) => thrown)
     const said = JSON.parse(JSON.stringify(error).replaceAll(folder, 'FOLDER')) as AdminError
     expect(error).toBeInstanceOf(AdminError)
-    expect({ code: said.code, message: (error as AdminError).message.replaceAll(folder, 'FOLDER'), hints: said.suggestions }).toEqual({
+    expect({
+      code: said.code,
+      message: (error as AdminError).message.replaceAll(folder, 'FOLDER'),
+      hints: said.suggestions,
+    }).toEqual({
       code: 'SECRET_MISSING',
       message: `the secret at ${at} ${message.startsWith('missing') ? 'is ' : ''}${message}`,
       hints,
@@ -103,17 +161,22 @@ describe('one that cannot be had is named with its line, what was said, and no p
     expect((error as AdminError).exitCode).toBe(64)
   })
 
-  test.each(['sleep 9', 'sleep 9; echo late', 'echo half-a-secret; echo Password: >&2; sleep 9'])('one that waits: %s', async (script) => {
-    const started = performance.now()
-    const error = (await fetch(shell(script)).catch((thrown: unknown) => thrown)) as AdminError
-    expect(error).toMatchObject({ code: 'SECRET_MISSING', exitCode: 64 })
-    expect(error.message).toMatch(/^the secret at testops-admin\.yaml:4 is missing: `sh -c .*` did not finish within 1\.5 s/)
-    expect(error.suggestions).toEqual([
-      `sh -c '${script}'   # see what it waits for: it cannot ask anything here`,
-      '--timeout 9   # give it more time',
-    ])
-    expect(performance.now() - started).toBeLessThan(4000)
-  })
+  test.each(['sleep 9', 'sleep 9; echo late', 'echo half-a-secret; echo Password: >&2; sleep 9'])(
+    'one that waits: %s',
+    async (script) => {
+      const started = performance.now()
+      const error = (await fetch(shell(script)).catch((thrown: unknown) => thrown)) as AdminError
+      expect(error).toMatchObject({ code: 'SECRET_MISSING', exitCode: 64 })
+      expect(error.message).toMatch(
+        /^the secret at testops-admin\.yaml:4 is missing: `sh -c .*` did not finish within 1\.5 s/,
+      )
+      expect(error.suggestions).toEqual([
+        `sh -c '${script}'   # see what it waits for: it cannot ask anything here`,
+        '--timeout 9   # give it more time',
+      ])
+      expect(performance.now() - started).toBeLessThan(4000)
+    },
+  )
 })
 
 test('an interruption is none of these', async () => {
@@ -121,13 +184,19 @@ test('an interruption is none of these', async () => {
   const interruptible = secretReader({ environment, timeoutMs: 20_000, signal: controller.signal })
   const folder = await folderWith({})
   execFileSync('mkfifo', [join(folder, 'pipe')])
-  const both = Promise.all([errorOf(interruptible(command('sleep', '30'))), errorOf(interruptible(file(join(folder, 'pipe'))))])
+  const both = Promise.all([
+    errorOf(interruptible(command('sleep', '30'))),
+    errorOf(interruptible(file(join(folder, 'pipe')))),
+  ])
   setTimeout(() => controller.abort(), 100)
   expect((await both).map((text) => text.split(':')[0])).toEqual(['INTERRUPTED', 'INTERRUPTED'])
 })
 
 test('a certificate file must hold one', async () => {
-  const folder = await folderWith({ 'ca.pem': '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n', 'key.pem': 'x' })
+  const folder = await folderWith({
+    'ca.pem': '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n',
+    'key.pem': 'x',
+  })
   expect(await readCertificates({ path: join(folder, 'ca.pem'), at })).toContain('BEGIN CERTIFICATE')
   expect((await errorOf(readCertificates({ path: join(folder, 'key.pem'), at }))).replace(folder, 'FOLDER')).toBe(
     'CONFIGURATION: the certificate file FOLDER/key.pem (testops-admin.yaml:4) cannot be used: it holds no certificate in PEM form',

@@ -21,7 +21,12 @@ test.each([
 test.each([
   ['no choice', two, undefined, 'CONFIGURATION: FILE has several deployments and no `current`'],
   ['a name that is nearly right', two, 'stagin', 'USAGE: no deployment `stagin` in FILE; did you mean `staging`?'],
-  ['a name that is nearly the practice deployment', two, 'labb', 'USAGE: no deployment `labb` in FILE; did you mean `lab`?'],
+  [
+    'a name that is nearly the practice deployment',
+    two,
+    'labb',
+    'USAGE: no deployment `labb` in FILE; did you mean `lab`?',
+  ],
   ['a name that is not', two, 'x', 'USAGE: no deployment `x` in FILE; the nearest are `prod`, `staging` or `lab`'],
 ])('%s', async (_, text, name, expected) => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
@@ -31,13 +36,18 @@ test.each([
 
 test('lab is the practice deployment, unless the configuration has one of that name', async () => {
   const folder = await folderWith({
-    'lab/testops-admin.yaml': 'deployments:\n  lab: {url: "http://127.0.0.1:1"}\n  lab-owner: {url: "http://127.0.0.1:3"}\n',
+    'lab/testops-admin.yaml':
+      'deployments:\n  lab: {url: "http://127.0.0.1:1"}\n  lab-owner: {url: "http://127.0.0.1:3"}\n',
     'state/testops-admin/lab/testops-admin.yaml': 'deployments:\n  lab: {url: "http://127.0.0.1:2"}\n',
     'own/testops-admin.yaml': 'deployments:\n  lab: {url: "http://own.example.org"}\n',
     'other/testops-admin.yaml': one,
     'empty/x': '',
   })
-  const urlIn = async (workingDirectory: string, environment: Record<string, string>, name = 'lab'): Promise<string | undefined> => {
+  const urlIn = async (
+    workingDirectory: string,
+    environment: Record<string, string>,
+    name = 'lab',
+  ): Promise<string | undefined> => {
     const request = {
       name,
       environment: { HOME: folder, ...environment },
@@ -49,7 +59,9 @@ test('lab is the practice deployment, unless the configuration has one of that n
   expect(await urlIn('other', { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') })).toBe('http://127.0.0.1:1')
   expect(await urlIn('empty', { XDG_STATE_HOME: join(folder, 'state') })).toBe('http://127.0.0.1:2')
   expect(await urlIn('other', { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') }, 'lab-owner')).toBe('http://127.0.0.1:3')
-  expect(await errorOf(urlIn('other', { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') }, 'lab-guest'))).toMatch(/^USAGE: no deployment `lab-guest` in /)
+  expect(await errorOf(urlIn('other', { TESTOPS_ADMIN_LAB_DIR: join(folder, 'lab') }, 'lab-guest'))).toMatch(
+    /^USAGE: no deployment `lab-guest` in /,
+  )
   expect(await errorOf(urlIn('empty', {}))).toBe(
     `CONFIGURATION: no deployment \`lab\`: the practice deployment is not up (no ${folder}/.local/state/testops-admin/lab/testops-admin.yaml)`,
   )

@@ -5,7 +5,9 @@ import { loadConfiguration } from '../../../src/runtime/index.ts'
 import { folderWith } from '../folder.ts'
 
 test('the template in templates/ is the one that the schema makes', async () => {
-  await expect(configurationTemplate()).toMatchFileSnapshot(join(import.meta.dirname, '../../../templates/testops-admin.yaml'))
+  await expect(configurationTemplate()).toMatchFileSnapshot(
+    join(import.meta.dirname, '../../../templates/testops-admin.yaml'),
+  )
 })
 
 test('the template is a configuration as it stands', async () => {
@@ -16,7 +18,9 @@ test('the template is a configuration as it stands', async () => {
 
 test('the template is one, too, without its comment signs', async () => {
   // `commands` stands in the place of `unit`
-  const text = configurationTemplate().replace(/^ +unit: .*\n/m, '').replace(/^( {4,})# (?=.*:)/gm, '$1')
+  const text = configurationTemplate()
+    .replace(/^ +unit: .*\n/m, '')
+    .replace(/^( {4,})# (?=.*:)/gm, '$1')
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
   const { settings } = await loadConfiguration({ environment: {}, workingDirectory })
   const sections = configurationKeys()

@@ -6,7 +6,11 @@ import { clear, situation } from './situation.ts'
 const vendor = { prefix: 'ACME', package: 'ORG_ACME' }
 
 test.each([
-  ['url: https://testops.example.org/base/', {}, { baseUrl: 'https://testops.example.org/base', apiToken: null, ca: null }],
+  [
+    'url: https://testops.example.org/base/',
+    {},
+    { baseUrl: 'https://testops.example.org/base', apiToken: null, ca: null },
+  ],
   [
     'apiToken: {env: PASSWORD}',
     { ACME_ENDPOINT: 'http://testops.example.org:8080/' },

@@ -69,7 +69,10 @@ test.each([
 })
 
 test.each([
-  [{}, "NOT_CONFIGURED: no message broker is configured for `prod`: set `broker.url` (the service's settings name none)"],
+  [
+    {},
+    "NOT_CONFIGURED: no message broker is configured for `prod`: set `broker.url` (the service's settings name none)",
+  ],
   [
     { SPRING_PROFILES_ACTIVE: 'kubernetes, sqs' },
     'NOT_CONFIGURED: the service uses SQS (SPRING_PROFILES_ACTIVE names `sqs`): there is no broker to look at',

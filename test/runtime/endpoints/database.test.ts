@@ -34,8 +34,14 @@ test.each([
     'jdbc:postgresql://h/d?ssl=true&sslfactory=org.postgresql.ssl.NonValidatingFactory',
     { ...plain, hosts: [{ host: 'h', port: 5432 }], database: 'd', tlsMode: 'require' },
   ],
-  ['jdbc:postgresql://h/d?ssl=true', { ...plain, hosts: [{ host: 'h', port: 5432 }], database: 'd', tlsMode: 'verify' }],
-  ['jdbc:postgresql://h/d?sslmode=disable', { ...plain, hosts: [{ host: 'h', port: 5432 }], database: 'd', tlsMode: 'disable' }],
+  [
+    'jdbc:postgresql://h/d?ssl=true',
+    { ...plain, hosts: [{ host: 'h', port: 5432 }], database: 'd', tlsMode: 'verify' },
+  ],
+  [
+    'jdbc:postgresql://h/d?sslmode=disable',
+    { ...plain, hosts: [{ host: 'h', port: 5432 }], database: 'd', tlsMode: 'disable' },
+  ],
   ['jdbc:postgresql:d', { ...plain, hosts: [{ host: 'localhost', port: 5432 }], database: 'd' }],
   [
     'postgresql://us%40er:p%2Fw@h/d%20b',
@@ -79,10 +85,23 @@ test.each([
   [
     'the database of its Liquibase alone is looked at, too',
     '',
-    { ...service, SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db2/migrations', SPRING_LIQUIBASE_USER: 'migrator', SPRING_LIQUIBASE_PASSWORD: 'm' },
-    [main, { ...main, hosts: [{ host: 'db2', port: 5432 }], database: 'migrations', user: 'migrator', password: 'secret m' }],
+    {
+      ...service,
+      SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db2/migrations',
+      SPRING_LIQUIBASE_USER: 'migrator',
+      SPRING_LIQUIBASE_PASSWORD: 'm',
+    },
+    [
+      main,
+      { ...main, hosts: [{ host: 'db2', port: 5432 }], database: 'migrations', user: 'migrator', password: 'secret m' },
+    ],
   ],
-  ['the address of its Liquibase is the same', '', { ...service, SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db:5432/testops' }, [main]],
+  [
+    'the address of its Liquibase is the same',
+    '',
+    { ...service, SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db:5432/testops' },
+    [main],
+  ],
   ['the address of its Liquibase is not understood', '', { ...service, SPRING_LIQUIBASE_URL: '${LIQUIBASE}' }, [main]],
   [
     'the configuration names the database, and its Liquibase has another user',
@@ -114,7 +133,12 @@ test.each([
     service,
     [{ ...main, user: 'doctor', password: 'secret of-configuration' }],
   ],
-  ['a user of its own without password', 'database: {user: doctor}', service, [{ ...main, user: 'doctor', password: null }]],
+  [
+    'a user of its own without password',
+    'database: {user: doctor}',
+    service,
+    [{ ...main, user: 'doctor', password: null }],
+  ],
   [
     'a list',
     'database: [{url: "postgresql://a/one"}, {url: "postgresql://u@b/two", ca: ca.pem}]',
@@ -136,7 +160,11 @@ test.each([
 })
 
 test.each([
-  ['', {}, "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings name none)"],
+  [
+    '',
+    {},
+    "NOT_CONFIGURED: no database is configured for `prod`: set `database.url` (the service's settings name none)",
+  ],
   [
     '',
     null,
@@ -154,5 +182,7 @@ test.each([
   ],
 ])('%s with %j', async (lines, settings, expected) => {
   const workingContext = await situation(lines, settings)
-  expect((await errorOf(databaseEndpoints(workingContext))).replace(/at \/.*\/(testops-admin.yaml)/, 'at $1')).toBe(expected)
+  expect((await errorOf(databaseEndpoints(workingContext))).replace(/at \/.*\/(testops-admin.yaml)/, 'at $1')).toBe(
+    expected,
+  )
 })

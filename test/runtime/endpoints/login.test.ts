@@ -9,7 +9,11 @@ import { situation } from './situation.ts'
 
 type Settings = Readonly<Record<string, string>> | null
 
-const database = { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops', SPRING_DATASOURCE_PASSWORD: 'p' }
+const database = {
+  SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops',
+  SPRING_DATASOURCE_USERNAME: 'testops',
+  SPRING_DATASOURCE_PASSWORD: 'p',
+}
 const broker = { SPRING_RABBITMQ_HOST: 'mq', SPRING_RABBITMQ_USERNAME: 'testops', SPRING_RABBITMQ_PASSWORD: 'p' }
 const sessions = { SPRING_DATA_REDIS_HOST: 'redis', SPRING_DATA_REDIS_PASSWORD: 'p' }
 const unread = 'this version reads the service on platform `host` only'
@@ -29,10 +33,25 @@ test.each<[what: string, lines: string, settings: Settings, login: Login]>([
     { ...database, SPRING_DATASOURCE_PASSWORD: same },
     service,
   ],
-  ['another user', 'database: {user: doctor, password: {env: PASSWORD}}', { ...database, SPRING_DATASOURCE_PASSWORD: same }, own],
+  [
+    'another user',
+    'database: {user: doctor, password: {env: PASSWORD}}',
+    { ...database, SPRING_DATASOURCE_PASSWORD: same },
+    own,
+  ],
   ['a user of its own, where the service tells nothing of a database', 'database: {url: "postgresql://h/d"}', {}, own],
-  ['no password, where the settings cannot be had', 'database: {url: "postgresql://u@h/d"}', null, { isService: false, unread }],
-  ['a password, where the settings cannot be had', 'database: {url: "postgresql://u@h/d", password: {env: PASSWORD}}', null, own],
+  [
+    'no password, where the settings cannot be had',
+    'database: {url: "postgresql://u@h/d"}',
+    null,
+    { isService: false, unread },
+  ],
+  [
+    'a password, where the settings cannot be had',
+    'database: {url: "postgresql://u@h/d", password: {env: PASSWORD}}',
+    null,
+    own,
+  ],
 ])("the database's login: %s", async (_, lines, settings, login) => {
   expect((await databaseEndpoints(await situation(lines, settings)))[0].login).toEqual(login)
 })
@@ -50,7 +69,12 @@ test.each<[what: string, lines: string, settings: Settings, login: Login]>([
   ['guest, where the service has a user', 'broker: {url: "amqp://guest@tunnel"}', broker, own],
   ['guest, where the service tells nothing of a broker', 'broker: {url: "amqp://tunnel"}', {}, own],
   ["the service's user with another password", 'broker: {password: {env: PASSWORD}}', broker, own],
-  ['no password, where the settings cannot be had', 'broker: {url: "amqp://tunnel"}', null, { isService: false, unread }],
+  [
+    'no password, where the settings cannot be had',
+    'broker: {url: "amqp://tunnel"}',
+    null,
+    { isService: false, unread },
+  ],
 ])("the broker's login: %s", async (_, lines, settings, login) => {
   expect((await brokerEndpoint(await situation(lines, settings))).login).toEqual(login)
 })
@@ -59,7 +83,12 @@ test.each<[what: string, lines: string, settings: Settings, login: Login]>([
   ["the service's", '', sessions, service],
   ['none, as the service', 'sessions: {url: "redis://tunnel"}', { SPRING_DATA_REDIS_HOST: 'redis' }, service],
   ['none, where the service tells nothing of a store', 'sessions: {url: "redis://tunnel"}', {}, own],
-  ["a password that is not the service's", 'sessions: {url: "redis://tunnel", password: {env: PASSWORD}}', sessions, own],
+  [
+    "a password that is not the service's",
+    'sessions: {url: "redis://tunnel", password: {env: PASSWORD}}',
+    sessions,
+    own,
+  ],
   ['none, where the settings cannot be had', 'sessions: {url: "redis://tunnel"}', null, { isService: false, unread }],
 ])("the session store's login: %s", async (_, lines, settings, login) => {
   expect((await sessionsEndpoint(await situation(lines, settings))).login).toEqual(login)
@@ -69,13 +98,28 @@ test.each<[what: string, code: AdminError['code'], login: Login, isOwn: boolean,
   ["the service's password", 'UNAUTHENTICATED', service, false, ['look']],
   ['another password', 'UNAUTHENTICATED', own, true, ['look']],
   ['a user who may not', 'FORBIDDEN', own, true, ['look']],
-  ['a password that is not known', 'UNAUTHENTICATED', { isService: false, unread }, true, ['look', `no password is configured, and ${unread}`]],
+  [
+    'a password that is not known',
+    'UNAUTHENTICATED',
+    { isService: false, unread },
+    true,
+    ['look', `no password is configured, and ${unread}`],
+  ],
   ['nothing that a login has to do with', 'UNREACHABLE', own, false, ['look']],
 ])('what is refused is %s', async (_, code, login, isOwn, suggestions) => {
   const cause = new Error('said')
-  const error: unknown = await toldByLogin(login, Promise.reject(new AdminError(code, 'refused', ['look'], { cause }))).catch((thrown: unknown) => thrown)
+  const error: unknown = await toldByLogin(
+    login,
+    Promise.reject(new AdminError(code, 'refused', ['look'], { cause })),
+  ).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(AdminError)
-  expect(error).toMatchObject({ code, message: 'refused', suggestions, cause, obstacle: isOwn ? { kind: 'login' } : null })
+  expect(error).toMatchObject({
+    code,
+    message: 'refused',
+    suggestions,
+    cause,
+    obstacle: isOwn ? { kind: 'login' } : null,
+  })
 })
 
 test('what is opened, and bugs, pass', async () => {

@@ -48,7 +48,13 @@ test.each([
       SPRING_DATA_REDIS_SENTINEL_PASSWORD: 'sp',
       SPRING_DATA_REDIS_PASSWORD: 'p',
     },
-    { ...usual, host: 's1', port: 26_379, password: 'secret p', sentinel: { master: 'm', nodes, password: 'secret sp' } },
+    {
+      ...usual,
+      host: 's1',
+      port: 26_379,
+      password: 'secret p',
+      sentinel: { master: 'm', nodes, password: 'secret sp' },
+    },
   ],
   [
     'a cluster',
@@ -84,14 +90,23 @@ test.each([
     'a configured cluster under TLS',
     'sessions: {cluster: ["s1:26379", "s2:26380"], ca: ca.pem}',
     null,
-    { ...usual, host: 's1', port: 26_379, cluster: nodes, tls: { mode: 'verify', ca: '-----BEGIN CERTIFICATE-----\n' } },
+    {
+      ...usual,
+      host: 's1',
+      port: 26_379,
+      cluster: nodes,
+      tls: { mode: 'verify', ca: '-----BEGIN CERTIFICATE-----\n' },
+    },
   ],
 ])('%s', async (_, lines, settings, expected) => {
   expect(clear(withoutLogin(await sessionsEndpoint(await situation(lines, settings))))).toEqual(expected)
 })
 
 test.each([
-  [{}, "NOT_CONFIGURED: no session store is configured for `prod`: set `sessions.url` (the service's settings name none)"],
+  [
+    {},
+    "NOT_CONFIGURED: no session store is configured for `prod`: set `sessions.url` (the service's settings name none)",
+  ],
   [
     { SPRING_DATA_REDIS_HOST: 'h', SPRING_DATA_REDIS_DATABASE: 'x' },
     "CONFIGURATION: the service's setting SPRING_DATA_REDIS_DATABASE is no number",

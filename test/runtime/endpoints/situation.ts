@@ -7,7 +7,10 @@ import type { EndpointContext, Login } from '../../../src/runtime/endpoints/cont
 import { folderWith } from '../folder.ts'
 
 /** What endpoints are made of: the configuration's lines under the deployment, and the service's own settings. */
-export async function situation(lines: string, settings: Readonly<Record<string, string>> | null = {}): Promise<EndpointContext> {
+export async function situation(
+  lines: string,
+  settings: Readonly<Record<string, string>> | null = {},
+): Promise<EndpointContext> {
   const workingDirectory = await folderWith({
     'testops-admin.yaml': `deployments:\n  prod:\n    accessLog: {file: access.log}\n${lines.replace(/^/gm, '    ')}\n`,
     'ca.pem': '-----BEGIN CERTIFICATE-----\n',
@@ -20,14 +23,20 @@ export async function situation(lines: string, settings: Readonly<Record<string,
     async environment() {
       if (!settings) throw new AdminError('NOT_CONFIGURED', 'this version reads the service on platform `host` only')
       return new Map(
-        Object.entries(settings).map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]),
+        Object.entries(settings).map(([name, value]) => [
+          name,
+          isSecretSetting(name, value) ? new Secret(value) : value,
+        ]),
       )
     },
   }
 }
 
 /** An endpoint but for whose login it has. */
-export function withoutLogin<Endpoint extends { login: Login }>({ login: _, ...endpoint }: Endpoint): Omit<Endpoint, 'login'> {
+export function withoutLogin<Endpoint extends { login: Login }>({
+  login: _,
+  ...endpoint
+}: Endpoint): Omit<Endpoint, 'login'> {
   return endpoint
 }
 

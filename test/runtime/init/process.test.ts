@@ -4,7 +4,12 @@ import { findProcesses } from '../../../src/runtime/init/process.ts'
 
 /** What a configuration would say of the database, out of the environment of a process that is called as Java is. */
 async function databaseOf(url: string): Promise<unknown> {
-  const env = { PATH: process.env.PATH, ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600', SPRING_DATASOURCE_URL: url, SPRING_DATASOURCE_USERNAME: 'tms' }
+  const env = {
+    PATH: process.env.PATH,
+    ALLURE_JWT_ACCESS_TOKEN_VALIDITY_SECONDS: '3600',
+    SPRING_DATASOURCE_URL: url,
+    SPRING_DATASOURCE_USERNAME: 'tms',
+  }
   const child = spawn('sleep', ['60'], { argv0: 'java', env, stdio: 'ignore' })
   try {
     await new Promise((resolve) => child.once('spawn', resolve))

@@ -16,7 +16,10 @@ afterEach(() => rmSync(place, { recursive: true, force: true }))
 
 const text = 'All files have been processed: indexed [17], processed [0], errors [17]\n'
 /** by zstd 1.5.4, which need not be on this machine */
-const zstd = Buffer.from('KLUv/QRo9QEA4kMNEaAvBvjlZ+W1SYAbXnDUb5MHAJFxXKmk9A5IHAdExjH7PYvPhb3WL0mn4698m5zr4WuG0AQBAORtlgGg2bPz', 'base64')
+const zstd = Buffer.from(
+  'KLUv/QRo9QEA4kMNEaAvBvjlZ+W1SYAbXnDUb5MHAJFxXKmk9A5IHAdExjH7PYvPhb3WL0mn4698m5zr4WuG0AQBAORtlgGg2bPz',
+  'base64',
+)
 const written = (content: Buffer): string => {
   const file = join(place, 'agent.log')
   writeFileSync(file, content)
@@ -62,9 +65,16 @@ test('it has to be there, a file, and of a kind that is known', async () => {
   const [log, bzip2] = [written(Buffer.from(text)), join(place, 'old log.bz2')]
   writeFileSync(bzip2, 'BZh91AY')
   const next = 'testops-admin lint-results DIR --agent-log FILE   # what the plugin or uploader printed'
-  await expect(agentLogs([log, join(place, 'none.log')])).rejects.toMatchObject({ code: 'USAGE', message: `there is no file ${place}/none.log`, suggestions: [next] })
+  await expect(agentLogs([log, join(place, 'none.log')])).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `there is no file ${place}/none.log`,
+    suggestions: [next],
+  })
   await expect(agentLogs([join(log, 'b')])).rejects.toMatchObject({ code: 'USAGE' })
-  await expect(agentLogs([place])).rejects.toMatchObject({ code: 'USAGE', message: `${place} is a folder, and no log of an agent` })
+  await expect(agentLogs([place])).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `${place} is a folder, and no log of an agent`,
+  })
   await expect(agentLogs([bzip2])).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: `${bzip2} is compressed by bzip2, which this program does not unpack`,

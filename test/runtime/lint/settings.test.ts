@@ -14,13 +14,23 @@ const write = (name: string, text: string): void => {
   mkdirSync(dirname(join(place, name)), { recursive: true })
   writeFileSync(join(place, name), text)
 }
-const settings = async (directories: string[], file: string | null = null, home = '/nowhere'): ReturnType<typeof lintSettings> => lintSettings({ file, directories, workingDirectory: place, home })
+const settings = async (
+  directories: string[],
+  file: string | null = null,
+  home = '/nowhere',
+): ReturnType<typeof lintSettings> => lintSettings({ file, directories, workingDirectory: place, home })
 
 test('everything that may stand there', async () => {
-  write('.testops-lint.yaml', 'rules:\n  long-field: off\n  name-collision: error\nmax-warnings: 5\nprevious: old/results\nagent-log: [one.log, /var/two.log]\nchanging: [started, BUILD_ID]\n')
+  write(
+    '.testops-lint.yaml',
+    'rules:\n  long-field: off\n  name-collision: error\nmax-warnings: 5\nprevious: old/results\nagent-log: [one.log, /var/two.log]\nchanging: [started, BUILD_ID]\n',
+  )
   expect(await settings(['results'])).toEqual({
     file: '.testops-lint.yaml',
-    rules: new Map([['long-field', 'off'], ['name-collision', 'error']]),
+    rules: new Map([
+      ['long-field', 'off'],
+      ['name-collision', 'error'],
+    ]),
     maxWarnings: 5,
     previous: join(place, 'old/results'),
     agentLogs: [join(place, 'one.log'), '/var/two.log'],
@@ -69,11 +79,14 @@ describe('where it is looked for', () => {
     const real = realpathSync(join(place, 'a', target))
     await expect(found).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: 'the settings a/.testops-lint.yaml are a symbolic link that leads out of its folder, and was not followed',
+      message:
+        'the settings a/.testops-lint.yaml are a symbolic link that leads out of its folder, and was not followed',
       suggestions: [`--settings ${real}   # if it is meant`, '--settings none   # judge without any'],
     })
     // named, it is the user's word
-    await expect(settings(['a/b'], 'a/.testops-lint.yaml')).rejects.toMatchObject({ message: expect.stringContaining('is not valid YAML') as string })
+    await expect(settings(['a/b'], 'a/.testops-lint.yaml')).rejects.toMatchObject({
+      message: expect.stringContaining('is not valid YAML') as string,
+    })
   })
 
   test('several directories must have one', async () => {
@@ -103,11 +116,17 @@ describe('what is wrong is told with its line', () => {
     ['rules: {\n', '.testops-lint.yaml:1 is not valid YAML: '],
   ])('%j', async (text, message) => {
     write('.testops-lint.yaml', text)
-    await expect(settings(['.'])).rejects.toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining(message) as string })
+    await expect(settings(['.'])).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      message: expect.stringContaining(message) as string,
+    })
   })
 
   test('all at once, in the order of the file', async () => {
-    write('.testops-lint.yaml', 'rules:\n  orphan: off\n  bad-json: bad\nmax-warnings: -1\nprevious: 5\nextra: 1\nagent-log: [a.log, ""]\nchanging: []\n')
+    write(
+      '.testops-lint.yaml',
+      'rules:\n  orphan: off\n  bad-json: bad\nmax-warnings: -1\nprevious: 5\nextra: 1\nagent-log: [a.log, ""]\nchanging: []\n',
+    )
     await expect(settings(['.'])).rejects.toMatchObject({
       code: 'CONFIGURATION',
       suggestions: [],
@@ -126,7 +145,9 @@ describe('what is wrong is told with its line', () => {
 
   test('of very many the first ones', async () => {
     write('.testops-lint.yaml', `rules: {${Array.from({ length: 100 }, (_, at) => `x${at}: off`).join(', ')}}`)
-    await expect(settings(['.'])).rejects.toThrow(/^there are 100 mistakes(?:\n- `rules\.x\d+` at .*){20}\n- and 80 more$/)
+    await expect(settings(['.'])).rejects.toThrow(
+      /^there are 100 mistakes(?:\n- `rules\.x\d+` at .*){20}\n- and 80 more$/,
+    )
   })
 
   test.each<[string, string]>([

@@ -12,14 +12,21 @@ const accounts = accountsIn(
 )
 
 function circle(own: Partial<Circle> = {}): Circle {
-  return { owners: new Set([1000, 0]), isPrivate: (gid) => [1000, 0].some((uid) => accounts.isPrivateGroup(gid, uid)), hasList: () => false, isReadOnly: () => false, ...own }
+  return {
+    owners: new Set([1000, 0]),
+    isPrivate: (gid) => [1000, 0].some((uid) => accounts.isPrivateGroup(gid, uid)),
+    hasList: () => false,
+    isReadOnly: () => false,
+    ...own,
+  }
 }
 
 function entry(own: Partial<Entry> = {}): Entry {
   return { path: '/srv/a/file', role: 'target', isFolder: false, uid: 1000, gid: 1000, mode: 0o100644, ...own }
 }
 
-const folder = (own: Partial<Entry>): Entry => entry({ path: '/srv/a', role: 'folder', isFolder: true, mode: 0o40755, ...own })
+const folder = (own: Partial<Entry>): Entry =>
+  entry({ path: '/srv/a', role: 'folder', isFolder: true, mode: 0o40755, ...own })
 
 test.each<[what: string, entry: Entry, circle: Circle, why: string | null]>([
   ['our file', entry(), circle(), null],
@@ -31,23 +38,53 @@ test.each<[what: string, entry: Entry, circle: Circle, why: string | null]>([
   ['open to others and not to the group', entry({ mode: 0o100602 }), circle(), 'everybody'],
   ['umask 002 with a group of our own', entry({ mode: 0o100664 }), circle(), null],
   ["root's own group", entry({ uid: 0, gid: 0, mode: 0o100664 }), circle(), null],
-  ['the same with a list of access rights, of which the bits are the mask', entry({ mode: 0o100664 }), circle({ hasList: () => true }), 'list'],
+  [
+    'the same with a list of access rights, of which the bits are the mask',
+    entry({ mode: 0o100664 }),
+    circle({ hasList: () => true }),
+    'list',
+  ],
   ['a list whose mask allows no writing', entry({ mode: 0o100644 }), circle({ hasList: () => true }), null],
   ['a group with others in it', entry({ gid: 2000, mode: 0o100664 }), circle(), 'group'],
   ["another user's group", entry({ gid: 1001, mode: 0o100664 }), circle(), 'group'],
   ['a group that nobody knows', entry({ gid: 4711, mode: 0o100664 }), circle(), 'group'],
-  ['open to all on a read-only mount, as a ConfigMap in a pod', entry({ uid: 0, gid: 0, mode: 0o100777 }), circle({ isReadOnly: () => true }), null],
-  ["another user's on a read-only mount: who wrote it before?", entry({ uid: 1001 }), circle({ isReadOnly: () => true }), 'owner'],
-  ['under sudo, the file of the user who called it', entry({ uid: 1001 }), circle({ owners: new Set([0, 1001]) }), null],
+  [
+    'open to all on a read-only mount, as a ConfigMap in a pod',
+    entry({ uid: 0, gid: 0, mode: 0o100777 }),
+    circle({ isReadOnly: () => true }),
+    null,
+  ],
+  [
+    "another user's on a read-only mount: who wrote it before?",
+    entry({ uid: 1001 }),
+    circle({ isReadOnly: () => true }),
+    'owner',
+  ],
+  [
+    'under sudo, the file of the user who called it',
+    entry({ uid: 1001 }),
+    circle({ owners: new Set([0, 1001]) }),
+    null,
+  ],
   ['a link, whose mode means nothing', entry({ role: 'link', mode: 0o120777 }), circle(), null],
   ["another user's link", entry({ role: 'link', uid: 1001, mode: 0o120777 }), circle(), 'owner'],
   ['a folder of our own', folder({}), circle(), null],
   ["another user's folder", folder({ uid: 1001 }), circle(), 'owner'],
-  ["another user's sticky folder: its owner may move what is in it", folder({ uid: 1001, mode: 0o41777 }), circle(), 'owner'],
+  [
+    "another user's sticky folder: its owner may move what is in it",
+    folder({ uid: 1001, mode: 0o41777 }),
+    circle(),
+    'owner',
+  ],
   ['/tmp', folder({ uid: 0, gid: 0, mode: 0o41777 }), circle(), null],
   ['/tmp without its sticky bit', folder({ uid: 0, gid: 0, mode: 0o40777 }), circle(), 'everybody'],
   ['a folder of a group', folder({ gid: 2000, mode: 0o40775 }), circle(), 'group'],
-  ['a sticky folder as the state folder: others may put runs into it', folder({ role: 'target', mode: 0o41777 }), circle(), 'everybody'],
+  [
+    'a sticky folder as the state folder: others may put runs into it',
+    folder({ role: 'target', mode: 0o41777 }),
+    circle(),
+    'everybody',
+  ],
 ])('%s', (_, judged, within, why) => {
   expect(flawOf(judged, within)?.why ?? null).toBe(why)
 })
@@ -119,12 +156,37 @@ test.each<[what: string, entries: Entry[], why: string, mends: string[]]>([
   ["another user's file", [entry({ uid: 1001 })], 'user `bob` owns it', ['sudo chown -h 1000 /srv/a/file']],
   ['a user without a name', [entry({ uid: 4711 })], 'user 4711 owns it', ['sudo chown -h 1000 /srv/a/file']],
   ['open to all', [entry({ mode: 0o100666 })], 'every user may write it (mode 0666)', ['chmod go-w /srv/a/file']],
-  ['of a group', [entry({ mode: 0o100664, gid: 2000 })], 'group `ops` may write it (mode 0664)', ['chmod go-w /srv/a/file']],
-  ['file and folder', [folder({ mode: 0o40777 }), entry({ mode: 0o100666 })], 'every user may write it (mode 0666); every user may write its folder /srv/a (mode 0777)', ['chmod go-w /srv/a /srv/a/file']],
-  ["root's folder for all", [folder({ uid: 0, gid: 0, mode: 0o40777 })], 'every user may write its folder /srv/a (mode 0777)', ['sudo chmod +t /srv/a']],
+  [
+    'of a group',
+    [entry({ mode: 0o100664, gid: 2000 })],
+    'group `ops` may write it (mode 0664)',
+    ['chmod go-w /srv/a/file'],
+  ],
+  [
+    'file and folder',
+    [folder({ mode: 0o40777 }), entry({ mode: 0o100666 })],
+    'every user may write it (mode 0666); every user may write its folder /srv/a (mode 0777)',
+    ['chmod go-w /srv/a /srv/a/file'],
+  ],
+  [
+    "root's folder for all",
+    [folder({ uid: 0, gid: 0, mode: 0o40777 })],
+    'every user may write its folder /srv/a (mode 0777)',
+    ['sudo chmod +t /srv/a'],
+  ],
   // bob could put another file there at once
-  ["another user's folder", [folder({ uid: 1001 }), entry({ uid: 1001 })], 'user `bob` owns it; user `bob` owns its folder /srv/a', []],
-  ['a name for a shell', [entry({ path: "/srv/$(id)/it's", mode: 0o100666 })], 'every user may write it (mode 0666)', [`chmod go-w '/srv/$(id)/it'\\''s'`]],
+  [
+    "another user's folder",
+    [folder({ uid: 1001 }), entry({ uid: 1001 })],
+    'user `bob` owns it; user `bob` owns its folder /srv/a',
+    [],
+  ],
+  [
+    'a name for a shell',
+    [entry({ path: "/srv/$(id)/it's", mode: 0o100666 })],
+    'every user may write it (mode 0666)',
+    [`chmod go-w '/srv/$(id)/it'\\''s'`],
+  ],
 ])('%s: why, and what to type', (_, entries, why, mends) => {
   const flaws = entries.map((it) => flawOf(it, circle())).filter((it) => it !== null)
   expect({ why: whyDistrusted(flaws, accounts), mends: mendsOf(flaws, 1000) }).toEqual({ why, mends })

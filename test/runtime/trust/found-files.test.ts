@@ -13,23 +13,47 @@ test.each([
   ['its variables', '.env', {}],
   ['what its variables name as compose file', 'named.yml', { '.env': 'COMPOSE_FILE=named.yml\n' }],
 ])('%s, found and not named, is refused where others may write it', async (_, open, files) => {
-  const folder = await folderWith({ 'docker-compose.yml': 'services: {}\n', 'named.yml': 'services: {}\n', '.env': 'A=1\n', ...files })
+  const folder = await folderWith({
+    'docker-compose.yml': 'services: {}\n',
+    'named.yml': 'services: {}\n',
+    '.env': 'A=1\n',
+    ...files,
+  })
   expect(await projectAt(folder, {})).not.toBe(null)
   await chmod(join(folder, open), 0o666)
-  await expect(projectAt(folder, {})).rejects.toMatchObject({ code: 'CONFIGURATION', message: `the compose file ${folder}/${open} is not trusted: every user may write it (mode 0666)` })
+  await expect(projectAt(folder, {})).rejects.toMatchObject({
+    code: 'CONFIGURATION',
+    message: `the compose file ${folder}/${open} is not trusted: every user may write it (mode 0666)`,
+  })
   // the operator's own word
   expect(await projectAt(folder, { COMPOSE_FILE: join(folder, 'docker-compose.yml') })).not.toBe(null)
 })
 
 test('settings of lint-results that others may write are read, and name no file outside their folder', async () => {
-  const folder = await folderWith({ 'a/.testops-lint.yaml': 'agent-log: agent.log\n', 'b/.testops-lint.yaml': 'agent-log: ../secret\n', 'c/.testops-lint.yaml': 'previous: link\n', secret: 'x', 'a/agent.log': '' })
+  const folder = await folderWith({
+    'a/.testops-lint.yaml': 'agent-log: agent.log\n',
+    'b/.testops-lint.yaml': 'agent-log: ../secret\n',
+    'c/.testops-lint.yaml': 'previous: link\n',
+    secret: 'x',
+    'a/agent.log': '',
+  })
   await symlink('../secret', join(folder, 'c/link'))
-  const read = async (of: string, environment = {}): ReturnType<typeof lintSettings> => lintSettings({ file: null, directories: [join(folder, of)], workingDirectory: folder, home: undefined, environment })
+  const read = async (of: string, environment = {}): ReturnType<typeof lintSettings> =>
+    lintSettings({
+      file: null,
+      directories: [join(folder, of)],
+      workingDirectory: folder,
+      home: undefined,
+      environment,
+    })
   for (const of of ['a', 'b', 'c']) expect(await read(of)).not.toBe(null)
   for (const of of ['a', 'b', 'c']) await chmod(join(folder, of, '.testops-lint.yaml'), 0o666)
   expect(await read('a')).toMatchObject({ agentLogs: [join(folder, 'a/agent.log')] })
   for (const of of ['b', 'c'])
-    await expect(read(of)).rejects.toMatchObject({ code: 'CONFIGURATION', message: `the settings at ${of}/.testops-lint.yaml:1 name a file outside their folder, and are not trusted: every user may write it (mode 0666)` })
+    await expect(read(of)).rejects.toMatchObject({
+      code: 'CONFIGURATION',
+      message: `the settings at ${of}/.testops-lint.yaml:1 name a file outside their folder, and are not trusted: every user may write it (mode 0666)`,
+    })
   expect(await read('b', { TESTOPS_ADMIN_TRUST: join(folder, 'b/.testops-lint.yaml') })).not.toBe(null)
 })
 
@@ -41,7 +65,10 @@ test('journals, kept secrets and locks that others may write are neither read no
   expect(await store.keptText!(run, 'former-A')).toBe('before')
 
   await chmod(secret, 0o622)
-  await expect(store.keptText!(run, 'former-A')).rejects.toMatchObject({ code: 'REFUSED', message: `the file ${secret} is not trusted: every user may write it (mode 0622)` })
+  await expect(store.keptText!(run, 'former-A')).rejects.toMatchObject({
+    code: 'REFUSED',
+    message: `the file ${secret} is not trusted: every user may write it (mode 0622)`,
+  })
   await chmod(secret, 0o600)
 
   for (const name of ['run.json', 'journal.jsonl']) {
@@ -54,11 +81,21 @@ test('journals, kept secrets and locks that others may write are neither read no
   await chmod(join(folder, 'prod'), 0o777)
   const lock = join(folder, 'prod/repair.lock')
   for (const work of [
-    async () => store.list(), async () => store.read(run), async () => store.reopen(run), async () => store.keptText!(run, 'former-A'),
-    async () => store.keep!(run, 'former-B', 'x'), async () => store.remove(run), async () => store.begin(recordOf()),
-    async () => localOperator(lock), async () => localLock(lock, { who: 'me', what: 'x' }).take(),
+    async () => store.list(),
+    async () => store.read(run),
+    async () => store.reopen(run),
+    async () => store.keptText!(run, 'former-A'),
+    async () => store.keep!(run, 'former-B', 'x'),
+    async () => store.remove(run),
+    async () => store.begin(recordOf()),
+    async () => localOperator(lock),
+    async () => localLock(lock, { who: 'me', what: 'x' }).take(),
   ])
-    await expect(work()).rejects.toMatchObject({ code: 'REFUSED', exitCode: 4, message: expect.stringContaining('every user may write') as string })
+    await expect(work()).rejects.toMatchObject({
+      code: 'REFUSED',
+      exitCode: 4,
+      message: expect.stringContaining('every user may write') as string,
+    })
   await chmod(join(folder, 'prod'), 0o700)
   expect(await store.keptText!(run, 'former-A')).toBe('before')
 })

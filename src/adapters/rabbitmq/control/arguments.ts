@@ -1,8 +1,8 @@
 import { shownBytes } from '../../../knowledge/broker.ts'
 
 /**
- * Whole numbers as Java's clients send them, int or long: for bindings, the width is a part of what they are, and amqplib would
- * take the shortest that holds the number.
+ * Whole numbers as Java's clients send them, int or long: for bindings, the width is a part of what they are, and
+ * amqplib would take the shortest that holds the number.
  */
 export function typedArguments(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return widened(given, (value) => (holds(32, value) ? 'int32' : 'int64'))

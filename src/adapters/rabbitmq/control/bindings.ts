@@ -28,7 +28,10 @@ export async function unbindAll({ link, endpoint }: On, bindings: readonly Bindi
   )
 }
 
-async function bindOne(channel: Channel, { source, destination, destinationKind, routingKey, arguments: given, typed: known }: Binding): Promise<void> {
+async function bindOne(
+  channel: Channel,
+  { source, destination, destinationKind, routingKey, arguments: given, typed: known }: Binding,
+): Promise<void> {
   const typed = known ? withBytes(known) : typedArguments(given)
   if (destinationKind === 'queue') await channel.bindQueue(destination, source, routingKey, typed)
   else await channel.bindExchange(destination, source, routingKey, typed)

@@ -11,7 +11,10 @@ import { declareQueues, deleteQueues, purge } from './queues.ts'
 import { tryRights } from './rights.ts'
 
 /** Changes a virtual host over AMQP alone, so that it needs no plugin. Opens nothing yet; all is tried on first use. */
-export function openBrokerControl(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Opened<BrokerControl> {
+export function openBrokerControl(
+  endpoint: BrokerEndpoint,
+  { timeoutMs }: { timeoutMs: number },
+): Opened<BrokerControl> {
   const peer = brokerPeer(endpoint)
   const link = brokerLink(endpoint, peer, timeoutMs)
   const on = { link, endpoint }
@@ -44,7 +47,9 @@ export function openBrokerControl(endpoint: BrokerEndpoint, { timeoutMs }: { tim
       heldBack: async (queue) => kept.heldBack(queue),
       release: async (queue) => held(async () => kept.release(queue)),
       async mover() {
-        moving ??= import('../messages/index.ts').then(async ({ openMessageMover }) => openMessageMover(endpoint, { timeoutMs }))
+        moving ??= import('../messages/index.ts').then(async ({ openMessageMover }) =>
+          openMessageMover(endpoint, { timeoutMs }),
+        )
         try {
           return (await moving).source
         } catch (error) {

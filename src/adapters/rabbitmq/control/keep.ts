@@ -10,7 +10,10 @@ import { refusal } from '../refusal.ts'
 import { replyOf } from '../reply.ts'
 
 const heartbeatSeconds = 30
-/** A broker closes the channel of a consumer that holds a message for too long, after 30 minutes unless it is set otherwise. */
+/**
+ * A broker closes the channel of a consumer that holds a message for too long, after 30 minutes unless it is set
+ * otherwise.
+ */
 const renewalMs = 8 * 60_000
 
 export interface Keeper {
@@ -70,7 +73,8 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
     return opened
   }
 
-  const watch = (on: Channel): void => void on.once('close', () => (on === channel ? fail(new Error('channel closed')) : undefined))
+  const watch = (on: Channel): void =>
+    void on.once('close', () => (on === channel ? fail(new Error('channel closed')) : undefined))
 
   /** The new consumers are there before the old ones go, so that each queue always has one. */
   const renew = async (): Promise<void> => {
@@ -128,7 +132,8 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       holdings.delete(queue)
       await within(on.cancel(holding.tag), what)
       if (holding.message) on.nack(holding.message, false, true)
-      // its answer comes after what was given back is in its place; with its only consumer, the queue itself may be gone
+      // its answer comes after what was given back is in its place; with its only consumer, the queue itself may be
+      // gone
       if (consumerCount > 1) await within(on.checkQueue(queue), what)
     },
     assertHeld() {

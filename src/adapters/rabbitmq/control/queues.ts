@@ -38,7 +38,9 @@ export async function declareQueues(
 
 function namesOfTransient(queues: readonly QueueDeclaration[]): string {
   const names = queues.filter(({ durable }) => !durable).map(({ name }) => name)
-  return names.length > shownNames ? `${names.slice(0, shownNames).join(', ')} and ${names.length - shownNames} more` : names.join(', ')
+  return names.length > shownNames
+    ? `${names.slice(0, shownNames).join(', ')} and ${names.length - shownNames} more`
+    : names.join(', ')
 }
 
 const shownNames = 5
@@ -62,10 +64,14 @@ export async function deleteQueues(on: On, queues: readonly Deletion[]): Promise
 }
 
 /**
- * Deletes where our own look allows it, and the broker's does, where it looks (`byBroker`). For quorum queues and streams it
- * does not, and closes the connection (540, SERVERS.md): unguardable.
+ * Deletes where our own look allows it, and the broker's does, where it looks (`byBroker`). For quorum queues and
+ * streams it does not, and closes the connection (540, SERVERS.md): unguardable.
  */
-async function guarded({ link, endpoint }: On, queues: readonly Deletion[], byBroker: boolean): Promise<(Deleted | 'unguardable')[]> {
+async function guarded(
+  { link, endpoint }: On,
+  queues: readonly Deletion[],
+  byBroker: boolean,
+): Promise<(Deleted | 'unguardable')[]> {
   return link.each<Deletion, Deleted | 'unguardable'>(
     queues,
     async (channel, { name, most }) => {

@@ -29,7 +29,8 @@ export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: strin
       ])
       return consumers.map((item) => consumer(item, vhost, channels, open))
     },
-    bindings: async () => (await ctl.list('list_bindings', '-p', vhost)).map(binding).filter(({ source }) => source !== ''),
+    bindings: async () =>
+      (await ctl.list('list_bindings', '-p', vhost)).map(binding).filter(({ source }) => source !== ''),
     async policies() {
       const [users, operators] = await Promise.all([
         ctl.list('list_policies', '-p', vhost),
@@ -39,7 +40,8 @@ export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: strin
     },
     connections: async () => (await connections()).map(connection),
     // asked of the connections themselves, so they do not lag
-    connectionsOf: async (user) => (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user),
+    connectionsOf: async (user) =>
+      (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user),
     tags: async () => strings((await ctl.list('list_users')).find((item) => item['user'] === user)?.['tags']),
     async deprecatedFeature(name) {
       const all = await ctl.listIfAny('list_deprecated_features')

@@ -8,7 +8,10 @@ import * as managed from '../items.ts'
 import { figure, text } from '../items.ts'
 import type { Item } from '../management.ts'
 
-/** What `rabbitmqctl` calls what: as the management API does, but for arguments and policies, and without naming the vhost. */
+/**
+ * What `rabbitmqctl` calls what: as the management API does, but for arguments and policies, and without naming the
+ * vhost.
+ */
 
 export function queue(item: Item, vhost: string): BrokerQueue {
   return { ...managed.queue(item), vhost, arguments: table(item['arguments'], `queue ${text(item, 'name')}`) }
@@ -32,7 +35,10 @@ export function binding(item: Item): Binding {
 
 export function policy(item: Item, isOperators: boolean): BrokerPolicy {
   const { definition } = item
-  return managed.policy(typeof definition === 'string' ? { ...item, definition: JSON.parse(definition) as unknown } : item, isOperators)
+  return managed.policy(
+    typeof definition === 'string' ? { ...item, definition: JSON.parse(definition) as unknown } : item,
+    isOperators,
+  )
 }
 
 export function connection(item: Item): BrokerConnection {
@@ -51,7 +57,8 @@ export function nodes(cluster: Item, status: Item, asked: string | null): Broker
   const running = strings(cluster['running_nodes'])
   const names = [...new Set([...strings(cluster['disk_nodes']), ...strings(cluster['ram_nodes']), ...running])]
   const alarms = Array.isArray(cluster['alarms']) ? cluster['alarms'].filter(isRecord) : []
-  const isRaised = (name: string, resource: string): boolean => alarms.some((it) => it['node'] === name && it['resource'] === resource)
+  const isRaised = (name: string, resource: string): boolean =>
+    alarms.some((it) => it['node'] === name && it['resource'] === resource)
   return names.map((name) => ({
     name,
     running: running.includes(name),
@@ -65,7 +72,9 @@ function figuresOf(status: Item): BrokerNode['figures'] {
   const memory = isRecord(status['memory']) ? status['memory'] : {}
   const total = isRecord(memory['total']) ? memory['total'] : {}
   const used = figure(total, text(memory, 'strategy'))
-  const [limit, free, least] = ['vm_memory_high_watermark_limit', 'disk_free', 'disk_free_limit'].map((name) => figure(status, name))
+  const [limit, free, least] = ['vm_memory_high_watermark_limit', 'disk_free', 'disk_free_limit'].map((name) =>
+    figure(status, name),
+  )
   if (used === null || limit == null || free == null || least == null) return null
   return { memoryUsedBytes: used, memoryLimitBytes: limit, diskFreeBytes: free, diskLimitBytes: least }
 }
@@ -87,11 +96,21 @@ const types: Readonly<Record<string, (held: unknown) => unknown>> = {
   void: () => null,
   binary: (held) => ({ '!': 'bytes', value: Buffer.from(String(held)).toString('base64') }),
   decimal: (held) => ({ '!': 'decimal', value: { places: (held as number[])[0], digits: (held as number[])[1] } }),
-  table: (held) => Object.fromEntries(entriesOf(held).map(([name, type, value]) => [String(name), types[String(type)]!(value)])),
+  table: (held) =>
+    Object.fromEntries(entriesOf(held).map(([name, type, value]) => [String(name), types[String(type)]!(value)])),
   ...Object.fromEntries(
-    Object.entries({ signedint: 'int32', long: 'int64', short: 'int16', byte: 'int8', unsignedint: 'uint32', unsignedshort: 'uint16', unsignedbyte: 'uint8', timestamp: 'timestamp', double: 'double', float: 'float' }).map(
-      ([name, type]) => [name, (held: unknown): unknown => ({ '!': type, value: held })],
-    ),
+    Object.entries({
+      signedint: 'int32',
+      long: 'int64',
+      short: 'int16',
+      byte: 'int8',
+      unsignedint: 'uint32',
+      unsignedshort: 'uint16',
+      unsignedbyte: 'uint8',
+      timestamp: 'timestamp',
+      double: 'double',
+      float: 'float',
+    }).map(([name, type]) => [name, (held: unknown): unknown => ({ '!': type, value: held })]),
   ),
 }
 
@@ -99,21 +118,31 @@ const types: Readonly<Record<string, (held: unknown) => unknown>> = {
 function typedIn(value: unknown): Pick<Binding, 'typed'> {
   const names = entriesOf(value).map(([name]) => name)
   const isWhole = names.length > 0 && new Set(names).size === names.length
-  return isWhole && entriesOf(value).every(([, ...it]) => isTold(it)) ? { typed: types['table']!(value) as Record<string, unknown> } : {}
+  return isWhole && entriesOf(value).every(([, ...it]) => isTold(it))
+    ? { typed: types['table']!(value) as Record<string, unknown> }
+    : {}
 }
 
-/** Whether a value is told as it is: bytes that are no text come in base64, and so look like a text, and large numbers are rounded. */
+/**
+ * Whether a value is told as it is: bytes that are no text come in base64, and so look like a text, and large numbers
+ * are rounded.
+ */
 function isTold([type, held]: readonly unknown[]): boolean {
   if (type === 'table') {
     const names = entriesOf(held).map(([name]) => String(name))
     // within another, the order of a table is kept, and amqplib tells types by that name
-    const isAsTyped = !names.includes('!') && isDeepStrictEqual(Object.keys(Object.fromEntries(names.map((name) => [name, null]))), names)
+    const isAsTyped =
+      !names.includes('!') &&
+      isDeepStrictEqual(Object.keys(Object.fromEntries(names.map((name) => [name, null]))), names)
     return isAsTyped && entriesOf(held).every(([, ...value]) => isTold(value))
   }
   if (typeof held === 'number' && Number.isInteger(held) && !Number.isSafeInteger(held)) return false
-  if (type === 'decimal') return Array.isArray(held) && held.length === 2 && held.every((it) => Number.isInteger(it) && it >= 0)
+  if (type === 'decimal')
+    return Array.isArray(held) && held.length === 2 && held.every((it) => Number.isInteger(it) && it >= 0)
   if (type === 'binary') return !isBase64(String(held))
-  return Object.hasOwn(types, String(type)) && !(type === 'longstr' && String(held).endsWith('=') && isBase64(String(held)))
+  return (
+    Object.hasOwn(types, String(type)) && !(type === 'longstr' && String(held).endsWith('=') && isBase64(String(held)))
+  )
 }
 
 /** Whether it may stand for bytes that are no text. */

@@ -21,7 +21,9 @@ export interface CtlCommand {
 
 /** The part of `rabbitmqctl` that is read. */
 export interface Ctl {
-  /** the items of a list. Throws UNAVAILABLE where no such broker can be asked, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER */
+  /**
+   * the items of a list. Throws UNAVAILABLE where no such broker can be asked, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER
+   */
   list(...words: readonly string[]): Promise<readonly Item[]>
   /** null: this version has no such command */
   listIfAny(...words: readonly string[]): Promise<readonly Item[] | null>
@@ -33,8 +35,8 @@ export interface Ctl {
 const atOnce = 2
 
 /**
- * Asks the node of this machine. `clusterName`: how the broker at the other end of AMQP calls itself; a node of another cluster
- * says nothing of that one.
+ * Asks the node of this machine. `clusterName`: how the broker at the other end of AMQP calls itself; a node of another
+ * cluster says nothing of that one.
  */
 export function ctlProgram(
   { command: words, environment, shown = typed(words), run: elsewhere }: CtlCommand,
@@ -49,13 +51,18 @@ export function ctlProgram(
   const run = async (asked: readonly string[]): Promise<ProgramResult> => {
     // Debian's rabbitmqctl hands its words to a shell, in double quotes
     if (asked.some((word) => /[$`\\\n]/.test(word)))
-      throw new AdminError('UNAVAILABLE', `\`${shown}\` cannot be asked for vhost ${endpoint.vhost}, whose name a shell may take for more`)
+      throw new AdminError(
+        'UNAVAILABLE',
+        `\`${shown}\` cannot be asked for vhost ${endpoint.vhost}, whose name a shell may take for more`,
+      )
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
     running += 1
     try {
       const all = ['-q', '--formatter', 'json', ...asked]
       const options = { timeoutMs, maxBytes: 50_000_000 }
-      return await (elsewhere ? elsewhere(all, options) : runProgram([...words, ...all], { ...options, ...(environment && { environment }) }))
+      return await (elsewhere
+        ? elsewhere(all, options)
+        : runProgram([...words, ...all], { ...options, ...(environment && { environment }) }))
     } finally {
       running -= 1
       waiting.shift()?.()
@@ -122,20 +129,40 @@ export function ctlProgram(
 
 function failure(result: ProgramResult, shown: ShellCommand, verb: string): AdminError {
   const said = `${result.stdout}${result.stderr}`
-  const asSuperuser: Suggestion[] = [command`sudo ${nested(shown)} ${verb}`, 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration']
-  if (/[Oo]nly root or rabbitmq|cookie file (?:(?!cookie file ).)*(?:accessible|eacces)|Failed to read (?:(?!Failed to read ).)*cookie|permission denied/i.test(said)) {
+  const asSuperuser: Suggestion[] = [
+    command`sudo ${nested(shown)} ${verb}`,
+    'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
+  ]
+  if (
+    /[Oo]nly root or rabbitmq|cookie file (?:(?!cookie file ).)*(?:accessible|eacces)|Failed to read (?:(?!Failed to read ).)*cookie|permission denied/i.test(
+      said,
+    )
+  ) {
     return new AdminError('FORBIDDEN', `this user may not use \`${shown}\``, asSuperuser)
   }
   if (/Erlang distribution failed|cookie(?:(?!cookie).)*reject|rejected by the (?:remote )?node/i.test(said)) {
-    return new AdminError('FORBIDDEN', `the broker does not admit \`${shown}\`: this user's Erlang cookie is another`, asSuperuser)
+    return new AdminError(
+      'FORBIDDEN',
+      `the broker does not admit \`${shown}\`: this user's Erlang cookie is another`,
+      asSuperuser,
+    )
   }
   if (/unable to perform an operation on node '([^']*)'/.test(said)) {
     const node = /unable to perform an operation on node '([^']*)'/.exec(said)?.[1] ?? ''
-    return new AdminError('UNAVAILABLE', `\`${shown}\` reaches no broker ${node} on this machine`, [command`${nested(shown)} status`])
+    return new AdminError('UNAVAILABLE', `\`${shown}\` reaches no broker ${node} on this machine`, [
+      command`${nested(shown)} status`,
+    ])
   }
-  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${verb}\` ${endOf(result)}`, [command`${nested(shown)} ${verb}`])
+  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${verb}\` ${endOf(result)}`, [
+    command`${nested(shown)} ${verb}`,
+  ])
 }
 
 function strange(shown: ShellCommand, words: readonly string[], cause?: unknown): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `\`${shown} ${words[0] ?? ''}\` does not answer as RabbitMQ's does`, [command`${nested(shown)} version`], { cause })
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `\`${shown} ${words[0] ?? ''}\` does not answer as RabbitMQ's does`,
+    [command`${nested(shown)} version`],
+    { cause },
+  )
 }

@@ -1,4 +1,7 @@
-/** What the broker has said of messages, which count from 1: it takes or refuses them one by one or all up to one, in any order. */
+/**
+ * What the broker has said of messages, which count from 1: it takes or refuses them one by one or all up to one, in
+ * any order.
+ */
 export class Confirms {
   /** of all up to this one it has said something */
   answered = 0

@@ -25,7 +25,17 @@ export interface Conversion {
 }
 
 /** Into envelopes, for the queue `to`. `user`: who alone may stand in a user_id; null: anybody. */
-export function holding({ to, user, attempt, frameMax }: { to: string; user: string | null; attempt: string; frameMax: number }): Conversion {
+export function holding({
+  to,
+  user,
+  attempt,
+  frameMax,
+}: {
+  to: string
+  user: string | null
+  attempt: string
+  frameMax: number
+}): Conversion {
   const tally = new Tally()
   let othersIds = 0
   let place = 0

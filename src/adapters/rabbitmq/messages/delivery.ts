@@ -42,7 +42,10 @@ export class Deliveries {
       const bodyBytes = readU64(bytes, start + 4)
       const properties = { bytes, start: start + 12, end }
       this.#missing = bodyBytes
-      this.#user.onHead({ exchange: this.#exchange, routingKey: this.#routingKey, properties, bodyBytes }, this.#redelivered)
+      this.#user.onHead(
+        { exchange: this.#exchange, routingKey: this.#routingKey, properties, bodyBytes },
+        this.#redelivered,
+      )
       if (bodyBytes === 0) this.#user.onEnd()
     } else if (type === methodFrame) {
       const id = bytes.readUInt32BE(start)

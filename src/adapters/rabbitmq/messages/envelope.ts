@@ -30,7 +30,9 @@ export interface Address {
   routingKey: string | Buffer
 }
 
-/** The header under which an envelope travels; its value is the envelope, or how many bytes of it are before the body. */
+/**
+ * The header under which an envelope travels; its value is the envelope, or how many bytes of it are before the body.
+ */
 const envelopeHeader = 'testops-admin.envelope'
 const version = 2
 /** that has no mark */
@@ -42,10 +44,17 @@ const markBytes = 1 + attemptBytes + 4 + 1
 const holdingHeaderBytes = frameOverhead + envelopeHeader.length + 32
 
 /**
- * Publishes the head of a message that is to be held: all that the broker would act on (expiration, CC, user_id, priority) is
- * inside the envelope. What does not fit into a header frame goes before the body. The body's own frames come next.
+ * Publishes the head of a message that is to be held: all that the broker would act on (expiration, CC, user_id,
+ * priority) is inside the envelope. What does not fit into a header frame goes before the body. The body's own frames
+ * come next.
  */
-export function writeHeld(out: FrameWriter, { channel, exchange, routingKey }: Address, head: Head, mark: Mark, frameMax: number): void {
+export function writeHeld(
+  out: FrameWriter,
+  { channel, exchange, routingKey }: Address,
+  head: Head,
+  mark: Mark,
+  frameMax: number,
+): void {
   const { start, end } = head.properties
   const length = markBytes + head.exchange.length + head.routingKey.length + end - start
   const isInHeader = length + holdingHeaderBytes <= frameMax
@@ -53,8 +62,17 @@ export function writeHeld(out: FrameWriter, { channel, exchange, routingKey }: A
   beginHeader(out, channel, head.bodyBytes + (isInHeader ? 0 : length))
   writeHeaders(out, (table) => {
     const name = envelopeHeader.length + 1
-    if (!isInHeader) return void table.u32(name + 5).short(envelopeHeader).u8(typeInt).u32(length)
-    table.u32(name + 5 + length).short(envelopeHeader).u8(typeBytes).u32(length)
+    if (!isInHeader)
+      return void table
+        .u32(name + 5)
+        .short(envelopeHeader)
+        .u8(typeInt)
+        .u32(length)
+    table
+      .u32(name + 5 + length)
+      .short(envelopeHeader)
+      .u8(typeBytes)
+      .u32(length)
     writeEnvelope(table, head, mark)
   })
   out.end()
@@ -66,7 +84,11 @@ export function writeHeld(out: FrameWriter, { channel, exchange, routingKey }: A
   for (let at = 0; at < length; at += most) out.body(channel, envelope, at, Math.min(at + most, length))
 }
 
-function writeEnvelope(out: FrameWriter, { exchange, routingKey, properties: { bytes, start, end } }: Head, { attempt, place, redelivered }: Mark): void {
+function writeEnvelope(
+  out: FrameWriter,
+  { exchange, routingKey, properties: { bytes, start, end } }: Head,
+  { attempt, place, redelivered }: Mark,
+): void {
   out
     .u8(version)
     .bytes(Buffer.from(attempt, 'hex'))
@@ -109,10 +131,17 @@ export function readEnvelope(bytes: Buffer, start: number, end: number): Envelop
 
 function readMark(bytes: Buffer, at: number): Mark {
   const place = at + attemptBytes
-  return { attempt: bytes.toString('hex', at, place), place: bytes.readUInt32BE(place), redelivered: bytes[place + 4] === 1 }
+  return {
+    attempt: bytes.toString('hex', at, place),
+    place: bytes.readUInt32BE(place),
+    redelivered: bytes[place + 4] === 1,
+  }
 }
 
-/** Publishes the head of a message that was held, as it was. `user`: who alone may stand in its user_id; null: anybody. True: it is left out. */
+/**
+ * Publishes the head of a message that was held, as it was. `user`: who alone may stand in its user_id; null: anybody.
+ * True: it is left out.
+ */
 export function writeRestored(
   out: FrameWriter,
   { channel, exchange }: Omit<Address, 'routingKey'>,
@@ -127,7 +156,10 @@ export function writeRestored(
   return isWithout
 }
 
-/** An empty message that no queue takes: the broker confirms it all the same, so that confirmations go on counting deliveries. */
+/**
+ * An empty message that no queue takes: the broker confirms it all the same, so that confirmations go on counting
+ * deliveries.
+ */
 export function writeNowhere(out: FrameWriter, channel: number, userId: string | null = null): void {
   writePublish(out, channel, '', nowhere, 0)
   beginHeader(out, channel, 0)
@@ -136,7 +168,13 @@ export function writeNowhere(out: FrameWriter, channel: number, userId: string |
   out.end()
 }
 
-function writePublish(out: FrameWriter, channel: number, exchange: string, routingKey: string | Buffer, bits: number): void {
+function writePublish(
+  out: FrameWriter,
+  channel: number,
+  exchange: string,
+  routingKey: string | Buffer,
+  bits: number,
+): void {
   out.method(channel, method.publish).u16(0).short(exchange).short(routingKey).u8(bits).end()
 }
 

@@ -11,7 +11,13 @@ import type { Suggestion } from '../../../core/shell-command.ts'
 /** What ended a move, as an error of the operator's. `doing`: 'moving the messages of queue a into b' */
 export function moveFailure(
   thrown: unknown,
-  { doing, blocked, peer, vhost, timeoutMs }: { doing: string; blocked: string | null; peer: Peer; vhost: string; timeoutMs: number },
+  {
+    doing,
+    blocked,
+    peer,
+    vhost,
+    timeoutMs,
+  }: { doing: string; blocked: string | null; peer: Peer; vhost: string; timeoutMs: number },
 ): AdminError {
   if (thrown instanceof AdminError) return thrown
   const cause = { cause: thrown }
@@ -20,14 +26,34 @@ export function moveFailure(
   }
   if (thrown instanceof ClosedByBroker) {
     const { replyCode, message } = thrown
-    if (replyCode === connectionForced) return new AdminError('UNREACHABLE', `${doing}: ${peer.what} at ${peer.where} closed the connection: ${withoutCode(message)}`, peer.suggestions, cause)
-    return new AdminError(codes[replyCode] ?? kindOf(replyCode, message), `${doing}: ${said(peer, message)}`, next(thrown, peer, vhost), cause)
+    if (replyCode === connectionForced)
+      return new AdminError(
+        'UNREACHABLE',
+        `${doing}: ${peer.what} at ${peer.where} closed the connection: ${withoutCode(message)}`,
+        peer.suggestions,
+        cause,
+      )
+    return new AdminError(
+      codes[replyCode] ?? kindOf(replyCode, message),
+      `${doing}: ${said(peer, message)}`,
+      next(thrown, peer, vhost),
+      cause,
+    )
   }
   if (!(thrown instanceof NoAnswer)) {
     const failure = peerFailure(thrown, peer)
-    return new AdminError(failure.code, `${doing}: ${failure.message}`, failure.suggestions, { cause: thrown, obstacle: failure.obstacle })
+    return new AdminError(failure.code, `${doing}: ${failure.message}`, failure.suggestions, {
+      cause: thrown,
+      obstacle: failure.obstacle,
+    })
   }
-  if (blocked === null) return new AdminError('TIMED_OUT', `${doing}: ${peer.what} at ${peer.where} did nothing within ${seconds(timeoutMs)}`, peer.suggestions, cause)
+  if (blocked === null)
+    return new AdminError(
+      'TIMED_OUT',
+      `${doing}: ${peer.what} at ${peer.where} did nothing within ${seconds(timeoutMs)}`,
+      peer.suggestions,
+      cause,
+    )
   return new AdminError(
     'UNAVAILABLE',
     `${doing}: ${peer.what} at ${peer.where} takes no messages for ${seconds(timeoutMs)}, since it is ${blocked}; what was not taken is where it was`,
@@ -37,7 +63,12 @@ export function moveFailure(
 }
 
 /** Reply codes of AMQP 0-9-1. */
-const codes: Readonly<Record<number, AdminError['code']>> = { 311: 'REFUSED', 404: 'REFUSED', 405: 'REFUSED', 406: 'REFUSED' }
+const codes: Readonly<Record<number, AdminError['code']>> = {
+  311: 'REFUSED',
+  404: 'REFUSED',
+  405: 'REFUSED',
+  406: 'REFUSED',
+}
 
 function kindOf(replyCode: number, text: string): AdminError['code'] {
   if (replyCode !== 403) return 'UNEXPECTED_ANSWER'

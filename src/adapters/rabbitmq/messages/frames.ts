@@ -1,6 +1,7 @@
 /**
- * The framing of AMQP 0-9-1, as far as messages are moved with it. amqplib decodes what it receives, and the widths of numbers,
- * integers above 2^53 and text that is not UTF-8 do not survive that: messages are therefore carried as the bytes they came in.
+ * The framing of AMQP 0-9-1, as far as messages are moved with it. amqplib decodes what it receives, and the widths of
+ * numbers, integers above 2^53 and text that is not UTF-8 do not survive that: messages are therefore carried as the
+ * bytes they came in.
  */
 export const methodFrame = 1
 export const headerFrame = 2

@@ -8,12 +8,25 @@ import { method } from './methods.ts'
 /** how many are asked for at once */
 const batch = 500
 
-/** Gets so many messages of a queue, as far as there are some, and acknowledges none. The channel gives them back when it is closed. */
-export async function getMessages(link: Link, queue: string, count: number, user: Pick<DeliveryUser, 'onHead' | 'onBody' | 'onEnd'>): Promise<void> {
+/**
+ * Gets so many messages of a queue, as far as there are some, and acknowledges none. The channel gives them back when
+ * it is closed.
+ */
+export async function getMessages(
+  link: Link,
+  queue: string,
+  count: number,
+  user: Pick<DeliveryUser, 'onHead' | 'onBody' | 'onEnd'>,
+): Promise<void> {
   for (let left = count; left > 0; left -= batch) await getSome(link, queue, Math.min(left, batch), user)
 }
 
-async function getSome(link: Link, queue: string, count: number, user: Pick<DeliveryUser, 'onHead' | 'onBody' | 'onEnd'>): Promise<void> {
+async function getSome(
+  link: Link,
+  queue: string,
+  count: number,
+  user: Pick<DeliveryUser, 'onHead' | 'onBody' | 'onEnd'>,
+): Promise<void> {
   if (!link.isChannelOpen) throw new NoAnswer()
   let missing = count
   let isDone: () => void = () => undefined

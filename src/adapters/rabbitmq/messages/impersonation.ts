@@ -4,8 +4,8 @@ import type { Link } from './link.ts'
 import { method } from './methods.ts'
 
 /**
- * Whether the broker takes a user_id of another user from us, as it does from a user with the tag `impersonator`. It is tried with a
- * message that goes nowhere, since nothing else tells it over AMQP. The channel is as it was afterwards.
+ * Whether the broker takes a user_id of another user from us, as it does from a user with the tag `impersonator`. It is
+ * tried with a message that goes nowhere, since nothing else tells it over AMQP. The channel is as it was afterwards.
  */
 export async function mayImpersonate(link: Link, user: string): Promise<boolean> {
   try {

@@ -17,11 +17,14 @@ import { Seen } from './seen.ts'
 import { Transfer, readByOthers } from './transfer.ts'
 
 /**
- * Moves messages over two connections, one to read and one to publish: a broker that is out of memory or disk blocks those that
- * publish, and what it has confirmed is still to be acknowledged. `timeoutMs`: how long nothing at all may happen.
- * Throws as `openBroker`.
+ * Moves messages over two connections, one to read and one to publish: a broker that is out of memory or disk blocks
+ * those that publish, and what it has confirmed is still to be acknowledged. `timeoutMs`: how long nothing at all may
+ * happen. Throws as `openBroker`.
  */
-export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: { timeoutMs: number }): Promise<Opened<MessageMover>> {
+export async function openMessageMover(
+  endpoint: BrokerEndpoint,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<Opened<MessageMover>> {
   const peer = brokerPeer(endpoint)
   await shakeHands(endpoint, peer, timeoutMs)
   let ends: Ends | null = null
@@ -44,7 +47,11 @@ export async function openMessageMover(endpoint: BrokerEndpoint, { timeoutMs }: 
     return ends
   }
 
-  const move = async (of: Move, prepare: (ends: Ends) => Promise<Conversion>, tidy = async (_: Link) => {}): Promise<Moved> => {
+  const move = async (
+    of: Move,
+    prepare: (ends: Ends) => Promise<Conversion>,
+    tidy = async (_: Link) => {},
+  ): Promise<Moved> => {
     let room: Room | null = null
     try {
       const { source, target } = await opened()

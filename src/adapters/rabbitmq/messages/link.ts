@@ -10,7 +10,9 @@ import { FrameReader, FrameWriter, methodFrame, readShort } from './frames.ts'
 import type { OnFrame } from './frames.ts'
 import { method } from './methods.ts'
 
-/** The channel of every link; the same everywhere, so that the frames of a body pass from one to another as they are. */
+/**
+ * The channel of every link; the same everywhere, so that the frames of a body pass from one to another as they are.
+ */
 export const channel = 1
 /** the largest frame that is asked for; RabbitMQ allows 131,072 unless it is configured otherwise */
 const frameMaxWanted = 131_072
@@ -154,7 +156,9 @@ export class Link {
 
   async close(): Promise<void> {
     if (!this.#failure) {
-      await this.ask(method.connectionCloseOk, (out) => out.method(0, method.connectionClose).u16(200).u8(0).u32(0).end())
+      await this.ask(method.connectionCloseOk, (out) =>
+        out.method(0, method.connectionClose).u16(200).u8(0).u32(0).end(),
+      )
     }
     this.destroy()
   }
@@ -166,7 +170,11 @@ export class Link {
     const tune = await this.ask(method.connectionTune, (out) => {
       out.method(0, method.connectionStartOk)
       writeTable(out, clientProperties)
-      out.short('PLAIN').long(`\u0000${user}\u0000${password?.reveal() ?? ''}`).short('en_US').end()
+      out
+        .short('PLAIN')
+        .long(`\u0000${user}\u0000${password?.reveal() ?? ''}`)
+        .short('en_US')
+        .end()
     })
     const offered = tune.readUInt32BE(2)
     this.#frameMax = offered === 0 ? frameMaxWanted : Math.min(offered, frameMaxWanted)

@@ -1,8 +1,8 @@
 import type { FrameWriter } from './frames.ts'
 
 /**
- * A message's properties as they are in its header frame: two bytes that say which are there, then their values. They are carried
- * as bytes; only what has to differ is touched.
+ * A message's properties as they are in its header frame: two bytes that say which are there, then their values. They
+ * are carried as bytes; only what has to differ is touched.
  */
 export interface Properties {
   bytes: Buffer
@@ -48,7 +48,9 @@ export function writeUserId(out: FrameWriter, user: string): void {
   out.u16(userId).short(user)
 }
 
-/** As they are, but persistent, and without a user_id that is not `user`; null: with anybody's. True: one was left out. */
+/**
+ * As they are, but persistent, and without a user_id that is not `user`; null: with anybody's. True: one was left out.
+ */
 export function writePersistent(out: FrameWriter, of: Properties, user: string | null): boolean {
   const { bytes, start, end } = of
   const flags = bytes.readUInt16BE(start)
@@ -99,10 +101,30 @@ function afterLong(bytes: Buffer, at: number): number {
 
 /** Lengths of the values of a table by their type; -1: the length is before it, in four bytes. */
 const lengths: Readonly<Record<string, number>> = {
-  t: 1, b: 1, B: 1, s: 2, u: 2, U: 2, I: 4, i: 4, f: 4, D: 5, l: 8, L: 8, d: 8, T: 8, V: 0, S: -1, x: -1, A: -1, F: -1,
+  t: 1,
+  b: 1,
+  B: 1,
+  s: 2,
+  u: 2,
+  U: 2,
+  I: 4,
+  i: 4,
+  f: 4,
+  D: 5,
+  l: 8,
+  L: 8,
+  d: 8,
+  T: 8,
+  V: 0,
+  S: -1,
+  x: -1,
+  A: -1,
+  F: -1,
 } // prettier-ignore
 
-/** Where the value of a header begins, at its type; null: there is no such header. `table`: with its length before it. */
+/**
+ * Where the value of a header begins, at its type; null: there is no such header. `table`: with its length before it.
+ */
 export function findHeader(bytes: Buffer, table: { start: number; end: number }, name: string): number | null {
   let at = table.start + 4
   while (at < table.end) {

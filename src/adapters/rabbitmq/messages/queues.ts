@@ -23,7 +23,12 @@ export async function declareHolding(link: Link, queue: string): Promise<Look> {
   return declare(link, queue, durable, { 'x-queue-type': 'classic' })
 }
 
-async function declare(link: Link, queue: string, bits: number, table: Readonly<Record<string, string>>): Promise<Look> {
+async function declare(
+  link: Link,
+  queue: string,
+  bits: number,
+  table: Readonly<Record<string, string>>,
+): Promise<Look> {
   const answer = await link.ask(method.queueDeclareOk, (out) => {
     out.method(channel, method.queueDeclare).u16(0).short(queue).u8(bits)
     writeTable(out, table)
@@ -33,7 +38,10 @@ async function declare(link: Link, queue: string, bits: number, table: Readonly<
   return { ready: answer.readUInt32BE(end), consumers: answer.readUInt32BE(end + 4) }
 }
 
-/** From now on, at most `prefetch` messages are delivered and not acknowledged. `exclusive`: others may not read the queue. */
+/**
+ * From now on, at most `prefetch` messages are delivered and not acknowledged. `exclusive`: others may not read the
+ * queue.
+ */
 export function consume(
   out: FrameWriter,
   { queue, consumer, prefetch, exclusive }: { queue: string; consumer: number; prefetch: number; exclusive: boolean },

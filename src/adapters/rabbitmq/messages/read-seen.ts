@@ -3,8 +3,8 @@ import type { Link } from './link.ts'
 import type { Seen } from './seen.ts'
 
 /**
- * Reads what a queue holds, and puts it back in its place. One by one: a queue that vanishes with its last consumer must not have had
- * one. Whoever reads it next is told that it had been delivered before.
+ * Reads what a queue holds, and puts it back in its place. One by one: a queue that vanishes with its last consumer
+ * must not have had one. Whoever reads it next is told that it had been delivered before.
  */
 export async function readSeen(link: Link, queue: string, ready: number, seen: Seen): Promise<void> {
   await getMessages(link, queue, ready, {

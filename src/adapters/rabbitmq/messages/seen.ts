@@ -8,8 +8,9 @@ import type { Properties } from './properties.ts'
 const kept = 16_384
 
 /**
- * What has come into a queue already, so that a message is known that a move which was cut off has put there too. Two messages
- * may be alike and both be meant: no more are left out than there are too many, and of these only what had been delivered before.
+ * What has come into a queue already, so that a message is known that a move which was cut off has put there too. Two
+ * messages may be alike and both be meant: no more are left out than there are too many, and of these only what had
+ * been delivered before.
  */
 export class Seen {
   readonly #known = new Set<string>()

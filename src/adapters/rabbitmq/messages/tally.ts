@@ -10,8 +10,8 @@ const gatheredBytes = 65_536
 const lengthsBytes = 16
 
 /**
- * Sums up messages as they pass, each attempt by itself: a holding queue gives back in their order what an attempt put into it, so
- * that one sum over all of them tells whether any is missing, strange, altered or out of its place.
+ * Sums up messages as they pass, each attempt by itself: a holding queue gives back in their order what an attempt put
+ * into it, so that one sum over all of them tells whether any is missing, strange, altered or out of its place.
  */
 export class Tally {
   readonly #sums = new Map<string, Sum>()
@@ -35,7 +35,9 @@ export class Tally {
 
   /** Of all that has passed; nothing can pass afterwards. */
   contents(): Contents {
-    return Object.fromEntries([...this.#sums].map(([attempt, sum]) => [attempt, { count: sum.count, last: sum.last, digest: sum.digest() }]))
+    return Object.fromEntries(
+      [...this.#sums].map(([attempt, sum]) => [attempt, { count: sum.count, last: sum.last, digest: sum.digest() }]),
+    )
   }
 }
 

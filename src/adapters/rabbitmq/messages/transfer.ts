@@ -30,9 +30,9 @@ interface Ends {
 }
 
 /**
- * Publishes what a queue delivers, and acknowledges what the broker has confirmed. The n-th delivery is the n-th publication, so
- * the number of a confirmation is the tag to acknowledge, and an acknowledgement is always of all up to one: order and contents
- * of the queue are, at any instant, those of its unacknowledged rest.
+ * Publishes what a queue delivers, and acknowledges what the broker has confirmed. The n-th delivery is the n-th
+ * publication, so the number of a confirmation is the tag to acknowledge, and an acknowledgement is always of all up to
+ * one: order and contents of the queue are, at any instant, those of its unacknowledged rest.
  */
 export class Transfer {
   readonly #ends: Ends
@@ -71,7 +71,12 @@ export class Transfer {
     this.#deliveries = new Deliveries({
       onHead: (head, redelivered) => {
         this.#activity += 1
-        this.#isSkipping = this.#isStopped || this.#isRefused || this.#failure !== null || this.#isTakingOver || this.#deliveries.delivered <= this.#givenBack
+        this.#isSkipping =
+          this.#isStopped ||
+          this.#isRefused ||
+          this.#failure !== null ||
+          this.#isTakingOver ||
+          this.#deliveries.delivered <= this.#givenBack
         if (this.#isSkipping) return
         this.#published += 1
         if (redelivered && !move.kept) this.#redelivered += 1
@@ -145,7 +150,14 @@ export class Transfer {
 
   #moved(): Moved {
     const { othersIds, leftOut, again } = this.#ends.conversion
-    return { moved: this.#acknowledged, perhapsTwice: this.#redelivered, othersIds, leftOut, again, contents: this.#ends.conversion.contents() }
+    return {
+      moved: this.#acknowledged,
+      perhapsTwice: this.#redelivered,
+      othersIds,
+      leftOut,
+      again,
+      contents: this.#ends.conversion.contents(),
+    }
   }
 
   async #untilEmpty(): Promise<void> {
@@ -166,8 +178,10 @@ export class Transfer {
   /** Where it failed, the broker may still have to confirm what it has been sent. */
   async #untilAnswered(): Promise<void> {
     const { source, target } = this.#ends
-    const isDue = (): boolean => source.isUsable && target.isUsable && !this.#isReturned && this.#confirms.answered < this.#sent
-    for (const end = performance.now() + answerMs; isDue() && performance.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5))
+    const isDue = (): boolean =>
+      source.isUsable && target.isUsable && !this.#isReturned && this.#confirms.answered < this.#sent
+    for (const end = performance.now() + answerMs; isDue() && performance.now() < end; )
+      await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
   get #isSettled(): boolean {
@@ -211,7 +225,8 @@ export class Transfer {
     onPause: () => {
       const { upTo, answered } = this.#confirms
       // once all that it was given has been answered
-      if (this.#isRefused && answered === this.#published) this.#fail(notTaken(this.#move.to, 'it is full, and set to refuse what comes then'))
+      if (this.#isRefused && answered === this.#published)
+        this.#fail(notTaken(this.#move.to, 'it is full, and set to refuse what comes then'))
       const enough = upTo - this.#acknowledged >= this.#most / 4 || upTo === this.#published
       if (this.#failure !== null || upTo === this.#acknowledged || !enough) return
       const { room } = this.#ends
@@ -230,7 +245,13 @@ export class Transfer {
   #acknowledge(): void {
     const { upTo } = this.#confirms
     if (upTo === this.#acknowledged) return
-    this.#ends.source.send(new FrameWriter(64).method(channel, method.ack).u64(upTo + this.#givenBack).u8(multiple).end())
+    this.#ends.source.send(
+      new FrameWriter(64)
+        .method(channel, method.ack)
+        .u64(upTo + this.#givenBack)
+        .u8(multiple)
+        .end(),
+    )
     this.#acknowledged = upTo
     this.#move.onProgress?.({ moved: upTo })
     if (this.#isSettled) this.#wake()
@@ -243,7 +264,8 @@ export class Transfer {
       await ask()
     } catch (error) {
       // nobody reads it, so it is one with `x-single-active-consumer`, which nobody can have for himself
-      if (!(error instanceof ClosedByBroker && error.replyCode === 403 && / in exclusive use/.test(error.message))) throw error
+      if (!(error instanceof ClosedByBroker && error.replyCode === 403 && / in exclusive use/.test(error.message)))
+        throw error
       this.#exclusive = false
       await source.openChannel()
       await ask()
@@ -251,8 +273,8 @@ export class Transfer {
   }
 
   /**
-   * Another consumer of ours holds a message. It lets go, and once nothing is under way to us any more, all that was delivered here is
-   * given back at once: so the queue stays, and delivers everything in its order.
+   * Another consumer of ours holds a message. It lets go, and once nothing is under way to us any more, all that was
+   * delivered here is given back at once: so the queue stays, and delivers everything in its order.
    */
   async #takeOver({ release }: NonNullable<Move['kept']>): Promise<void> {
     await release()
@@ -260,7 +282,13 @@ export class Transfer {
     this.#givenBack = this.#deliveries.delivered
     this.#isTakingOver = false
     if (this.#givenBack === 0) return
-    this.#ends.source.send(new FrameWriter(64).method(channel, method.nack).u64(this.#givenBack).u8(multiple | requeue).end())
+    this.#ends.source.send(
+      new FrameWriter(64)
+        .method(channel, method.nack)
+        .u64(this.#givenBack)
+        .u8(multiple | requeue)
+        .end(),
+    )
   }
 
   async #untilDelivered(): Promise<void> {
@@ -284,7 +312,12 @@ export class Transfer {
 
   #writeConsume(out: FrameWriter): void {
     this.#consumers += 1
-    consume(out, { queue: this.#move.from, consumer: this.#consumers, prefetch: this.#most, exclusive: this.#exclusive && !this.#move.kept })
+    consume(out, {
+      queue: this.#move.from,
+      consumer: this.#consumers,
+      prefetch: this.#most,
+      exclusive: this.#exclusive && !this.#move.kept,
+    })
   }
 
   /** how many may be under way */
@@ -314,11 +347,17 @@ export class Transfer {
 }
 
 function gone(queue: string): Refusal {
-  return new Refusal(`queue ${queue} was deleted, or moved to another node`, 'rabbitmqctl list_queues name messages state')
+  return new Refusal(
+    `queue ${queue} was deleted, or moved to another node`,
+    'rabbitmqctl list_queues name messages state',
+  )
 }
 
 export function readByOthers(queue: string): Refusal {
-  return new Refusal(`queue ${queue} is read by others: whoever reads it has to stop first`, 'rabbitmqctl list_consumers')
+  return new Refusal(
+    `queue ${queue} is read by others: whoever reads it has to stop first`,
+    'rabbitmqctl list_consumers',
+  )
 }
 
 function notTaken(queue: string, reason: string): Refusal {
@@ -327,5 +366,8 @@ function notTaken(queue: string, reason: string): Refusal {
 }
 
 function interrupted({ from, to }: Move, moved: number): AdminError {
-  return new AdminError('INTERRUPTED', `interrupted after ${moved} messages of queue ${from} were in ${to}; the others are where they were`)
+  return new AdminError(
+    'INTERRUPTED',
+    `interrupted after ${moved} messages of queue ${from} were in ${to}; the others are where they were`,
+  )
 }

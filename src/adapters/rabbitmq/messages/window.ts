@@ -1,4 +1,6 @@
-/** how many bytes may be under way, so that neither the broker nor this program runs out of memory over large messages */
+/**
+ * how many bytes may be under way, so that neither the broker nor this program runs out of memory over large messages
+ */
 const budgetBytes = 64 * 1024 * 1024
 /** the most messages under way */
 const most = 4000

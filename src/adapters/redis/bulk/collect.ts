@@ -38,7 +38,9 @@ export async function sessionHashes(node: Node, namespace: string | null): Promi
   return spaces
 }
 
-/** Keeps of the keys with an id of another kind those that bear a session's times: they are sessions (FIELD-NOTES.md 4). */
+/**
+ * Keeps of the keys with an id of another kind those that bear a session's times: they are sessions (FIELD-NOTES.md 4).
+ */
 export async function withTimes(node: Node, pages: readonly Page[]): Promise<Page[]> {
   const kept: Page[] = []
   for (const page of pages) {
@@ -93,7 +95,11 @@ function split({ bytes, count }: Page): { name: string; sure: boolean; part: Pag
     parts.set(`${sure}${name}`, part)
     part.keys.push(bytes.subarray(from, end + 2))
   })
-  return [...parts.values()].map(({ name, sure, keys }) => ({ name, sure, part: { bytes: Buffer.concat(keys), count: keys.length } }))
+  return [...parts.values()].map(({ name, sure, keys }) => ({
+    name,
+    sure,
+    part: { bytes: Buffer.concat(keys), count: keys.length },
+  }))
 }
 
 const tag = Buffer.from(':sessions:')
@@ -119,7 +125,8 @@ function isUuid(bytes: Buffer, start: number, end: number): boolean {
     const byte = bytes[start + at]!
     if (at === 8 || at === 13 || at === 18 || at === 23) {
       if (byte !== 0x2d) return false
-    } else if (!((byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66) || (byte >= 0x41 && byte <= 0x46))) return false
+    } else if (!((byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66) || (byte >= 0x41 && byte <= 0x46)))
+      return false
   }
   return true
 }

@@ -40,21 +40,42 @@ export async function countSessions(nodes: readonly Node[], selection: SessionSe
   const nothing = { namespace, rivals, indexed: false, sessions: 0, present: hashes, users: null, leftovers: 0, asOf }
   if (namespace === null || rivals.length > 1) {
     const census = { ...nothing, foreign: await databaseSize(nodes) }
-    return { selection, census, nodes: nodes.map(({ name }) => ({ name, sessions: [], marks: [], index: noIndex })), ids: new Set(), entries: null }
+    return {
+      selection,
+      census,
+      nodes: nodes.map(({ name }) => ({ name, sessions: [], marks: [], index: noIndex })),
+      ids: new Set(),
+      entries: null,
+    }
   }
-  // sessions end meanwhile, so that as many keys as sessions do not show that there are no others: it spares a closer look alone
-  const isPlain = (await databaseSize(nodes)) === hashes && !(await Promise.all(nodes.map(async (node) => mayBeIndexed(node, namespace)))).includes(true)
-  const index = isPlain ? nodes.map(() => noIndex) : await Promise.all(nodes.map(async (node) => indexKeys(node, namespace)))
+  // sessions end meanwhile, so that as many keys as sessions do not show that there are no others: it spares a closer
+  // look alone
+  const isPlain =
+    (await databaseSize(nodes)) === hashes &&
+    !(await Promise.all(nodes.map(async (node) => mayBeIndexed(node, namespace)))).includes(true)
+  const index = isPlain
+    ? nodes.map(() => noIndex)
+    : await Promise.all(nodes.map(async (node) => indexKeys(node, namespace)))
   const indexed = index.some(isIndexed)
   const userIds = await ofUser(nodes, namespace, selection)
   const sessions = await Promise.all(
-    candidates.map(async (pages, at) => select(nodes[at]!, pages, { selection, indexed, asOf, userIds: userIds?.ids ?? null })),
+    candidates.map(async (pages, at) =>
+      select(nodes[at]!, pages, { selection, indexed, asOf, userIds: userIds?.ids ?? null }),
+    ),
   )
   const ids = new Set<string>()
   if (indexed) for (const page of sessions.flat()) eachId(page, (id) => ids.add(id))
   const spared = userIds && idsOf(candidates.flat(), (id) => userIds.ids.has(id) && !ids.has(id))
-  const entries = userIds && spared && { node: userIds.node, members: pick(userIds.members, (at) => !spared.has(userIds.inOrder[at]!)) }
-  const found = nodes.map(({ name }, at): NodeKeys => ({ name, sessions: sessions[at]!, marks: indexed ? marksOf(index[at]!, ids) : [], index: index[at]! }))
+  const entries = userIds &&
+    spared && { node: userIds.node, members: pick(userIds.members, (at) => !spared.has(userIds.inOrder[at]!)) }
+  const found = nodes.map(
+    ({ name }, at): NodeKeys => ({
+      name,
+      sessions: sessions[at]!,
+      marks: indexed ? marksOf(index[at]!, ids) : [],
+      index: index[at]!,
+    }),
+  )
   const own = index.reduce((sum, it) => sum + indexSize(it), 0)
   const counted = total(sessions.flat())
   const census: SessionCensus = {
@@ -86,11 +107,15 @@ async function spaceOf(
   const names = named === null ? new Set(spaces.flatMap((it) => [...it.keys()])) : new Set([named])
   const proven = new Map<string, Page[][]>()
   for (const name of names) {
-    const here = await Promise.all(nodes.map(async (node, at) => sessionsIn(node, spaces[at]!.get(name), named === null)))
+    const here = await Promise.all(
+      nodes.map(async (node, at) => sessionsIn(node, spaces[at]!.get(name), named === null)),
+    )
     if (here.flat().length > 0) proven.set(name, here)
   }
   const [first] = proven
-  const rivals = [...proven].map(([namespace, pages]) => ({ namespace, sessions: total(pages.flat()) })).sort((a, b) => b.sessions - a.sessions)
+  const rivals = [...proven]
+    .map(([namespace, pages]) => ({ namespace, sessions: total(pages.flat()) }))
+    .sort((a, b) => b.sessions - a.sessions)
   const none = nodes.map(() => [])
   // a key space may hold an index alone, of a user whose sessions are gone
   if (!first) return { namespace: named, rivals: [], candidates: none }
@@ -117,7 +142,12 @@ async function sessionsIn(node: Node, space: Space | undefined, isToProve: boole
 async function select(
   node: Node,
   pages: readonly Page[],
-  { selection: { which, asOf: then }, indexed, asOf: now, userIds }: { selection: SessionSelection; indexed: boolean; asOf: number; userIds: ReadonlySet<string> | null },
+  {
+    selection: { which, asOf: then },
+    indexed,
+    asOf: now,
+    userIds,
+  }: { selection: SessionSelection; indexed: boolean; asOf: number; userIds: ReadonlySet<string> | null },
 ): Promise<Page[]> {
   const kept: Page[] = []
   for (const all of pages) {
@@ -131,7 +161,9 @@ async function select(
     const isMeant = (index: number): boolean => {
       const it = times[index]
       if (!it) return false
-      return (which !== 'stale' || isStale(it, { now, indexed })) && (then === null || wasThere(it, { asOf: then, now }))
+      return (
+        (which !== 'stale' || isStale(it, { now, indexed })) && (then === null || wasThere(it, { asOf: then, now }))
+      )
     }
     const own = pick(page, isMeant)
     if (own.count > 0) kept.push(own)

@@ -11,8 +11,9 @@ import { onEach } from './under-way.ts'
 const most = 1000
 
 /**
- * Takes those ids out of the index: of users, and of what ends when. Every user's set is looked at, since whose a session is stands in
- * what is never read of it. `tell` is awaited with how many keys were looked at since, and ends it by throwing.
+ * Takes those ids out of the index: of users, and of what ends when. Every user's set is looked at, since whose a
+ * session is stands in what is never read of it. `tell` is awaited with how many keys were looked at since, and ends it
+ * by throwing.
  */
 export async function removeEntries(
   node: Node,

@@ -8,9 +8,9 @@ import { command, errorIn, integerIn } from './page.ts'
 const mostAtOnce = 50_000
 
 /**
- * All in one instant: every key is looked at by its name and type, and the database is emptied where each is of the key space. Numbers
- * cannot tell that: where a session ends as another program's key comes, they are what they were. Answers 1; 0 where a key is not of
- * the key space; -1 where there are too many keys.
+ * All in one instant: every key is looked at by its name and type, and the database is emptied where each is of the key
+ * space. Numbers cannot tell that: where a session ends as another program's key comes, they are what they were.
+ * Answers 1; 0 where a key is not of the key space; -1 where there are too many keys.
  */
 const script = `
 local session, mark, user, minute, sorted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -50,7 +50,10 @@ until cursor == '0'
 redis.call('FLUSHDB', 'ASYNC')
 return 1`
 
-/** Empties the database where it holds nothing but sessions of that key space, with their index; else says why it was not. */
+/**
+ * Empties the database where it holds nothing but sessions of that key space, with their index; else says why it was
+ * not.
+ */
 export async function flushIfOnly({ wire, peer }: Node, namespace: string): Promise<string | null> {
   const shapes = [
     sessionKeys.session(namespace, ''),
@@ -61,7 +64,8 @@ export async function flushIfOnly({ wire, peer }: Node, namespace: string): Prom
   ]
   let why: string | null = null
   await wire.send([command('EVAL', script, '0', ...shapes, String(mostAtOnce), ...timeFields)], 1, (reply) => {
-    if (errorIn(reply) !== null) why = 'the store does not let this user empty it at once (FLUSHDB is disabled, renamed or forbidden)'
+    if (errorIn(reply) !== null)
+      why = 'the store does not let this user empty it at once (FLUSHDB is disabled, renamed or forbidden)'
     else why = reasons[integerIn(reply, peer)] ?? null
   })
   return why

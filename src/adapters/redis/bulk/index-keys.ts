@@ -26,7 +26,8 @@ export async function indexKeys(node: Node, namespace: string): Promise<IndexKey
   ] as const
   for (const { of, type, into } of shapes) {
     for await (const page of scan(node, { match: `${literally(of)}*`, type })) {
-      const isSo = of === sessionKeys.userIndex(namespace, '') ? () => true : hasNoColonAfter(page, Buffer.byteLength(of))
+      const isSo =
+        of === sessionKeys.userIndex(namespace, '') ? () => true : hasNoColonAfter(page, Buffer.byteLength(of))
       const own = pick(page, isSo)
       if (own.count > 0) into.push(own)
     }
@@ -76,7 +77,9 @@ export async function membersOf(node: Node, key: Buffer | string, sorted = false
 export function memberIds(page: Page): string[] {
   const ids: string[] = []
   eachKey(page, (_, start, end) => {
-    const text = page.bytes.toString('latin1', isJavaString(page.bytes, start) ? start + 7 : start, end).replace(/^"(.*)"$/s, '$1')
+    const text = page.bytes
+      .toString('latin1', isJavaString(page.bytes, start) ? start + 7 : start, end)
+      .replace(/^"(.*)"$/s, '$1')
     ids.push(text.startsWith(expiresMember) ? text.slice(expiresMember.length) : text)
   })
   return ids

@@ -61,7 +61,11 @@ export async function* scan(node: Node, sought: Sought): AsyncGenerator<Page> {
   }
 }
 
-async function scanned({ wire, peer }: Node, from: string, { match, type }: Sought): Promise<{ cursor: string; page: Page }> {
+async function scanned(
+  { wire, peer }: Node,
+  from: string,
+  { match, type }: Sought,
+): Promise<{ cursor: string; page: Page }> {
   let answer = { cursor: '0', page: noKeys }
   const words = ['SCAN', from, 'MATCH', match, 'COUNT', String(keysPerScan), ...(type === null ? [] : ['TYPE', type])]
   await wire.send([command(...words)], 1, (reply) => {
@@ -76,7 +80,11 @@ async function scanned({ wire, peer }: Node, from: string, { match, type }: Soug
 }
 
 function tooOld({ where, suggestions }: Peer): AdminError {
-  return new AdminError('UNAVAILABLE', `Redis at ${where} is older than 6.0: it cannot look for keys of one type (SCAN … TYPE)`, suggestions)
+  return new AdminError(
+    'UNAVAILABLE',
+    `Redis at ${where} is older than 6.0: it cannot look for keys of one type (SCAN … TYPE)`,
+    suggestions,
+  )
 }
 
 /** The three times of each key of a page; null where it is no hash, or bears none of them. */

@@ -2,7 +2,9 @@ import { redisFailure } from '../errors.ts'
 import type { Peer } from '../../failure.ts'
 import { integerAt } from './wire.ts'
 
-/** Keys (or members) as Redis sent them: bulk strings one after the other, which is also how they are sent as arguments. */
+/**
+ * Keys (or members) as Redis sent them: bulk strings one after the other, which is also how they are sent as arguments.
+ */
 export interface Page {
   bytes: Buffer
   count: number

@@ -17,8 +17,9 @@ export type RemovalVerb = 'UNLINK' | 'DEL'
 const maxRounds = 5
 
 /**
- * Removes what was counted: first what the index says of it, so that a session whose index is gone is always found again, then its
- * marks, then the sessions; then sees that none of them is left, by way of `anew`: the same nodes on other connections.
+ * Removes what was counted: first what the index says of it, so that a session whose index is gone is always found
+ * again, then its marks, then the sessions; then sees that none of them is left, by way of `anew`: the same nodes on
+ * other connections.
  */
 export async function removeCounted(
   nodes: readonly Node[],
@@ -38,7 +39,8 @@ export async function removeCounted(
     await onBatch(done, keys)
   }
   if (hasEntries) {
-    for (const [at, node] of nodes.entries()) await removeEntries(node, census.namespace!, { index: counted.nodes[at]!.index, ids, tell })
+    for (const [at, node] of nodes.entries())
+      await removeEntries(node, census.namespace!, { index: counted.nodes[at]!.index, ids, tell })
   }
   for (const [at, node] of nodes.entries()) {
     await sumOver(node, verb, counted.nodes[at]!.marks, tell)
@@ -70,8 +72,15 @@ async function sumOver(
   return sum
 }
 
-/** Removes again what a request that was under way has written back. Throws FAILED where it comes back again and again. */
-async function untilGone(nodes: readonly Node[], { nodes: found }: Counted, verb: RemovalVerb, signal: AbortSignal): Promise<void> {
+/**
+ * Removes again what a request that was under way has written back. Throws FAILED where it comes back again and again.
+ */
+async function untilGone(
+  nodes: readonly Node[],
+  { nodes: found }: Counted,
+  verb: RemovalVerb,
+  signal: AbortSignal,
+): Promise<void> {
   for (let round = 0; ; round += 1) {
     let left = 0
     for (const [at, node] of nodes.entries()) {

@@ -3,8 +3,15 @@ import type { Page } from './page.ts'
 /** pages under way at a time, so that the server always has one to work on */
 const inFlight = 4
 
-/** Does work on every page, several of them at a time; `tell` is awaited after each, and ends it by throwing, once what is under way is done. */
-export async function onEach(pages: readonly Page[], work: (page: Page) => Promise<void>, tell: (count: number) => Promise<void>): Promise<void> {
+/**
+ * Does work on every page, several of them at a time; `tell` is awaited after each, and ends it by throwing, once what
+ * is under way is done.
+ */
+export async function onEach(
+  pages: readonly Page[],
+  work: (page: Page) => Promise<void>,
+  tell: (count: number) => Promise<void>,
+): Promise<void> {
   const underWay: { done: Promise<void>; count: number }[] = []
   const settleOne = async (): Promise<void> => {
     const { done, count } = underWay.shift()!

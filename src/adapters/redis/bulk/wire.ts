@@ -5,13 +5,14 @@ import type { Peer } from '../../failure.ts'
 import { redisFailure } from '../errors.ts'
 
 /**
- * RESP 2 over the connection that ioredis has opened, which is signed in and encrypted as it should be: bytes out, bytes in, no
- * object for each of a million keys. The connection is ours alone from then on.
+ * RESP 2 over the connection that ioredis has opened, which is signed in and encrypted as it should be: bytes out,
+ * bytes in, no object for each of a million keys. The connection is ours alone from then on.
  */
 export interface Wire {
   /**
-   * Sends commands and hands over each of their `replies` as it came, in order; the bytes are valid until `take` returns. Several
-   * may be under way at a time. Rejects with what `take` throws, with UNREACHABLE, or with TIMED_OUT where nothing comes for a while.
+   * Sends commands and hands over each of their `replies` as it came, in order; the bytes are valid until `take`
+   * returns. Several may be under way at a time. Rejects with what `take` throws, with UNREACHABLE, or with TIMED_OUT
+   * where nothing comes for a while.
    */
   send(commands: readonly Buffer[], replies: number, take: (reply: Buffer) => void): Promise<void>
 }
@@ -66,14 +67,22 @@ export function wireOf(server: Redis, peer: Peer, timeoutMs: number): Wire {
   stream.on('error', (error: Error) => fail(redisFailure(error, peer)))
   stream.on('close', () => fail(redisFailure(new Error('Connection is closed.'), peer)))
   const late = (): void =>
-    fail(new AdminError('TIMED_OUT', `Redis at ${peer.where} did not answer within ${seconds(timeoutMs)}`, peer.suggestions))
+    fail(
+      new AdminError(
+        'TIMED_OUT',
+        `Redis at ${peer.where} did not answer within ${seconds(timeoutMs)}`,
+        peer.suggestions,
+      ),
+    )
 
   return {
     async send(commands, replies, take) {
       if (broken) throw broken
       if (replies === 0) return
       timer ??= setTimeout(late, timeoutMs)
-      const answered = new Promise<void>((resolve, reject) => waiting.push({ left: replies, failed: null, take, resolve, reject }))
+      const answered = new Promise<void>((resolve, reject) =>
+        waiting.push({ left: replies, failed: null, take, resolve, reject }),
+      )
       stream.cork()
       for (const command of commands) stream.write(command)
       stream.uncork()

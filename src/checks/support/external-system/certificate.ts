@@ -12,8 +12,10 @@ const dayMs = 86_400_000
 const ofTrust: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by itself, by no authority',
   SELF_SIGNED_CERT_IN_CHAIN: 'its authority is none that this machine knows',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its authority is none that this machine knows, or an intermediate certificate is not sent with it',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of its authority is not sent with it, and is none that this machine knows',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'its authority is none that this machine knows, or an intermediate certificate is not sent with it',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'the certificate of its authority is not sent with it, and is none that this machine knows',
 }
 const ofDates = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']
 
@@ -22,10 +24,18 @@ export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: D
   if (tls === null) return null
   const host = url.hostname
   const look = command`openssl s_client -connect ${`${host}:${url.port || 443}`} -showcerts </dev/null`
-  const problem = (message: string): IntegrationStep => ({ step: 'certificate', status: 'problem', cause: 'connectivity', message, next: [look] })
+  const problem = (message: string): IntegrationStep => ({
+    step: 'certificate',
+    status: 'problem',
+    cause: 'connectivity',
+    message,
+    next: [look],
+  })
   // the service has a proxy of its own, or none
-  if (tls instanceof AdminError && proxy !== null) return { step: 'certificate', status: 'unknown', message: `${tls.message}, from here`, next: [look] }
-  if (tls instanceof AdminError && tls.obstacle?.kind === 'client-certificate') return { step: 'certificate', status: 'unknown', message: clientCertificate(tls.message), next: [look] }
+  if (tls instanceof AdminError && proxy !== null)
+    return { step: 'certificate', status: 'unknown', message: `${tls.message}, from here`, next: [look] }
+  if (tls instanceof AdminError && tls.obstacle?.kind === 'client-certificate')
+    return { step: 'certificate', status: 'unknown', message: clientCertificate(tls.message), next: [look] }
   if (tls instanceof AdminError) return problem(tls.message)
   const [own] = tls.chain
   if (!own) return { step: 'certificate', status: 'unknown', message: 'the server shows no certificate', next: [look] }

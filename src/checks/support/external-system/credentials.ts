@@ -32,7 +32,10 @@ const [atStart, atEnd] = [new RegExp(`^${invisible}+`), new RegExp(`(?<!${invisi
 export function unseenIn(text: string): string[] {
   if (atStart.exec(text)?.[0] === text && text !== '') return [`consists of ${named(text)} alone`]
   const [before, after] = [atStart.exec(text)?.[0], atEnd.exec(text)?.[0]]
-  return [...(before === undefined ? [] : [`begins with ${named(before)}`]), ...(after === undefined ? [] : [`ends with ${named(after)}`])]
+  return [
+    ...(before === undefined ? [] : [`begins with ${named(before)}`]),
+    ...(after === undefined ? [] : [`ends with ${named(after)}`]),
+  ]
 }
 
 /** `2 blanks (U+0020) and 1 tab (U+0009)` */
@@ -47,25 +50,44 @@ function named(characters: string): string {
   return told.length > mostKinds ? `${told.slice(0, mostKinds).join(', ')} and more` : told.join(' and ')
 }
 
-/** Whether something stands at the ends of what is signed in with, and of the user, which of the two forms it has (SPEC.md 5.7). */
-export function credentialSteps(given: { [K in 'user' | 'password' | 'token']?: Given | undefined }): IntegrationStep[] {
+/**
+ * Whether something stands at the ends of what is signed in with, and of the user, which of the two forms it has
+ * (SPEC.md 5.7).
+ */
+export function credentialSteps(
+  given: { [K in 'user' | 'password' | 'token']?: Given | undefined },
+): IntegrationStep[] {
   return (['user', 'password', 'token'] as const).flatMap((step) => {
     const it = given[step]
     return it === undefined ? [] : [stepOf(step, it)]
   })
 }
 
-function stepOf(step: 'user' | 'password' | 'token', { text, from, isPublic = false, hadLineEnd = false, missing }: Given): IntegrationStep {
+function stepOf(
+  step: 'user' | 'password' | 'token',
+  { text, from, isPublic = false, hadLineEnd = false, missing }: Given,
+): IntegrationStep {
   const what = isPublic ? `\`${text}\`` : `the ${step} (${from})`
   if (missing !== undefined) return { step, status: 'unknown', message: missing }
   if (text === '') return { step, status: 'problem', cause: 'credentials', message: `${from} is empty` }
   const unseen = unseenIn(text)
   if (unseen.length > 0) {
     const message = `${what} ${unseen.join(' and ')}: it counts as a part of the ${step}`
-    return { step, status: 'problem', cause: 'credentials', message: `${message}${step === 'user' ? `; ${formOf(text)}` : ''}` }
+    return {
+      step,
+      status: 'problem',
+      cause: 'credentials',
+      message: `${message}${step === 'user' ? `; ${formOf(text)}` : ''}`,
+    }
   }
   const control = (text.match(/\p{Cc}/gu) ?? []).join('')
-  if (control !== '') return { step, status: 'problem', cause: 'credentials', message: `${what} holds ${named(control)}: a ${step} is one line` }
+  if (control !== '')
+    return {
+      step,
+      status: 'problem',
+      cause: 'credentials',
+      message: `${what} holds ${named(control)}: a ${step} is one line`,
+    }
   const left = hadLineEnd ? "; the line's end at the end of the file is no part of it" : ''
   if (step === 'user') return { step, status: 'ok', message: `${what}: ${formOf(text)}${left}` }
   return { step, status: 'ok', message: `${what} has nothing unseen at its ends${left}` }

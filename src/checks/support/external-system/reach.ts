@@ -16,12 +16,21 @@ export function reachSteps(url: URL, system: ExternalSystem, place: ServicePlace
   return [...nameSteps(url, system, place), ...connectionSteps(url, system, place)]
 }
 
-function nameSteps({ hostname }: URL, { addresses, proxy }: ExternalSystem, place: ServicePlace | null): IntegrationStep[] {
+function nameSteps(
+  { hostname }: URL,
+  { addresses, proxy }: ExternalSystem,
+  place: ServicePlace | null,
+): IntegrationStep[] {
   if (addresses === null) return []
   const there = place?.resolves ?? null
   const next = [command`getent hosts ${hostname}   # here, and where the service runs`]
   const isHere = !(addresses instanceof AdminError) && addresses.length > 0
-  const here = addresses instanceof AdminError ? addresses.message : isHere ? `is ${listed(addresses, 3)} here` : 'has no address here'
+  const here =
+    addresses instanceof AdminError
+      ? addresses.message
+      : isHere
+        ? `is ${listed(addresses, 3)} here`
+        : 'has no address here'
   const whether = 'whether it has an address where the service runs'
   const elsewhere =
     there instanceof AdminError
@@ -30,19 +39,37 @@ function nameSteps({ hostname }: URL, { addresses, proxy }: ExternalSystem, plac
         ? `${whether} ${place ? 'cannot be asked' : 'is not asked: no deployment is given'}`
         : `it has ${there ? 'an address' : 'none'} where the service runs`
   const message = `${hostname} ${here}${!isHere && proxy !== null ? `, where the proxy ${proxy} looks names up` : ''}; ${elsewhere}`
-  if (there === false || (!isHere && there !== true && proxy === null)) return [{ step: 'name', status: 'problem', cause: 'connectivity', message, next }]
+  if (there === false || (!isHere && there !== true && proxy === null))
+    return [{ step: 'name', status: 'problem', cause: 'connectivity', message, next }]
   const isOpen = there instanceof AdminError || (!isHere && proxy === null)
   return [{ step: 'name', status: isOpen ? 'unknown' : 'ok', message, ...(isOpen && { next }) }]
 }
 
-function connectionSteps(url: URL, { connection, proxy }: ExternalSystem, place: ServicePlace | null): IntegrationStep[] {
+function connectionSteps(
+  url: URL,
+  { connection, proxy }: ExternalSystem,
+  place: ServicePlace | null,
+): IntegrationStep[] {
   if (connection === null) return []
   if (!(connection instanceof AdminError)) {
-    const through = proxy === null ? '' : `: the proxy of this machine's environment, through which all else goes; the service has settings of its own`
-    return [{ step: 'connection', status: 'ok', message: `${connection.to} accepts connections (${connection.durationMs} ms)${through}` }]
+    const through =
+      proxy === null
+        ? ''
+        : `: the proxy of this machine's environment, through which all else goes; the service has settings of its own`
+    return [
+      {
+        step: 'connection',
+        status: 'ok',
+        message: `${connection.to} accepts connections (${connection.durationMs} ms)${through}`,
+      },
+    ]
   }
-  const next = [...connection.suggestions, command`curl -sS -o /dev/null -w '%{http_code}\\n' ${url.href}   # where the service runs`]
+  const next = [
+    ...connection.suggestions,
+    command`curl -sS -o /dev/null -w '%{http_code}\\n' ${url.href}   # where the service runs`,
+  ]
   // from another network it may be reached all the same
-  if (proxy !== null || place?.isElsewhere === true) return [{ step: 'connection', status: 'unknown', message: `${connection.message}, from here`, next }]
+  if (proxy !== null || place?.isElsewhere === true)
+    return [{ step: 'connection', status: 'unknown', message: `${connection.message}, from here`, next }]
   return [{ step: 'connection', status: 'problem', cause: 'connectivity', message: connection.message, next }]
 }

@@ -10,18 +10,33 @@ type End = 'kept' | 'former' | 'anew' | 'unknown'
 export function unfitLiveBindings(parts: Parts, live: Live): string[] {
   const own = new Set(parts.exchanges.map(({ from }) => from.name))
   const nowhere = parts.bindings.find(({ source }) => !own.has(source) && !isExchange(source, live))
-  if (nowhere) return [`it binds ${nowhere.destinationKind} ${nowhere.destination} to an exchange ${nowhere.source} that is not there`]
+  if (nowhere)
+    return [
+      `it binds ${nowhere.destinationKind} ${nowhere.destination} to an exchange ${nowhere.source} that is not there`,
+    ]
   const mistyped = parts.bindings.find((it) => !isTypedAsShown(it))
-  if (mistyped) return [`it binds ${mistyped.destinationKind} ${mistyped.destination} with other arguments than it shows`]
+  if (mistyped)
+    return [`it binds ${mistyped.destinationKind} ${mistyped.destination} with other arguments than it shows`]
   const there = byShown(live.bindings)
   const isThere = (it: Binding): boolean => (there.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
   // one that is there stands for itself, whatever its ends are
-  const absent = parts.bindings.filter((it) => (isComparable(it, parts, live) || there.has(shownKey(it))) && !isThere(it))
-  return [...absent.map(({ source, destination, destinationKind }) => `${destinationKind} ${destination} is not bound to ${source} as the record says`), ...leftOut(parts, live)]
+  const absent = parts.bindings.filter(
+    (it) => (isComparable(it, parts, live) || there.has(shownKey(it))) && !isThere(it),
+  )
+  return [
+    ...absent.map(
+      ({ source, destination, destinationKind }) =>
+        `${destinationKind} ${destination} is not bound to ${source} as the record says`,
+    ),
+    ...leftOut(parts, live),
+  ]
 }
 
 function isComparable({ source, destination, destinationKind }: Binding, parts: Parts, live: Live): boolean {
-  const ends = [exchangeEnd(source, parts, live), destinationKind === 'queue' ? queueEnd(destination, parts, live) : exchangeEnd(destination, parts, live)]
+  const ends = [
+    exchangeEnd(source, parts, live),
+    destinationKind === 'queue' ? queueEnd(destination, parts, live) : exchangeEnd(destination, parts, live),
+  ]
   return !ends.includes('unknown') && !(ends.includes('former') && ends.includes('anew'))
 }
 
@@ -47,7 +62,8 @@ function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): st
   if (stages.delete.at !== 'before') return []
   const known = byShown(stepOf(plan, 'delete-queues')?.bindings ?? [])
   const isKnown = (it: Binding): boolean => (known.get(shownKey(it)) ?? []).some((other) => isLive(other, it))
-  const isOwn = ({ destination, destinationKind }: Binding): boolean => destinationKind === 'queue' && names.includes(destination) && queues.get(destination)?.durable === false
+  const isOwn = ({ destination, destinationKind }: Binding): boolean =>
+    destinationKind === 'queue' && names.includes(destination) && queues.get(destination)?.durable === false
   const lost = bindings.find((it) => isOwn(it) && !it.source.startsWith(backExchangePrefix) && !isKnown(it))
   return lost ? [`it leaves out that queue ${lost.destination} is bound to ${lost.source}`] : []
 }

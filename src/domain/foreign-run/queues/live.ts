@@ -26,8 +26,12 @@ function ofGone(queue: QueueDeclaration, { plan, stages, history }: Parts, stand
   const isExpected = stages.delete.at !== 'before' || (vanishes(queue) && hasBegun(history))
   if (!isExpected) return [`queue ${queue.name} is not there, and by the record it was not deleted yet`]
   if (!stands) return [`queue ${queue.name} is not there, and nothing shows that it was`]
-  const isDeclared = stages.redeclare.at === 'after' && stepOf(plan, 'redeclare-queues')?.queues.some((it) => it.always && it.queue.name === queue.name)
-  return isDeclared && !vanishes(queue) ? [`queue ${queue.name} is not there, and by the record it was declared again`] : []
+  const isDeclared =
+    stages.redeclare.at === 'after' &&
+    stepOf(plan, 'redeclare-queues')?.queues.some((it) => it.always && it.queue.name === queue.name)
+  return isDeclared && !vanishes(queue)
+    ? [`queue ${queue.name} is not there, and by the record it was declared again`]
+    : []
 }
 
 /** One that is there as it was, or as it is to be. */
@@ -35,30 +39,45 @@ function ofThere(queue: QueueDeclaration, there: BrokerQueue, { plan, stages }: 
   const unlike = [`queue ${queue.name} is not declared as the record says`]
   if (there.exclusive) return unlike
   if (!there.durable) {
-    const [recorded, found] = [queue, there].map(({ name, durable, autoDelete, arguments: values }) => ({ name, durable, autoDelete, arguments: plainly(values) }))
+    const [recorded, found] = [queue, there].map(({ name, durable, autoDelete, arguments: values }) => ({
+      name,
+      durable,
+      autoDelete,
+      arguments: plainly(values),
+    }))
     return isSameQueue(recorded!, found!) ? [] : unlike
   }
   if (stages.delete.at === 'before') return [`queue ${queue.name} is durable, and by the record it was not deleted yet`]
   const anew = stepOf(plan, 'redeclare-queues')?.queues.find((it) => it.queue.name === queue.name)?.queue
-  const isIt = anew !== undefined && there.autoDelete === anew.autoDelete && !alwaysDurable.includes(there.type) && holdsAll(there.arguments, plainly(anew.arguments))
+  const isIt =
+    anew !== undefined &&
+    there.autoDelete === anew.autoDelete &&
+    !alwaysDurable.includes(there.type) &&
+    holdsAll(there.arguments, plainly(anew.arguments))
   return isIt ? [] : [`queue ${queue.name} is durable, and not as the record would declare it`]
 }
 
 /** A service that has started since may have declared more. */
 function holdsAll(values: QueueDeclaration['arguments'], wanted: QueueDeclaration['arguments']): boolean {
-  return Object.entries(wanted).every(([name, value]) => Object.hasOwn(values, name) && isDeepStrictEqual(values[name], value))
+  return Object.entries(wanted).every(
+    ([name, value]) => Object.hasOwn(values, name) && isDeepStrictEqual(values[name], value),
+  )
 }
 
 /** Only what this broker no longer takes is left out when a queue is declared again. */
 function ofDropped({ name, arguments: values }: QueueDeclaration, { plan }: Parts, { version }: Live): string[] {
   const anew = stepOf(plan, 'redeclare-queues')?.queues.find(({ queue }) => queue.name === name)?.queue.arguments ?? {}
-  const dropped = Object.entries(values).find(([key, value]) => !Object.hasOwn(anew, key) && !isDroppedArgument(version, key, value))
+  const dropped = Object.entries(values).find(
+    ([key, value]) => !Object.hasOwn(anew, key) && !isDroppedArgument(version, key, value),
+  )
   return dropped ? [`it declares queue ${name} without its ${dropped[0]}`] : []
 }
 
 /** RabbitMQ 4 shows a type among the arguments that nobody named (FIELD-NOTES.md 3). */
 function plainly(values: QueueDeclaration['arguments']): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([name, value]) => !(name === 'x-queue-type' && value === 'classic')))
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => !(name === 'x-queue-type' && value === 'classic')),
+  )
 }
 
 /** What of its exchanges differs from those of the broker. */
@@ -67,7 +86,9 @@ export function unfitLiveExchanges({ exchanges, stages, history }: Parts, live: 
     const there = live.exchanges.get(from.name)
     if (there) {
       if (!isSameExchange(from, there)) return [`exchange ${from.name} is not declared as the record says`]
-      return there.durable && stages.switch.at === 'before' ? [`exchange ${from.name} is durable, and by the record it was not declared again yet`] : []
+      return there.durable && stages.switch.at === 'before'
+        ? [`exchange ${from.name} is durable, and by the record it was not declared again yet`]
+        : []
     }
     // an exchange that is auto-delete goes with the last queue that is bound to it
     const isExpected = stages.switch.at === 'within' || (from.autoDelete && hasBegun(history))
@@ -78,16 +99,28 @@ export function unfitLiveExchanges({ exchanges, stages, history }: Parts, live: 
 
 /** But for whether it is durable. */
 function isSameExchange(one: ExchangeDeclaration, other: ExchangeDeclaration): boolean {
-  return one.type === other.type && one.autoDelete === other.autoDelete && one.internal === other.internal && isDeepStrictEqual({ ...one.arguments }, { ...other.arguments })
+  return (
+    one.type === other.type &&
+    one.autoDelete === other.autoDelete &&
+    one.internal === other.internal &&
+    isDeepStrictEqual({ ...one.arguments }, { ...other.arguments })
+  )
 }
 
 /** As long as no queue was deleted, no more messages can be meant to be lost than there are. */
-export async function unfitLoss({ plan, former, names, discards, history }: Parts, { queues }: Live, broker: BrokerSource): Promise<string[]> {
+export async function unfitLoss(
+  { plan, former, names, discards, history }: Parts,
+  { queues }: Live,
+  broker: BrokerSource,
+): Promise<string[]> {
   // what was discarded does not come back with its queue
   if (!discards || progressOf(history.events).isGoingBack) return []
   if (!former.every(({ queue }) => queues.get(queue.name)?.durable === false)) return []
   const counts = await broker.counts(names)
-  const now = names.reduce((sum, name) => sum + Math.max(queues.get(name)?.messages ?? 0, counts.get(name)?.ready ?? 0), 0)
+  const now = names.reduce(
+    (sum, name) => sum + Math.max(queues.get(name)?.messages ?? 0, counts.get(name)?.ready ?? 0),
+    0,
+  )
   const { messages } = stepOf(plan, 'delete-queues')!.counts
   return messages > now ? [`it deletes up to ${counted(messages, 'message')}, and its queues hold ${now}`] : []
 }

@@ -36,7 +36,9 @@ export interface Live {
 export function partsOf(history: RunHistory): Parts {
   const { plan } = history.record
   const former = stepOf(plan, 'delete-queues')?.queues ?? []
-  const bindings = plan.steps.flatMap(({ action }) => ('bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : []))
+  const bindings = plan.steps.flatMap(({ action }) =>
+    'bindings' in action ? action.bindings : action.kind === 'hold-queues' ? action.saved.bindings : [],
+  )
   return {
     history,
     plan,
@@ -70,7 +72,10 @@ function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
 
 /** The only step of that kind; null: there is none. */
 export function stepOf<K extends ActionKind>({ steps }: Plan, kind: K): ActionOf<K> | null {
-  return (steps.map(({ action }): Action => action).find((action) => action.kind === kind) as ActionOf<K> | undefined) ?? null
+  return (
+    (steps.map(({ action }): Action => action).find((action) => action.kind === kind) as ActionOf<K> | undefined) ??
+    null
+  )
 }
 
 /** Whether the broker deletes a queue by itself when nobody uses it. */
@@ -110,13 +115,24 @@ export function byShown(bindings: readonly Binding[]): ReadonlyMap<string, reado
 export function isTypedAsShown({ arguments: values, typed }: Binding): boolean {
   if (typed === undefined) return true
   const names = Object.keys(values)
-  return names.length === Object.keys(typed).length && names.every((name) => Object.hasOwn(typed, name) && isShownAs(typed[name], values[name]))
+  return (
+    names.length === Object.keys(typed).length &&
+    names.every((name) => Object.hasOwn(typed, name) && isShownAs(typed[name], values[name]))
+  )
 }
 
 function isShownAs(typed: unknown, value: unknown): boolean {
   if (!isObject(typed)) return isDeepStrictEqual(typed, value)
-  if (typed['!'] === 'bytes') return typed['value'] === Buffer.from(String(value)).toString('base64') || `Not UTF-8, base64 is: ${String(typed['value'])}` === value
-  if (typed['!'] === 'decimal') return isObject(typed['value']) && Number(`${String(typed['value']['places'])}.${String(typed['value']['digits'])}`) === value
+  if (typed['!'] === 'bytes')
+    return (
+      typed['value'] === Buffer.from(String(value)).toString('base64') ||
+      `Not UTF-8, base64 is: ${String(typed['value'])}` === value
+    )
+  if (typed['!'] === 'decimal')
+    return (
+      isObject(typed['value']) &&
+      Number(`${String(typed['value']['places'])}.${String(typed['value']['digits'])}`) === value
+    )
   if ('!' in typed) return typeof value === 'number' && typed['value'] === value && Object.keys(typed).length === 2
   return isObject(value) && isTypedAsShown({ arguments: value, typed } as unknown as Binding)
 }
@@ -135,5 +151,10 @@ export function areSameBindings(one: readonly Binding[], other: readonly Binding
 }
 
 export function isSameQueue(one: QueueDeclaration, other: QueueDeclaration): boolean {
-  return one.name === other.name && one.durable === other.durable && one.autoDelete === other.autoDelete && isDeepStrictEqual({ ...one.arguments }, { ...other.arguments })
+  return (
+    one.name === other.name &&
+    one.durable === other.durable &&
+    one.autoDelete === other.autoDelete &&
+    isDeepStrictEqual({ ...one.arguments }, { ...other.arguments })
+  )
 }

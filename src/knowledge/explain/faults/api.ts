@@ -11,14 +11,18 @@ export const apiFaults: readonly ExplainText[] = [
     signatures: ['token-refused'],
     // what the web interface says beside it is another story
     messages: [/status code 401\W{0,10}$/],
-    words: ['wrong api token, bad credentials, unauthorized 401', 'токен не принимается, неверный api токен, нет авторизации'],
+    words: [
+      'wrong api token, bad credentials, unauthorized 401',
+      'токен не принимается, неверный api токен, нет авторизации',
+    ],
   },
   {
     id: 'api-token-direct',
     kind: 'fault',
     of: 'api/token-use',
     title: 'a program sends the API token itself on many calls',
-    meaning: 'The service is under load or crashes, and its processor is busy, while an integration makes many API calls.',
+    meaning:
+      'The service is under load or crashes, and its processor is busy, while an integration makes many API calls.',
     words: [
       'using the user-menu API token directly for many API calls can overload the service, high processor use',
       'authorization: api-token',
@@ -31,7 +35,10 @@ export const apiFaults: readonly ExplainText[] = [
     of: 'api/token-lifetime',
     title: 'Bearer tokens live for another time than is set',
     meaning: 'Programs meet 401 before they expect it.',
-    words: ['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS, lifetime of the bearer token in seconds', 'время жизни bearer токена'],
+    words: [
+      'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS, lifetime of the bearer token in seconds',
+      'время жизни bearer токена',
+    ],
   },
   {
     id: 'admin-signin',
@@ -68,7 +75,13 @@ export const apiFaults: readonly ExplainText[] = [
       'Limits on the size of data are smaller than what is uploaded.',
       'A rule of a firewall blocks the requests.',
     ],
-    messages: [/status code (?:413|502|504)\b/, '413 request entity too large', '502 bad gateway', '504 gateway time-out', '504 gateway timeout'],
+    messages: [
+      /status code (?:413|502|504)\b/,
+      '413 request entity too large',
+      '502 bad gateway',
+      '504 gateway time-out',
+      '504 gateway timeout',
+    ],
     words: [
       'upload fails behind nginx, upload is answered 413, upload 413, upload 502, upload 504, nginx 413',
       'upload times out, upload timeout, results get lost during the upload',

@@ -10,9 +10,21 @@ export const attachmentsFaults: readonly ExplainText[] = [
     meaning:
       'Attachments show in the report tool, and not in the service. They have to lie in the root of the results directory: the path is taken as a part ' +
       'of their name, so that one in a child directory is linked to no result, and is deleted as unlinked.',
-    causes: ['The tests or their adapter write attachments into folders of their own.', 'Results of several jobs were put into one directory, each in a folder.'],
-    verify: ['testops-admin lint-results RESULTS', 'find RESULTS -mindepth 2 -type f | head', `grep -lE '"source": *"[^"]*/' RESULTS/*.json | head`],
-    remedies: [{ text: 'Flatten the directory: write, or move, all files into its root, and name them in the results without a path.', commands: [] }],
+    causes: [
+      'The tests or their adapter write attachments into folders of their own.',
+      'Results of several jobs were put into one directory, each in a folder.',
+    ],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      'find RESULTS -mindepth 2 -type f | head',
+      `grep -lE '"source": *"[^"]*/' RESULTS/*.json | head`,
+    ],
+    remedies: [
+      {
+        text: 'Flatten the directory: write, or move, all files into its root, and name them in the results without a path.',
+        commands: [],
+      },
+    ],
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
     words: [
       'attachments are in the report, not in the service',
@@ -29,9 +41,16 @@ export const attachmentsFaults: readonly ExplainText[] = [
     kind: 'fault',
     title: 'a result names an attachment that is not there',
     severities: ['error'],
-    meaning: 'The `source` of an attachment in a result file names a file that is not in the results directory: nothing is shown for it.',
-    causes: ['The file was not written, was removed before the upload, or bears another name.', 'Only a part of the results directory was handed on between jobs.'],
-    verify: ['testops-admin lint-results RESULTS', `jq -r '.. | .attachments? // empty | .[].source' RESULTS/*.json | sort -u | while read -r name; do test -e "RESULTS/$name" || echo "$name"; done`],
+    meaning:
+      'The `source` of an attachment in a result file names a file that is not in the results directory: nothing is shown for it.',
+    causes: [
+      'The file was not written, was removed before the upload, or bears another name.',
+      'Only a part of the results directory was handed on between jobs.',
+    ],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      `jq -r '.. | .attachments? // empty | .[].source' RESULTS/*.json | sort -u | while read -r name; do test -e "RESULTS/$name" || echo "$name"; done`,
+    ],
     remedies: [{ text: 'Hand the whole directory on, and upload once all files are written.', commands: [] }],
     source: 'docs/facts/results.md, docs/reference/faults.md',
     words: ['attachment file is missing', 'файл вложения отсутствует'],
@@ -42,10 +61,19 @@ export const attachmentsFaults: readonly ExplainText[] = [
     title: 'a file in the results directory is named by no result',
     severities: ['warning'],
     meaning: 'A file that no result names is linked to nothing, and is deleted as unlinked.',
-    causes: ['Its result was not written, as after a crash of the test process.', 'Files of other runs, or of other tools, lie in the directory.'],
-    verify: ['testops-admin lint-results RESULTS', `ls RESULTS | grep -e -attachment | while read -r name; do grep -qF "$name" RESULTS/*.json || echo "$name"; done`],
+    causes: [
+      'Its result was not written, as after a crash of the test process.',
+      'Files of other runs, or of other tools, lie in the directory.',
+    ],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      `ls RESULTS | grep -e -attachment | while read -r name; do grep -qF "$name" RESULTS/*.json || echo "$name"; done`,
+    ],
     remedies: [{ text: 'Empty the results directory before each run, and keep other files out of it.', commands: [] }],
     source: 'docs/facts/service.md#result-files, docs/facts/results.md, docs/reference/faults.md',
-    words: ['orphan attachment, unlinked file in the results directory', 'лишние файлы в каталоге результатов, вложение без результата'],
+    words: [
+      'orphan attachment, unlinked file in the results directory',
+      'лишние файлы в каталоге результатов, вложение без результата',
+    ],
   },
 ]

@@ -7,7 +7,8 @@ export const brokerFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'broker/queues-durable',
     title: 'the broker refuses to create transient queues',
-    meaning: 'The service cannot create its queues: the broker names the feature transient_nonexcl_queues, and closes the connection with 541.',
+    meaning:
+      'The service cannot create its queues: the broker names the feature transient_nonexcl_queues, and closes the connection with 541.',
     causes: [
       'RabbitMQ is of version 4.3 or later, or denies the feature by configuration, while VENDOR_RABBIT_DURABLE is absent or false, and the queues are not ' +
         'there any more.',
@@ -35,8 +36,11 @@ export const brokerFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'broker/queues-durable',
     title: 'queues exist with another `durable` than the service asks for',
-    meaning: 'The broker answers 406 PRECONDITION_FAILED on argument `durable` of a queue or exchange that is there already, in either direction.',
-    causes: ['VENDOR_RABBIT_DURABLE was set or removed while the old queues still exist, or was lost in an upgrade of the chart.'],
+    meaning:
+      'The broker answers 406 PRECONDITION_FAILED on argument `durable` of a queue or exchange that is there already, in either direction.',
+    causes: [
+      'VENDOR_RABBIT_DURABLE was set or removed while the old queues still exist, or was lost in an upgrade of the chart.',
+    ],
     signatures: ['precondition-failed'],
     words: [
       'queue exists with durable false, queue exists with durable true, durable differs',
@@ -55,7 +59,11 @@ export const brokerFaults: readonly ExplainText[] = [
     title: 'the broker does not answer',
     meaning: 'Results that agents upload do not appear.',
     messages: ['access_refused - login was refused'],
-    words: ['broker connection refused', 'rabbitmq is down, broker unreachable', 'брокер недоступен, rabbitmq не отвечает'],
+    words: [
+      'broker connection refused',
+      'rabbitmq is down, broker unreachable',
+      'брокер недоступен, rabbitmq не отвечает',
+    ],
   },
   {
     id: 'broker-alarm',

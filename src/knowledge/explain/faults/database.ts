@@ -8,7 +8,8 @@ export const databaseFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'database/changelog-lock',
     title: 'the change-log lock is left locked by a service that ended abruptly',
-    meaning: 'The service does not start, and its log repeats that it waits for the change-log lock, since whoever took it is dead.',
+    meaning:
+      'The service does not start, and its log repeats that it waits for the change-log lock, since whoever took it is dead.',
     signatures: ['lock-refused', 'lock-waiting'],
     words: [
       'changelog is locked, service does not start: liquibase lock',
@@ -31,10 +32,18 @@ export const databaseFaults: readonly ExplainText[] = [
     meaning:
       'An instance of the service changes the database, and others wait for it: nothing is broken, however long it takes. `doctor` names the ' +
       'holder and reports no problem; releasing the lock is refused, since two migrations would run at once.',
-    causes: ['A new version was started, and it has much to change: the first start after an upgrade may take longer than the 5 minutes that others wait.'],
+    causes: [
+      'A new version was started, and it has much to change: the first start after an upgrade may take longer than the 5 minutes that others wait.',
+    ],
     remedies: [
-      { text: 'Wait until the migration is done. Where a probe would end it meanwhile, switch the probes off for that start.', commands: ['testops-admin doctor --wait'] },
-      { text: 'Release it in no case but where you know better than the evidence.', commands: ['testops-admin unlock-changelog --accept-risk live-holder'] },
+      {
+        text: 'Wait until the migration is done. Where a probe would end it meanwhile, switch the probes off for that start.',
+        commands: ['testops-admin doctor --wait'],
+      },
+      {
+        text: 'Release it in no case but where you know better than the evidence.',
+        commands: ['testops-admin unlock-changelog --accept-risk live-holder'],
+      },
     ],
     signatures: ['lock-waiting', 'lock-refused'],
     words: ['long migration is running, holder of the lock is alive', 'долгая миграция базы данных выполняется'],
@@ -44,9 +53,15 @@ export const databaseFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'database/changelog-lock',
     title: 'the change-log lock changes hands between plan and repair',
-    meaning: 'The row is not as it was when the repair was planned: freed by hand, by a waiter, or taken by another instance. The repair refuses (exit code 4).',
+    meaning:
+      'The row is not as it was when the repair was planned: freed by hand, by a waiter, or taken by another instance. The repair refuses (exit code 4).',
     causes: ['Somebody else, or the service itself, has freed or taken the lock meanwhile.'],
-    remedies: [{ text: 'Plan again: what is to be done is judged anew.', commands: ['testops-admin unlock-changelog --dry-run'] }],
+    remedies: [
+      {
+        text: 'Plan again: what is to be done is judged anew.',
+        commands: ['testops-admin unlock-changelog --dry-run'],
+      },
+    ],
     words: ['lock row has changed since the plan', 'plan of unlock-changelog is refused, lock is another one'],
   },
   {
@@ -57,7 +72,10 @@ export const databaseFaults: readonly ExplainText[] = [
     meaning:
       'The row with id 1 is locked without `lockgranted`, or is missing, or is not the only one, or the table lies in another schema. Liquibase ' +
       'ends with a NullPointerException ("lockGranted" is null) or with "Did not update change log lock correctly".',
-    causes: ['Somebody cleared a part of the row, removed it, or added another one.', 'The table lies in another schema than the service uses.'],
+    causes: [
+      'Somebody cleared a part of the row, removed it, or added another one.',
+      'The table lies in another schema than the service uses.',
+    ],
     messages: ['did not update change log lock correctly', '"lockgranted" is null'],
     words: ['no row with id 1 in databasechangeloglock', 'locked true, lockgranted null', 'second row, other schema'],
   },
@@ -92,7 +110,9 @@ export const databaseFaults: readonly ExplainText[] = [
         text:
           'Where two migrations have run at once, stop both, and compare databasechangelog with the tables before anything is started: a change ' +
           'set that ran twice or half is repaired by hand, or from the backup that was taken before the upgrade.',
-        commands: ['psql DATABASE -c "SELECT id, author, dateexecuted, orderexecuted FROM databasechangelog ORDER BY dateexecuted DESC LIMIT 20"'],
+        commands: [
+          'psql DATABASE -c "SELECT id, author, dateexecuted, orderexecuted FROM databasechangelog ORDER BY dateexecuted DESC LIMIT 20"',
+        ],
       },
       {
         text: 'A plan to release the lock that was saved before is refused, since its row has changed: plan again.',
@@ -112,14 +132,19 @@ export const databaseFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'database/reachable',
     title: 'the database does not answer',
-    meaning: 'The service ends at its start, or answers with errors; what needs the database fails or cannot be judged.',
+    meaning:
+      'The service ends at its start, or answers with errors; what needs the database fails or cannot be judged.',
     messages: [
       /connection to \S{1,200} refused\. check that the hostname and port are correct/,
       /password authentication failed for user/,
       'the database system is starting up',
       'the database system is shutting down',
     ],
-    words: ['database connection refused', 'postgresql is down, database unreachable', 'база данных недоступна, postgresql не отвечает'],
+    words: [
+      'database connection refused',
+      'postgresql is down, database unreachable',
+      'база данных недоступна, postgresql не отвечает',
+    ],
   },
   {
     id: 'disk-full',
@@ -136,7 +161,11 @@ export const databaseFaults: readonly ExplainText[] = [
     of: 'database/connections',
     title: 'the database admits no further connection',
     meaning: 'Requests hang and fail while the service waits for a connection.',
-    messages: ['sorry, too many clients already', 'remaining connection slots are reserved', /too many connections for (?:role|database) /],
+    messages: [
+      'sorry, too many clients already',
+      'remaining connection slots are reserved',
+      /too many connections for (?:role|database) /,
+    ],
     words: [
       'database connections are exhausted, no free connections, max_connections, too many connections to the database',
       'закончились соединения с базой данных, не хватает соединений с базой, слишком много подключений к базе данных',
@@ -162,9 +191,22 @@ export const databaseFaults: readonly ExplainText[] = [
       'psql DATABASE -c "SELECT pid, state, wait_event_type, pg_blocking_pids(pid) AS waits_for, now() - xact_start AS since, left(query, 60) FROM pg_stat_activity WHERE state <> \'idle\' ORDER BY xact_start"',
     ],
     remedies: [
-      { text: 'Find the session that the others wait for. Wait until it is done, or end it.', commands: ['psql DATABASE -c "SELECT pg_terminate_backend(PID)"'] },
-      { text: 'Where nothing waits, look at the load of the database, and at what calls the service so often.', commands: ['testops-admin doctor --only api,database'] },
-      { text: 'Where requests still hang afterwards, restart the service. That ends what it is doing.', commands: ['systemctl restart testops', 'kubectl rollout restart deployment/NAME', 'docker compose restart testops'] },
+      {
+        text: 'Find the session that the others wait for. Wait until it is done, or end it.',
+        commands: ['psql DATABASE -c "SELECT pg_terminate_backend(PID)"'],
+      },
+      {
+        text: 'Where nothing waits, look at the load of the database, and at what calls the service so often.',
+        commands: ['testops-admin doctor --only api,database'],
+      },
+      {
+        text: 'Where requests still hang afterwards, restart the service. That ends what it is doing.',
+        commands: [
+          'systemctl restart testops',
+          'kubectl rollout restart deployment/NAME',
+          'docker compose restart testops',
+        ],
+      },
     ],
     source: "HikariCP's own words (HikariPool.createTimeoutException), docs/facts/deployment.md#settings",
     signatures: ['pool-exhausted'],

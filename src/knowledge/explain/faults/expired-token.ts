@@ -19,7 +19,10 @@ export const tokenFaults: readonly ExplainText[] = [
       'printf %s "$ACCESS_TOKEN" | cut -d. -f2 | base64 -d 2> /dev/null; date +%s   # exp: when it ends, in seconds as date shows them',
     ],
     remedies: [
-      { text: 'Nothing is to be done for this program: see that the API token is still exchanged.', commands: ['testops-admin doctor --only api/token'] },
+      {
+        text: 'Nothing is to be done for this program: see that the API token is still exchanged.',
+        commands: ['testops-admin doctor --only api/token'],
+      },
       {
         text: 'Have other programs exchange the API token again shortly before the end of the Bearer token, and once after a 401.',
         commands: [],
@@ -30,7 +33,10 @@ export const tokenFaults: readonly ExplainText[] = [
       },
     ],
     source: 'docs/facts/service.md#tokens, docs/facts/service.md#result-files, docs/facts/api.md',
-    words: ['bearer token expired, lifetime is over, 401 after an hour', 'токен истёк, просрочен, через час ошибка 401'],
+    words: [
+      'bearer token expired, lifetime is over, 401 after an hour',
+      'токен истёк, просрочен, через час ошибка 401',
+    ],
     see: ['bearer-token', 'api/token-lifetime'],
   },
 ]

@@ -10,14 +10,27 @@ export const identityFaults: readonly ExplainText[] = [
     meaning:
       'A result stays `Несвязанный` (unlinked). It is matched by the identifier in its labels (`vendor_id` or `as_id`), or by `testCaseId`, which the service derives from ' +
       '`fullName`, and this one has neither a valid identifier nor a full name.',
-    causes: ['The adapter writes no `fullName`, as older ones and some frameworks do.', 'The test bears no identifier.'],
-    verify: ['testops-admin lint-results RESULTS', `jq -r 'select((.fullName // "") == "" and ([(.labels // [])[].name | ascii_downcase] | any(. == "vendor_id" or . == "as_id" or . == "allure_id") | not)) | .name' RESULTS/*-result.json`],
-    remedies: [
-      { text: 'Set the identifier of the test case in the code of the test, by the annotation of the adapter, which puts it into the labels.', commands: [] },
-      { text: 'Bring the dependencies of the adapter up to date.', commands: [] },
-      { text: 'Where the framework has no support in the IDE: create a manual test case, and copy its ID into the code. The next result replaces it by the automated one.', commands: [] },
+    causes: [
+      'The adapter writes no `fullName`, as older ones and some frameworks do.',
+      'The test bears no identifier.',
     ],
-    source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
+    verify: [
+      'testops-admin lint-results RESULTS',
+      `jq -r 'select((.fullName // "") == "" and ([(.labels // [])[].name | ascii_downcase] | any(. == "vendor_id" or . == "as_id" or . == "allure_id") | not)) | .name' RESULTS/*-result.json`,
+    ],
+    remedies: [
+      {
+        text: 'Set the identifier of the test case in the code of the test, by the annotation of the adapter, which puts it into the labels.',
+        commands: [],
+      },
+      { text: 'Bring the dependencies of the adapter up to date.', commands: [] },
+      {
+        text: 'Where the framework has no support in the IDE: create a manual test case, and copy its ID into the code. The next result replaces it by the automated one.',
+        commands: [],
+      },
+    ],
+    source:
+      'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
     words: [
       'allure_id label is missing',
       'set the test identifier explicitly in code by the adapter annotation, update the adapter dependencies',
@@ -38,9 +51,18 @@ export const identityFaults: readonly ExplainText[] = [
       'A result stays `Несвязанный` (unlinked), although it bears an identifier. The label holds the ID of a test case, which the service assigns: a positive ' +
       'whole number that is there. Anything else, or two different ones, match nothing.',
     causes: ['The identifier was made up, or copied from another instance.', 'Its test case was deleted.'],
-    verify: ['testops-admin lint-results RESULTS', `jq -r '.name + ": " + ([(.labels // [])[] | select(.name | ascii_downcase | . == "vendor_id" or . == "as_id" or . == "allure_id") | .value | tostring] | join(", "))' RESULTS/*-result.json`],
-    remedies: [{ text: 'Copy the ID of the test case from the service into the code, or leave the identifier out where the adapter writes `fullName`.', commands: [] }],
-    source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/results.md, docs/reference/faults.md',
+    verify: [
+      'testops-admin lint-results RESULTS',
+      `jq -r '.name + ": " + ([(.labels // [])[] | select(.name | ascii_downcase | . == "vendor_id" or . == "as_id" or . == "allure_id") | .value | tostring] | join(", "))' RESULTS/*-result.json`,
+    ],
+    remedies: [
+      {
+        text: 'Copy the ID of the test case from the service into the code, or leave the identifier out where the adapter writes `fullName`.',
+        commands: [],
+      },
+    ],
+    source:
+      'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/results.md, docs/reference/faults.md',
     words: [
       'allure_id',
       'the identifier label value does not exist in the service',
@@ -54,12 +76,22 @@ export const identityFaults: readonly ExplainText[] = [
     kind: 'fault',
     title: 'results of different tests bear one full name, and collapse into one',
     severities: ['warning'],
-    meaning: 'Result files with the same full name and equal or no parameters become one result, with the others under `Перезапуски` (reruns).',
-    causes: ['Tests of several projects or modules have the same path and name.', 'A parameterized test writes no parameters.'],
+    meaning:
+      'Result files with the same full name and equal or no parameters become one result, with the others under `Перезапуски` (reruns).',
+    causes: [
+      'Tests of several projects or modules have the same path and name.',
+      'A parameterized test writes no parameters.',
+    ],
     verify: ['testops-admin lint-results RESULTS', `jq -r '.fullName' RESULTS/*-result.json | sort | uniq -d`],
     remedies: [
-      { text: 'Tests without parameters: set an explicit identifier, and rename the methods; both is safest.', commands: [] },
-      { text: 'Tests with parameters: write each of them into the result.', commands: ['testops-admin explain parameters-missing'] },
+      {
+        text: 'Tests without parameters: set an explicit identifier, and rename the methods; both is safest.',
+        commands: [],
+      },
+      {
+        text: 'Tests with parameters: write each of them into the result.',
+        commands: ['testops-admin explain parameters-missing'],
+      },
     ],
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
     words: [
@@ -77,14 +109,21 @@ export const identityFaults: readonly ExplainText[] = [
     kind: 'fault',
     title: 'a parameterized test writes no parameters into its results',
     severities: ['warning'],
-    meaning: 'Without parameters the runs of a parameterized test cannot be told apart: they become one result with reruns, whatever their outcomes are.',
+    meaning:
+      'Without parameters the runs of a parameterized test cannot be told apart: they become one result with reruns, whatever their outcomes are.',
     causes: ['The adapter does not report the parameters of this kind of test, or is out of date.'],
-    verify: ['testops-admin lint-results RESULTS', `jq -r 'select((.parameters // []) == []) | .fullName' RESULTS/*-result.json | sort | uniq -d`],
-    remedies: [{ text: 'Write every parameter as an entry of `parameters` (`name` and `value`) in the result.', commands: [] }],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      `jq -r 'select((.parameters // []) == []) | .fullName' RESULTS/*-result.json | sort | uniq -d`,
+    ],
+    remedies: [
+      { text: 'Write every parameter as an entry of `parameters` (`name` and `value`) in the result.', commands: [] },
+    ],
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors, docs/reference/faults.md',
     words: [
       'parameterized tests are shown as one, parameterized tests collapse into one',
-      'parameterized test without parameters in results', 'параметризованный тест без параметров в результатах',
+      'parameterized test without parameters in results',
+      'параметризованный тест без параметров в результатах',
     ],
     see: ['name-collision', 'parameter-combinations'],
   },

@@ -41,6 +41,10 @@ export const integrationsFaults: readonly ExplainText[] = [
     messages: [/logging_level_[a-z_]{1,80}_integration/],
     title: 'debug logging of integrations was left on',
     meaning: 'The log of the service grows, and shows what integrations send.',
-    words: ['LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION', 'LOGGING_LEVEL_<VENDOR_PACKAGE>_INTEGRATION debug logging of integrations', 'отладочное логирование интеграций'],
+    words: [
+      'LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION',
+      'LOGGING_LEVEL_<VENDOR_PACKAGE>_INTEGRATION debug logging of integrations',
+      'отладочное логирование интеграций',
+    ],
   },
 ]

@@ -11,9 +11,21 @@ export const resultsFaults: readonly ExplainText[] = [
     meaning:
       'A launch from a CI system is empty, or a launch that was started from the service holds results that stay `В очереди` (queued) and become ' +
       '`Неизвестный` (unknown) when it is closed: no result has arrived.',
-    causes: ['The path in the settings of the plugin or uploader is not the one that the tests write their results to.', 'The tests did not run, or wrote no results.'],
-    verify: ['testops-admin lint-results RESULTS', 'ls -la RESULTS | head   # in the build, right after the tests', "find . -name '*-result.json' | head"],
-    remedies: [{ text: 'Correct the path in the settings of the plugin or uploader; have the build list the directory, to see what is there.', commands: [] }],
+    causes: [
+      'The path in the settings of the plugin or uploader is not the one that the tests write their results to.',
+      'The tests did not run, or wrote no results.',
+    ],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      'ls -la RESULTS | head   # in the build, right after the tests',
+      "find . -name '*-result.json' | head",
+    ],
+    remedies: [
+      {
+        text: 'Correct the path in the settings of the plugin or uploader; have the build list the directory, to see what is there.',
+        commands: [],
+      },
+    ],
     source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
     signatures: ['agent-nothing-indexed'],
     words: [
@@ -38,11 +50,17 @@ export const resultsFaults: readonly ExplainText[] = [
     meaning:
       'The log of the agent (a plugin of a build server, or the uploader) tells of files indexed above 0, processed 0, and errors above 0. It looks for ' +
       'files that are new while it runs; those that were there before are not processed.',
-    causes: ['The tests had run before the agent was started.', 'The results directory was not emptied, and nothing new came.'],
+    causes: [
+      'The tests had run before the agent was started.',
+      'The results directory was not emptied, and nothing new came.',
+    ],
     verify: ['testops-admin lint-results RESULTS --agent-log AGENT_LOG', "grep -iE 'indexed|processed' AGENT_LOG"],
     remedies: [
       { text: 'Plugin: set its option `indexExistingFiles` to true.', commands: [] },
-      { text: 'Uploader: use its command `upload`, which imports the files that are in the results directory already.', commands: [] },
+      {
+        text: 'Uploader: use its command `upload`, which imports the files that are in the results directory already.',
+        commands: [],
+      },
     ],
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors, docs/facts/results.md',
     isToldBy: tellsOfEarlierFiles,
@@ -63,9 +81,13 @@ export const resultsFaults: readonly ExplainText[] = [
     kind: 'fault',
     title: 'a result file is larger than 2,000,000 bytes',
     severities: ['error'],
-    meaning: 'A `*-result.json` above 2,000,000 bytes is taken for an attachment, so its result is missing. One of exactly that size is still a result.',
+    meaning:
+      'A `*-result.json` above 2,000,000 bytes is taken for an attachment, so its result is missing. One of exactly that size is still a result.',
     causes: ['Logs, page sources or data stand in the result itself: in messages, steps or parameters.'],
-    verify: ['testops-admin lint-results RESULTS', "find RESULTS -name '*-result.json' -size +2000000c -exec ls -l {} +"],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      "find RESULTS -name '*-result.json' -size +2000000c -exec ls -l {} +",
+    ],
     remedies: [{ text: 'Have the tests put such data into attachments (text or CSV).', commands: [] }],
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
     words: [
@@ -84,10 +106,18 @@ export const resultsFaults: readonly ExplainText[] = [
       'Text fields of an automated test hold 255 characters; the rest is cut off at import. Two long names that differ only behind that come to be the same. ' +
       'They are the name, the full name, and the texts of labels, links and parameters. An emoji counts as two characters, as in Java.',
     causes: ['Names of tests are made of their parameters, or of whole sentences.'],
-    verify: ['testops-admin lint-results RESULTS', "jq -r '[.name, .fullName, (.labels // [])[].value, (.parameters // [])[].value] | map(strings | select(length > 255)) | .[]' RESULTS/*-result.json"],
-    remedies: [{ text: 'Shorten the names, and put what is long into the description or an attachment.', commands: [] }],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      "jq -r '[.name, .fullName, (.labels // [])[].value, (.parameters // [])[].value] | map(strings | select(length > 255)) | .[]' RESULTS/*-result.json",
+    ],
+    remedies: [
+      { text: 'Shorten the names, and put what is long into the description or an attachment.', commands: [] },
+    ],
     source: 'docs/facts/service.md#result-files, docs/reference/faults.md',
-    words: ['field is cut off at 255 characters, name truncated', 'название обрезано до 255 символов, имя теста обрезается'],
+    words: [
+      'field is cut off at 255 characters, name truncated',
+      'название обрезано до 255 символов, имя теста обрезается',
+    ],
   },
   {
     id: 'bad-json',
@@ -95,8 +125,14 @@ export const resultsFaults: readonly ExplainText[] = [
     title: 'a result file is no JSON',
     severities: ['error'],
     meaning: 'A `*-result.json` cannot be read, and its result is missing in the launch.',
-    causes: ['The test process was killed while it wrote the file.', 'Disk space ran out, or something else wrote into the file.'],
-    verify: ['testops-admin lint-results RESULTS', "for file in RESULTS/*-result.json; do jq empty \"$file\" || echo \"$file\"; done"],
+    causes: [
+      'The test process was killed while it wrote the file.',
+      'Disk space ran out, or something else wrote into the file.',
+    ],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      'for file in RESULTS/*-result.json; do jq empty "$file" || echo "$file"; done',
+    ],
     remedies: [{ text: 'Run those tests again; upload once all test processes have ended.', commands: [] }],
     source: 'docs/facts/results.md, docs/reference/faults.md',
     words: ['result file is broken json, truncated result file', 'повреждённый json файл результата'],
@@ -109,9 +145,14 @@ export const resultsFaults: readonly ExplainText[] = [
     meaning:
       'A `*-result.json` has not the form that adapters write: no object, one without any field, or one whose fields are of other types (`labels` and ' +
       '`parameters` are lists of objects, their values texts).',
-    causes: ['It was written by a script of one\'s own, or by an adapter that is out of date.'],
-    verify: ['testops-admin lint-results RESULTS', "jq -r 'if type != \"object\" then input_filename elif ((.labels // []) | type) != \"array\" or ((.parameters // []) | type) != \"array\" then input_filename else empty end' RESULTS/*-result.json"],
-    remedies: [{ text: 'Write results with the adapter of the test framework, and bring it up to date.', commands: [] }],
+    causes: ["It was written by a script of one's own, or by an adapter that is out of date."],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      'jq -r \'if type != "object" then input_filename elif ((.labels // []) | type) != "array" or ((.parameters // []) | type) != "array" then input_filename else empty end\' RESULTS/*-result.json',
+    ],
+    remedies: [
+      { text: 'Write results with the adapter of the test framework, and bring it up to date.', commands: [] },
+    ],
     source: 'docs/facts/service.md#result-files, docs/facts/results.md, docs/reference/faults.md',
     words: ['result json has a wrong shape', 'неверная структура файла результата'],
   },
@@ -122,7 +163,10 @@ export const resultsFaults: readonly ExplainText[] = [
     severities: ['error'],
     meaning: 'Names with other than English letters come out wrong, or the file cannot be read at all.',
     causes: ['The tests ran with another default encoding, as on Windows.'],
-    verify: ['testops-admin lint-results RESULTS', 'for file in RESULTS/*-result.json; do iconv -f UTF-8 -t UTF-8 "$file" > /dev/null || echo "$file"; done'],
+    verify: [
+      'testops-admin lint-results RESULTS',
+      'for file in RESULTS/*-result.json; do iconv -f UTF-8 -t UTF-8 "$file" > /dev/null || echo "$file"; done',
+    ],
     remedies: [{ text: 'Have the tests write UTF-8 (Java: -Dfile.encoding=UTF-8).', commands: [] }],
     source: 'docs/reference/faults.md',
     words: ['result file encoding is not utf-8, garbled names', 'неверная кодировка файла результата, кракозябры'],

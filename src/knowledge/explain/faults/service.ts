@@ -30,7 +30,10 @@ export const serviceFaults: readonly ExplainText[] = [
     meaning: 'The image testops-legacy was chosen with a build before 527u01, and cannot be pulled.',
     causes: ['The image name was changed, and the version stayed at a build before 527u01.'],
     messages: [/\btestops-legacy:5(?:[01]\d|2[0-6])u\d\d\b/],
-    words: ['testops-legacy image cannot be pulled', 'образ testops-legacy не найден, не удаётся скачать образ testops-legacy'],
+    words: [
+      'testops-legacy image cannot be pulled',
+      'образ testops-legacy не найден, не удаётся скачать образ testops-legacy',
+    ],
   },
   {
     id: 'image-not-pulled',
@@ -39,7 +42,8 @@ export const serviceFaults: readonly ExplainText[] = [
     fitting: [],
     title: 'the image of the service cannot be pulled',
     severities: ['error'],
-    meaning: 'The node or the machine does not get the image, so the new container never starts. The container before it may still run.',
+    meaning:
+      'The node or the machine does not get the image, so the new container never starts. The container before it may still run.',
     causes: [
       'The tag or the name does not exist in the registry: a build that was not published, a typing error, testops-legacy before build 527u01.',
       'The registry wants a sign-in: the pull secret is missing, wrong or expired.',
@@ -47,13 +51,22 @@ export const serviceFaults: readonly ExplainText[] = [
     ],
     verify: [
       'kubectl describe pod POD   # Events: the reason',
-      "kubectl get deployment NAME -o jsonpath='{.spec.template.spec.containers[*].image}{\"\\n\"}{.spec.template.spec.imagePullSecrets}'",
+      'kubectl get deployment NAME -o jsonpath=\'{.spec.template.spec.containers[*].image}{"\\n"}{.spec.template.spec.imagePullSecrets}\'',
       'docker pull IMAGE   # on the machine',
     ],
     remedies: [
-      { text: 'Correct the name or the version of the image in the values or the compose file, and deploy again.', commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose pull'] },
-      { text: 'Where the registry refuses the sign-in, renew the pull secret, or sign in on the machine.', commands: ['kubectl get secret NAME', 'docker login REGISTRY'] },
-      { text: 'Where only the new version is missing, go back to the former one, which still runs.', commands: ['kubectl rollout undo deployment/NAME'] },
+      {
+        text: 'Correct the name or the version of the image in the values or the compose file, and deploy again.',
+        commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose pull'],
+      },
+      {
+        text: 'Where the registry refuses the sign-in, renew the pull secret, or sign in on the machine.',
+        commands: ['kubectl get secret NAME', 'docker login REGISTRY'],
+      },
+      {
+        text: 'Where only the new version is missing, go back to the former one, which still runs.',
+        commands: ['kubectl rollout undo deployment/NAME'],
+      },
     ],
     messages: [
       'imagepullbackoff',
@@ -65,7 +78,10 @@ export const serviceFaults: readonly ExplainText[] = [
       /manifest for \S{1,200} not found/,
       /manifest unknown\b/,
     ],
-    words: ['image cannot be pulled, image pull failed, cannot pull the image', 'не удаётся скачать образ, образ не скачивается, образ не найден'],
+    words: [
+      'image cannot be pulled, image pull failed, cannot pull the image',
+      'не удаётся скачать образ, образ не скачивается, образ не найден',
+    ],
     see: ['legacy-too-early'],
   },
   {
@@ -95,7 +111,12 @@ export const serviceFaults: readonly ExplainText[] = [
     of: 'service/running',
     title: 'the service does not run',
     meaning: 'The web interface and the API do not answer.',
-    words: ['service connection refused', 'нет соединения с сервисом', 'service is stopped, testops is down, does not start', 'сервис остановлен, testops не запускается, сервис не работает'],
+    words: [
+      'service connection refused',
+      'нет соединения с сервисом',
+      'service is stopped, testops is down, does not start',
+      'сервис остановлен, testops не запускается, сервис не работает',
+    ],
   },
   {
     id: 'settings-not-applied',

@@ -7,7 +7,8 @@ export const sessionsFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'sessions/clock',
     title: 'sign-in fails because of stale sessions',
-    meaning: 'Signing in to the web interface is answered with 401 and says that the CSRF token could not be found, since the session store holds sessions that are expired or not yet active.',
+    meaning:
+      'Signing in to the web interface is answered with 401 and says that the CSRF token could not be found, since the session store holds sessions that are expired or not yet active.',
     signatures: ['csrf'],
     messages: [/status code 401\b/],
     words: [
@@ -27,7 +28,11 @@ export const sessionsFaults: readonly ExplainText[] = [
     title: 'the session store does not answer',
     meaning: 'Web users are signed out, and cannot sign in.',
     messages: ['noauth authentication required', 'wrongpass invalid username-password pair'],
-    words: ['redis connection refused', 'redis is down, session store unreachable', 'redis недоступен, хранилище сессий не отвечает'],
+    words: [
+      'redis connection refused',
+      'redis is down, session store unreachable',
+      'redis недоступен, хранилище сессий не отвечает',
+    ],
   },
   {
     id: 'store-full',

@@ -2,16 +2,23 @@ import { signatures } from '../../signatures.ts'
 import type { ExplainText } from '../entry.ts'
 import type { Pasted } from './pasted.ts'
 
-/** what tells of it in more than one line; what the web interface itself shows; a fault; a check; one that is no problem; a mere line */
+/**
+ * what tells of it in more than one line; what the web interface itself shows; a fault; a check; one that is no
+ * problem; a mere line
+ */
 const [certain, asShown, told, checked, harmless, line] = [0.97, 0.96, 0.95, 0.93, 0.9, 0.85] as const
 
 /** The entries of which a pasted text tells for certain, best first, with the checks that find them. */
 export function byMessage(query: Pasted, texts: readonly ExplainText[]): { text: ExplainText; score: number }[] {
-  const seen = new Set<string>(signatures.filter(({ pattern }) => new RegExp(pattern.source, 'i').test(query.flat)).map(({ id }) => id))
+  const seen = new Set<string>(
+    signatures.filter(({ pattern }) => new RegExp(pattern.source, 'i').test(query.flat)).map(({ id }) => id),
+  )
   const whole = query.lines.join('\n')
   const isTold = ({ signatures: ids = [], messages = [], isToldBy }: ExplainText): boolean =>
     ids.some((id) => seen.has(id)) ||
-    messages.some((message) => (typeof message === 'string' ? query.flat.includes(message) : message.test(query.flat))) ||
+    messages.some((message) =>
+      typeof message === 'string' ? query.flat.includes(message) : message.test(query.flat),
+    ) ||
     isToldBy?.(whole) === true
   const found = texts.filter(isTold)
   const behind = new Set(found.flatMap((text) => ('of' in text ? [text.of] : [])))

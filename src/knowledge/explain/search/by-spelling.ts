@@ -6,12 +6,21 @@ import type { Pasted } from './pasted.ts'
 const shortest = 15
 
 /** The entries whose message was typed with one letter too many, too few, wrong, or changed with the next. */
-export function bySpelling({ flat }: Pasted, texts: readonly ExplainText[], score: number): { text: ExplainText; score: number }[] {
+export function bySpelling(
+  { flat }: Pasted,
+  texts: readonly ExplainText[],
+  score: number,
+): { text: ExplainText; score: number }[] {
   if (flat.length > longest) return []
-  return texts.filter((text) => literalsOf(text).some((literal) => literal.length >= shortest && isMistyped(flat, literal))).map((text) => ({ text, score }))
+  return texts
+    .filter((text) => literalsOf(text).some((literal) => literal.length >= shortest && isMistyped(flat, literal)))
+    .map((text) => ({ text, score }))
 }
 
-/** Whether the message stands in the text but for a letter: one of its halves stands there unchanged, and the other beside it. */
+/**
+ * Whether the message stands in the text but for a letter: one of its halves stands there unchanged, and the other
+ * beside it.
+ */
 function isMistyped(text: string, message: string): boolean {
   const middle = Math.floor(message.length / 2)
   const [first, last] = [message.slice(0, middle), message.slice(middle)]
@@ -25,7 +34,10 @@ function isMistyped(text: string, message: string): boolean {
   return false
 }
 
-/** Whether the text begins with the wanted one but for a letter, that is, what is behind the first difference goes on alike. */
+/**
+ * Whether the text begins with the wanted one but for a letter, that is, what is behind the first difference goes on
+ * alike.
+ */
 function isOneOff(text: string, wanted: string): boolean {
   let same = 0
   while (same < wanted.length && text[same] === wanted[same]) same += 1

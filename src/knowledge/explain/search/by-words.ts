@@ -45,14 +45,18 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
     return { text, phrases, heading: new Set(phrases.flat()), body: new Set(bodyOf(text)) }
   })
   const counts = new Map<string, number>()
-  for (const { heading, body } of indexed) for (const word of new Set([...heading, ...body])) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const weightOf = (word: string): number => (counts.has(word) ? Math.log(1 + texts.length / counts.get(word)!) : unknownWeight)
+  for (const { heading, body } of indexed)
+    for (const word of new Set([...heading, ...body])) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const weightOf = (word: string): number =>
+    counts.has(word) ? Math.log(1 + texts.length / counts.get(word)!) : unknownWeight
   const weigh = (words: readonly string[]): number => words.reduce((sum, word) => sum + weightOf(word), 0)
   const spelling = spellingOf([...indexed.flatMap(({ heading }) => [...heading]), ...synonyms.keys()])
 
   return (query) => {
     const written = wordsOf(query, (word) => counts.has(word))
-    const words = [...new Set(query.isLog ? written : written.map((word) => (counts.has(word) ? word : spelling(word))))]
+    const words = [
+      ...new Set(query.isLog ? written : written.map((word) => (counts.has(word) ? word : spelling(word)))),
+    ]
     if (words.length === 0) return []
     const asked = new Set(words)
     const isShort = words.length <= fewWords
@@ -60,10 +64,13 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
     const isTopic = !saysMore(query)
     const said = (phrase: readonly string[]): string[] => phrase.filter((word) => asked.has(word))
     const partOf = (phrase: readonly string[]): number => weigh(said(phrase)) / (weigh(phrase) || 1)
-    const says = (phrase: readonly string[]): boolean => said(phrase).length >= wordsOfPhrase && (isShort ? partOf(phrase) >= mostInShort : partOf(phrase) >= mostInLong && weigh(said(phrase)) >= leastInLong)
+    const says = (phrase: readonly string[]): boolean =>
+      said(phrase).length >= wordsOfPhrase &&
+      (isShort ? partOf(phrase) >= mostInShort : partOf(phrase) >= mostInLong && weigh(said(phrase)) >= leastInLong)
     // 1: the phrase is the question
     const likeness = (phrase: readonly string[]): number => partOf(phrase) * (weigh(said(phrase)) / weigh(words))
-    const isWhole = (phrase: readonly string[]): boolean => phrase.length >= wordsOfPhrase && weigh(phrase) >= telling && phrase.every((word) => asked.has(word))
+    const isWhole = (phrase: readonly string[]): boolean =>
+      phrase.length >= wordsOfPhrase && weigh(phrase) >= telling && phrase.every((word) => asked.has(word))
     const isRare = (word: string): boolean => counts.has(word) && counts.get(word)! <= fewEntries
     return indexed
       .map(({ text, phrases, heading, body }) => {
@@ -72,7 +79,11 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
         const coverage = (weigh(titled) + (isShort ? inShort : inLong) * weigh(told)) / weigh(words)
         const score = ofCoverage * coverage + ofPhrase * Math.max(...phrases.map(likeness))
         // a word that stands alone is a topic where nothing else was said
-        const isApt = isLone ? (isTopic ? titled.length > 0 || told.some(isRare) : titled.some(isRare)) : phrases.some(says)
+        const isApt = isLone
+          ? isTopic
+            ? titled.length > 0 || told.some(isRare)
+            : titled.some(isRare)
+          : phrases.some(says)
         return { text, score, coverage, isApt, isSaid: phrases.some(isWhole) }
       })
       .filter(({ score }) => score > 0)

@@ -47,7 +47,10 @@ const json = /^\s{0,9}\{\s?"(?:@timestamp|timestamp|time|ts|level|log)"/
 /** A line that counts what was done, and how long it took. */
 const counts = /(?:\s\d{1,9}\b[^\d]{1,200}){2}\s\d{1,9} ?m?s\b/
 
-/** How log lines begin, each before the next: a quotation, what prints several logs, a time, a unit of the journal, a level with process and logger. */
+/**
+ * How log lines begin, each before the next: a quotation, what prints several logs, a time, a unit of the journal, a
+ * level with process and logger.
+ */
 const heads = [
   /^(?:> ?){1,9}/,
   /^\[pod\/[^\]]{1,200}\] /i,

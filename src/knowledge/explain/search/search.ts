@@ -23,7 +23,10 @@ export interface SearchAnswer {
   nearest: readonly string[]
 }
 
-/** below this, what is found has too little to do with the question; a log is full of words that mean nothing; a name may be mistyped */
+/**
+ * below this, what is found has too little to do with the question; a log is full of words that mean nothing; a name
+ * may be mistyped
+ */
 const [enough, enoughInLog, enoughAsName] = [0.55, 0.7, 0.8] as const
 /** where a phrase of the entry stands in the question as a whole */
 const enoughWithPhrase = 0.4
@@ -34,18 +37,31 @@ const mostOfGuess = 0.84
 /** as long as a name can be */
 const longestName = 80
 
-/** Finds texts by id, by group (`broker`), by the last part of an id, by a pasted message of any length, or by words. */
+/**
+ * Finds texts by id, by group (`broker`), by the last part of an id, by a pasted message of any length, or by words.
+ */
 export function explainSearch(texts: readonly ExplainText[]): (query: string) => SearchAnswer {
   const entries = new Map(resolved(texts).map((entry) => [entry.id, entry]))
   let words: WordSearch | undefined
-  const guesses: WordSearch = (query) => (words ??= wordSearch(texts))(query).map((guess) => ({ ...guess, score: rounded(guess.score * mostOfGuess) }))
+  const guesses: WordSearch = (query) =>
+    (words ??= wordSearch(texts))(query).map((guess) => ({ ...guess, score: rounded(guess.score * mostOfGuess) }))
 
   return (query) => {
     const wanted = nameIn(query)
     const named = byName(wanted, texts)
     const message = named.length > 0 ? null : pasted(query)
-    const found = message === null ? named : firstOf([() => byMessage(message, texts), () => byMessage(unbroken(message), texts), () => byPiece(message, texts, mostOfGuess), () => bySpelling(message, texts, mostOfGuess), () => byWords(wanted, message, guesses)])
-    if (found.length > 0) return { found: found.map(({ text, score }) => ({ entry: entries.get(text.id)!, score })), nearest: [] }
+    const found =
+      message === null
+        ? named
+        : firstOf([
+            () => byMessage(message, texts),
+            () => byMessage(unbroken(message), texts),
+            () => byPiece(message, texts, mostOfGuess),
+            () => bySpelling(message, texts, mostOfGuess),
+            () => byWords(wanted, message, guesses),
+          ])
+    if (found.length > 0)
+      return { found: found.map(({ text, score }) => ({ entry: entries.get(text.id)!, score })), nearest: [] }
     return { found: [], nearest: message === null ? [] : nearestTo(wanted, message, texts, guesses) }
   }
 }
@@ -73,12 +89,19 @@ function nameIn(query: string): string {
 }
 
 function byName(wanted: string, texts: readonly ExplainText[]): Found[] {
-  const only = (isMeant: (text: ExplainText) => boolean, score: number): Found[] => texts.filter(isMeant).map((text) => ({ text, score }))
+  const only = (isMeant: (text: ExplainText) => boolean, score: number): Found[] =>
+    texts.filter(isMeant).map((text) => ({ text, score }))
   const called = nameOf(wanted)
-  const exact = only(({ id, names = [] }) => id === wanted || (called !== '' && names.some((name) => nameOf(name) === called)), 1)
+  const exact = only(
+    ({ id, names = [] }) => id === wanted || (called !== '' && names.some((name) => nameOf(name) === called)),
+    1,
+  )
   if (exact.length > 0 || wanted === '') return exact
   const [first, second] = wanted.split('/')
-  const part = only(({ id, kind }) => kind === 'check' && (id.split('/')[0] === wanted || id.split('/')[1] === wanted), 0.9)
+  const part = only(
+    ({ id, kind }) => kind === 'check' && (id.split('/')[0] === wanted || id.split('/')[1] === wanted),
+    0.9,
+  )
   // a way to make a fault, as the lab calls it
   return part.length > 0 || second === undefined ? part : only(({ id, kind }) => kind === 'fault' && id === first, 0.9)
 }
@@ -92,13 +115,21 @@ function byWords(wanted: string, query: Pasted, guesses: WordSearch): Found[] {
   // with a slash it is meant to be an id, and a wrong one must not pass for found
   if (/^[\w-]+\/[\w-]*$/.test(wanted)) return []
   const least = query.isLog ? enoughInLog : /^\w+(-\w+)+$/.test(wanted) ? enoughAsName : enough
-  const fitting = guesses(query).filter(({ coverage, isApt, isSaid }) => isApt && coverage >= (isSaid && !query.isLog ? Math.min(least, enoughWithPhrase) : least))
+  const fitting = guesses(query).filter(
+    ({ coverage, isApt, isSaid }) =>
+      isApt && coverage >= (isSaid && !query.isLog ? Math.min(least, enoughWithPhrase) : least),
+  )
   const best = fitting[0]?.score ?? 0
   return fitting.filter(({ score }) => score >= best * besideBest).slice(0, 5)
 }
 
 /** What is written alike, else what has something to do with the words, else what is least unlike. */
-function nearestTo(wanted: string, query: Pasted, texts: readonly ExplainText[], guesses: WordSearch): readonly string[] {
+function nearestTo(
+  wanted: string,
+  query: Pasted,
+  texts: readonly ExplainText[],
+  guesses: WordSearch,
+): readonly string[] {
   if (wanted === '') return []
   const ids = texts.map(({ id }) => id)
   const known = [...ids.map((id) => id.split('/')[0] ?? id), ...ids]

@@ -4,7 +4,10 @@ import { meaningOf } from './stem.ts'
 /** a shorter word turns into too many others */
 const shortest = 5
 
-/** Of a word that is not known: what the one means that it is but for a single letter; itself where there is none, or more than one. */
+/**
+ * Of a word that is not known: what the one means that it is but for a single letter; itself where there is none, or
+ * more than one.
+ */
 export function spellingOf(known: Iterable<string>): (word: string) => string {
   const words = [...new Set(known)].filter((word) => word.length >= shortest && !/\d/.test(word))
   return (word) => {

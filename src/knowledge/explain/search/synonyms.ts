@@ -84,6 +84,9 @@ export const joined: readonly [RegExp, string][] = [
 
 /** Each word's stem with the stem that stands for it. */
 export function synonymsBy(stem: (word: string) => string): ReadonlyMap<string, string> {
-  const lines = synonyms.trim().split('\n').map((line) => line.trim().split(' '))
+  const lines = synonyms
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(' '))
   return new Map(lines.flatMap(([first = '', ...others]) => others.map((other) => [stem(other), stem(first)] as const)))
 }

@@ -13,9 +13,19 @@ export const accessTerms: readonly ExplainText[] = [
       'Connect is the main way to sign in, this account signs in at /login/system.',
     causes: ['The password is not known, or that of another kind of account was tried.'],
     verify: ['testops-admin doctor --only api/system-login', 'curl -sI BASE_URL/login/system'],
-    remedies: [{ text: 'Take the password from the configuration or from that message, and sign in at BASE_URL/login/system.', commands: ['testops-admin explain admin-signin'] }],
+    remedies: [
+      {
+        text: 'Take the password from the configuration or from that message, and sign in at BASE_URL/login/system.',
+        commands: ['testops-admin explain admin-signin'],
+      },
+    ],
     source: 'docs/facts/service.md#administrator, docs/facts/service.md#tokens',
-    words: ['найти пароль админа, пароль администратора по умолчанию', 'admin password, default password', 'administrator password, admin password, built-in administrator account', 'пароль администратора, где взять пароль администратора'],
+    words: [
+      'найти пароль админа, пароль администратора по умолчанию',
+      'admin password, default password',
+      'administrator password, admin password, built-in administrator account',
+      'пароль администратора, где взять пароль администратора',
+    ],
     see: ['admin-signin'],
   },
   {
@@ -26,7 +36,12 @@ export const accessTerms: readonly ExplainText[] = [
     meaning: 'A user with this role may have the trees of every project migrated.',
     causes: ['Whoever lacks it, and is not the owner of the project, is answered 403 to a migration of its trees.'],
     verify: ['testops-admin whoami'],
-    remedies: [{ text: 'Have a user with this role make the API token in the user menu.', commands: ['testops-admin explain api/roles'] }],
+    remedies: [
+      {
+        text: 'Have a user with this role make the API token in the user menu.',
+        commands: ['testops-admin explain api/roles'],
+      },
+    ],
     source: 'docs/facts/service.md#trees',
     names: ['Администратор'],
     words: ['global role administrator', 'глобальная роль администратор'],
@@ -40,7 +55,12 @@ export const accessTerms: readonly ExplainText[] = [
     meaning: 'A user with this role may have the trees of that project migrated, and of no other.',
     causes: ['Whoever has this role in other projects only is answered 403 here.'],
     verify: ['testops-admin whoami'],
-    remedies: [{ text: 'Migrate the trees of the projects that the user owns.', commands: ['testops-admin migrate-trees --project ID'] }],
+    remedies: [
+      {
+        text: 'Migrate the trees of the projects that the user owns.',
+        commands: ['testops-admin migrate-trees --project ID'],
+      },
+    ],
     source: 'docs/facts/service.md#trees',
     names: ['Владелец проекта'],
     words: ['project role owner', 'роль владелец проекта'],
@@ -56,7 +76,12 @@ export const accessTerms: readonly ExplainText[] = [
       'interchangeable. A password or token must not begin or end with a space: spaces count as characters.',
     causes: ['The other form of the name was written.', 'A space was copied with the password or token.'],
     verify: ['testops-admin check-integration --url URL --user NAME --password-from @FILE'],
-    remedies: [{ text: 'Write the form that the external system itself takes at its sign-in, and the password without blanks at its ends.', commands: [] }],
+    remedies: [
+      {
+        text: 'Write the form that the external system itself takes at its sign-in, and the password without blanks at its ends.',
+        commands: [],
+      },
+    ],
     source: 'docs/facts/service.md#tokens',
     words: [
       'user name or e-mail, form of the user name of an integration',
@@ -78,13 +103,17 @@ export const accessTerms: readonly ExplainText[] = [
     verify: ['testops-admin whoami', 'testops-admin doctor --only api/token,api/token-use'],
     remedies: [{ text: 'In a script take the Bearer token from this program.', commands: ['testops-admin token'] }],
     source: 'docs/facts/service.md#tokens',
-    words: ['exchange api token for bearer token jwt access_token, grant_type apitoken', 'получить bearer токен, обменять api токен'],
+    words: [
+      'exchange api token for bearer token jwt access_token, grant_type apitoken',
+      'получить bearer токен, обменять api токен',
+    ],
     see: ['api/token', 'token-expired', 'api-token-direct'],
   },
   {
     id: 'cannot-connect',
     kind: 'term',
-    title: 'Не удается установить соединение (cannot establish connection): an integration does not reach its external system',
+    title:
+      'Не удается установить соединение (cannot establish connection): an integration does not reach its external system',
     severities: [],
     meaning:
       'The web interface says so where an integration cannot work with the external system. That has one of three reasons, which the log of the ' +

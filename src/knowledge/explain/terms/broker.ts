@@ -20,9 +20,16 @@ export const brokerTerms: readonly ExplainText[] = [
       `${permitSetting} was set to false while the service still had some. Nodes that keep their metadata in Khepri stop at this; those of 4.0 to 4.2 that keep it in Mnesia boot, without those queues.`,
       'RabbitMQ before 3.13 does not know that setting, and does not boot with it at all: "there is no setting with that name", then failed_to_prepare_configuration. Take the line out.',
     ],
-    verify: ['journalctl -u rabbitmq-server -n 200   # or the log of its container, or pod', 'rabbitmqctl version', command`grep -rn ${feature} /etc/rabbitmq`],
+    verify: [
+      'journalctl -u rabbitmq-server -n 200   # or the log of its container, or pod',
+      'rabbitmqctl version',
+      command`grep -rn ${feature} /etc/rabbitmq`,
+    ],
     remedies: [
-      { text: '1. Stop the service, so that it does not declare transient queues again.', commands: ['testops-admin service stop'] },
+      {
+        text: '1. Stop the service, so that it does not declare transient queues again.',
+        commands: ['testops-admin service stop'],
+      },
       {
         text:
           `2. On every node, put this line into rabbitmq.conf (chart: its extra configuration). If there is one that says false, change it. RabbitMQ 4.3.0 and 4.3.1 ` +
@@ -43,11 +50,25 @@ export const brokerTerms: readonly ExplainText[] = [
         text: '5. Take the line out again on every node where you put it in, and restart the broker. The service reconnects by itself, and its queues stay.',
         commands: ['systemctl restart rabbitmq-server', 'testops-admin doctor --only broker'],
       },
-      { text: '6. Results that were uploaded but not yet processed were in those queues: have those launches uploaded again.', commands: [] },
+      {
+        text: '6. Results that were uploaded but not yet processed were in those queues: have those launches uploaded again.',
+        commands: [],
+      },
     ],
     source: 'docs/facts/rabbitmq.md',
-    messages: ['failed_to_deny_deprecated_features', "can't deny deprecated feature because it is actively used", `${permitSetting}, but there is no setting with that name`, `unknown variable: ${permitSetting}`, 'failed_to_prepare_configuration', 'error:badarg ets:lookup/2 args: [rabbit_registry,{exchange,topic}]'],
-    words: ['rabbitmq does not boot after its upgrade to 4.3', 'rabbitmq не запускается после обновления', 'broker node crashes at start because of deprecated transient queues'],
+    messages: [
+      'failed_to_deny_deprecated_features',
+      "can't deny deprecated feature because it is actively used",
+      `${permitSetting}, but there is no setting with that name`,
+      `unknown variable: ${permitSetting}`,
+      'failed_to_prepare_configuration',
+      'error:badarg ets:lookup/2 args: [rabbit_registry,{exchange,topic}]',
+    ],
+    words: [
+      'rabbitmq does not boot after its upgrade to 4.3',
+      'rabbitmq не запускается после обновления',
+      'broker node crashes at start because of deprecated transient queues',
+    ],
     see: ['broker/upgrade', 'transient-ahead', 'broker/queues-durable'],
   },
 ]

@@ -10,10 +10,7 @@ export const resultsTerms: readonly ExplainText[] = [
     severities: [],
     meaning: 'The service has got the result, and found no test case for it.',
     names: ['Несвязанный'],
-    words: [
-      'тесты несвязанные, tests are unlinked',
-      'unlinked results', 'несвязанные результаты, статус несвязанный',
-    ],
+    words: ['тесты несвязанные, tests are unlinked', 'unlinked results', 'несвязанные результаты, статус несвязанный'],
     see: ['invented-identifier'],
   },
   {
@@ -21,13 +18,25 @@ export const resultsTerms: readonly ExplainText[] = [
     kind: 'term',
     title: 'Неизвестный (unknown): status of a result that never arrived',
     severities: [],
-    meaning: 'When a launch that was started from the service is closed, tests of which no result has arrived go from `В очереди` (queued) to this status.',
-    causes: ['No results arrived: the results directory is wrong or empty.', 'Results arrived with other parameters than were expected.'],
+    meaning:
+      'When a launch that was started from the service is closed, tests of which no result has arrived go from `В очереди` (queued) to this status.',
+    causes: [
+      'No results arrived: the results directory is wrong or empty.',
+      'Results arrived with other parameters than were expected.',
+    ],
     verify: ['# in the web interface: the results that the launch does hold', 'grep -iE "indexed|processed" AGENT_LOG'],
-    remedies: [{ text: 'See to the results directory first, then to parameters that change.', commands: ['testops-admin explain empty-results', 'testops-admin explain volatile-parameter'] }],
+    remedies: [
+      {
+        text: 'See to the results directory first, then to parameters that change.',
+        commands: ['testops-admin explain empty-results', 'testops-admin explain volatile-parameter'],
+      },
+    ],
     source: 'docs/facts/service.md#states-of-a-result',
     names: ['Неизвестный'],
-    words: ['unknown status after the launch is closed', 'статус неизвестный, неизвестные результаты после закрытия запуска'],
+    words: [
+      'unknown status after the launch is closed',
+      'статус неизвестный, неизвестные результаты после закрытия запуска',
+    ],
     see: ['empty-results', 'volatile-parameter'],
   },
   {
@@ -38,14 +47,21 @@ export const resultsTerms: readonly ExplainText[] = [
     meaning:
       'A launch that was started from the service waits for a result of each of its tests. What stays so although the tests have run was ' +
       'never matched: nothing has arrived, or only results with other values of a parameter or environment variable.',
-    causes: ['The results directory that is uploaded is wrong or empty.', 'A parameter or environment variable changes its value during the run.'],
-    verify: ['# in the web interface: whether the launch holds the same tests a second time, with other parameters', 'grep -iE "indexed|processed" AGENT_LOG'],
+    causes: [
+      'The results directory that is uploaded is wrong or empty.',
+      'A parameter or environment variable changes its value during the run.',
+    ],
+    verify: [
+      '# in the web interface: whether the launch holds the same tests a second time, with other parameters',
+      'grep -iE "indexed|processed" AGENT_LOG',
+    ],
     remedies: [
       { text: 'Where nothing has arrived.', commands: ['testops-admin explain empty-results'] },
       { text: 'Where results have arrived with other values.', commands: ['testops-admin explain volatile-parameter'] },
       { text: 'Closing the launch makes them `Неизвестный` (unknown).', commands: [] },
     ],
-    source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
+    source:
+      'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
     names: ['В очереди'],
     words: ['queued results, status queued', 'результаты в очереди, статус в очереди'],
     see: ['volatile-parameter', 'empty-results'],
@@ -55,10 +71,19 @@ export const resultsTerms: readonly ExplainText[] = [
     kind: 'term',
     title: 'Перезапуски (reruns): tab of a result with the other results of the same test',
     severities: [],
-    meaning: 'It lists repeated results of one test within a launch. Real reruns belong there; results of different tests do not.',
-    causes: ['The test has run more than once.', 'Different tests bear one full name, or a parameterized test writes no parameters.'],
+    meaning:
+      'It lists repeated results of one test within a launch. Real reruns belong there; results of different tests do not.',
+    causes: [
+      'The test has run more than once.',
+      'Different tests bear one full name, or a parameterized test writes no parameters.',
+    ],
     verify: [`jq -r '.fullName' RESULTS/*-result.json | sort | uniq -c | sort -rn | head`],
-    remedies: [{ text: 'Where results of different tests stand there.', commands: ['testops-admin explain name-collision', 'testops-admin explain parameters-missing'] }],
+    remedies: [
+      {
+        text: 'Where results of different tests stand there.',
+        commands: ['testops-admin explain name-collision', 'testops-admin explain parameters-missing'],
+      },
+    ],
     source: 'docs/facts/service.md#result-files',
     names: ['Перезапуски'],
     words: ['tab reruns, retries', 'вкладка перезапуски'],
@@ -94,8 +119,14 @@ export const resultsTerms: readonly ExplainText[] = [
       'is not empty. Who moved the test case there, and when, is on record with it.',
     causes: ['A member moved the test case to quarantine.'],
     verify: ['# in the web interface: filter the test cases of the project by quarantine = Да (yes)'],
-    remedies: [{ text: 'Where its trouble is resolved, press `Убрать из карантина` on the card of a result of it.', commands: [] }],
-    source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
+    remedies: [
+      {
+        text: 'Where its trouble is resolved, press `Убрать из карантина` on the card of a result of it.',
+        commands: [],
+      },
+    ],
+    source:
+      'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
     names: ['карантин', 'Убрать из карантина'],
     words: [
       'some tests are missing from the launch',
@@ -115,11 +146,15 @@ export const resultsTerms: readonly ExplainText[] = [
     kind: 'term',
     title: 'a manual test case that is replaced by an automated one',
     severities: [],
-    meaning: 'When a result arrives that bears the identifier of a manual test case, the manual one is replaced by the data of the automated test case. That is how it is meant.',
+    meaning:
+      'When a result arrives that bears the identifier of a manual test case, the manual one is replaced by the data of the automated test case. That is how it is meant.',
     causes: ['The ID of the manual test case stands in the code of a test.'],
     verify: ["grep -rniE 'ALLURE_ID|AS_ID|vendor_id' SOURCES | head"],
     remedies: [{ text: 'Where that was not meant, take the ID of that test case out of the code.', commands: [] }],
     source: 'docs/facts/service.md#result-files',
-    words: ['manual test case was replaced by automated', 'ручной тест-кейс заменился автоматизированным, стал автоматическим'],
+    words: [
+      'manual test case was replaced by automated',
+      'ручной тест-кейс заменился автоматизированным, стал автоматическим',
+    ],
   },
 ]

@@ -6,7 +6,7 @@ export const serviceTerms: readonly ExplainText[] = [
     id: 'tree-settings',
     kind: 'term',
     of: 'trees/migrated',
-    title: 'Деревья (trees): the part of a project\'s settings where its trees of test cases are set',
+    title: "Деревья (trees): the part of a project's settings where its trees of test cases are set",
     severities: [],
     meaning:
       'They stand under `Настройки` → `Деревья` (settings, trees), where a tree can be renamed, and levels of grouping added or removed.',
@@ -29,7 +29,10 @@ export const serviceTerms: readonly ExplainText[] = [
     causes: ['Another view is selected than the one that has the method.'],
     verify: ['curl -sS -o /dev/null -w "%{http_code}\\n" BASE_URL/swagger-ui.html'],
     remedies: [
-      { text: 'Select All Services, expand the method, and press `Try it out`: it shows the result and the same call for cURL. The browser\'s cookie signs it.', commands: [] },
+      {
+        text: "Select All Services, expand the method, and press `Try it out`: it shows the result and the same call for cURL. The browser's cookie signs it.",
+        commands: [],
+      },
       { text: 'For calls from outside use a Bearer token.', commands: ['testops-admin explain bearer-token'] },
     ],
     source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#administrator, docs/facts/service.md#versions',
@@ -49,8 +52,13 @@ export const serviceTerms: readonly ExplainText[] = [
       'Redis answers so where its administrator has taken FLUSHALL and FLUSHDB away. The Redis that comes with the Helm chart is set up like ' +
       'that (`disableCommands`). Sessions can be deleted all the same.',
     causes: ['The commands are disabled or renamed in the configuration of Redis.'],
-    verify: ["redis-cli -h HOST COMMAND INFO flushall   # an empty answer: there is none"],
-    remedies: [{ text: 'Delete the sessions one by one, which needs neither of the two, and leaves what else is in the store alone.', commands: ['testops-admin flush-sessions'] }],
+    verify: ['redis-cli -h HOST COMMAND INFO flushall   # an empty answer: there is none'],
+    remedies: [
+      {
+        text: 'Delete the sessions one by one, which needs neither of the two, and leaves what else is in the store alone.',
+        commands: ['testops-admin flush-sessions'],
+      },
+    ],
     source: 'docs/facts/deployment.md#chart, docs/facts/sessions.md',
     messages: [/unknown command '?`?flush(?:all|db)/],
     words: ['flushall disabled, flushdb renamed, redis unknown command', 'команда flushall отключена'],
@@ -64,11 +72,17 @@ export const serviceTerms: readonly ExplainText[] = [
     meaning:
       'The methods of the API that import results are not for use from outside: they can change at any time, without notice and without support. All others ' +
       'that the reference describes may be used.',
-    causes: ['A program of one\'s own uploads results by the API.'],
+    causes: ["A program of one's own uploads results by the API."],
     verify: ['# in the CI system: what uploads the results'],
-    remedies: [{ text: 'Upload with a plugin of the CI system, or with the uploader\'s command `upload`.', commands: [] }],
+    remedies: [
+      { text: "Upload with a plugin of the CI system, or with the uploader's command `upload`.", commands: [] },
+    ],
     source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#result-files, docs/facts/service.md#versions',
-    words: ['allurectl', 'import test results through the api, uploader, agent', 'импорт результатов через api, загрузка результатов'],
+    words: [
+      'allurectl',
+      'import test results through the api, uploader, agent',
+      'импорт результатов через api, загрузка результатов',
+    ],
     see: ['files-before-agent', 'empty-results'],
   },
 ]

@@ -4,7 +4,10 @@ import type { Topology } from './topology.ts'
 
 const admin = 'org.springframework.amqp.rabbit.core.RabbitAdmin'
 
-/** Declares exchanges, queues and bindings in this order, as Spring's RabbitAdmin does: the first that is refused ends it. */
+/**
+ * Declares exchanges, queues and bindings in this order, as Spring's RabbitAdmin does: the first that is refused ends
+ * it.
+ */
 export async function declare(
   channel: Channel,
   { exchanges, queues, bindings }: Topology,

@@ -37,7 +37,8 @@ export function shutdownMessage({ scope, code, text, classId, methodId }: Refusa
 export function amqpException(error: unknown, host: string): Throwable {
   const refusal = refusalOf(error)
   if (/ACCESS.REFUSED/.test(messageOf(error))) {
-    const text = 'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.'
+    const text =
+      'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.'
     return throwable(
       'org.springframework.amqp.AmqpAuthenticationException',
       `com.rabbitmq.client.AuthenticationFailureException: ${text}`,
@@ -54,11 +55,21 @@ export function amqpException(error: unknown, host: string): Throwable {
       'org.springframework.amqp.AmqpIOException',
       'java.io.IOException',
       springFrames,
-      throwable('java.io.IOException', null, ['com.rabbitmq.client.impl.AMQChannel.wrap(AMQChannel.java:140)'], shutdown),
+      throwable(
+        'java.io.IOException',
+        null,
+        ['com.rabbitmq.client.impl.AMQChannel.wrap(AMQChannel.java:140)'],
+        shutdown,
+      ),
     )
   }
   const cause = socketException(error, host)
-  return throwable('org.springframework.amqp.AmqpConnectException', `${cause.type}: ${cause.message}`, springFrames, cause)
+  return throwable(
+    'org.springframework.amqp.AmqpConnectException',
+    `${cause.type}: ${cause.message}`,
+    springFrames,
+    cause,
+  )
 }
 
 const springFrames = [
@@ -68,8 +79,11 @@ const springFrames = [
 function socketException(error: unknown, host: string): Throwable {
   const code = codeOf(error)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return throwable('java.net.UnknownHostException', host, [])
-  if (/timed? ?out/i.test(messageOf(error))) return throwable('java.net.SocketTimeoutException', 'Connect timed out', [])
+  if (/timed? ?out/i.test(messageOf(error)))
+    return throwable('java.net.SocketTimeoutException', 'Connect timed out', [])
   if (code === 'ECONNREFUSED')
-    return throwable('java.net.ConnectException', 'Connection refused', ['java.base/sun.nio.ch.Net.pollConnect(Native Method)'])
+    return throwable('java.net.ConnectException', 'Connection refused', [
+      'java.base/sun.nio.ch.Net.pollConnect(Native Method)',
+    ])
   return throwable('java.io.IOException', messageOf(error).split('\n')[0]!, [])
 }

@@ -12,7 +12,10 @@ import { topology } from './topology.ts'
 const factory = 'org.springframework.amqp.rabbit.connection.CachingConnectionFactory'
 const container = 'org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer'
 
-export type BrokerState = { status: 'connecting' } | { status: 'up'; version: string } | { status: 'down'; error: string }
+export type BrokerState =
+  | { status: 'connecting' }
+  | { status: 'up'; version: string }
+  | { status: 'down'; error: string }
 
 export interface BrokerListener {
   state(): BrokerState
@@ -22,8 +25,8 @@ export interface BrokerListener {
 }
 
 /**
- * Connects, declares and consumes as Spring AMQP does, again every `retryMs` where that fails or the connection is lost;
- * each connection declares everything anew. What arrives is acknowledged.
+ * Connects, declares and consumes as Spring AMQP does, again every `retryMs` where that fails or the connection is
+ * lost; each connection declares everything anew. What arrives is acknowledged.
  */
 export function listenToBroker(settings: ServiceSettings['broker'], retryMs: number, log: Log): BrokerListener {
   const here = log.from('ntContainer#0-1')
@@ -40,7 +43,10 @@ export function listenToBroker(settings: ServiceSettings['broker'], retryMs: num
     here.info(factory, `Attempting to connect to: [${settings.host}:${settings.port}]`)
     const connection = await openConnection(settings, cutting.signal)
     opened = connection
-    here.info(factory, `Created new connection: rabbitConnectionFactory:0/SimpleConnection [delegate=${delegate(settings)}]`)
+    here.info(
+      factory,
+      `Created new connection: rabbitConnectionFactory:0/SimpleConnection [delegate=${delegate(settings)}]`,
+    )
     try {
       const channel = await connection.createChannel()
       await declare(channel, topology, settings.durable, here)

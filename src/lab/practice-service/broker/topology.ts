@@ -31,7 +31,11 @@ export const topology: Topology = {
   ],
   queues: [
     ...withDeadLetters.flatMap((name) => [
-      { name, arguments: { 'x-dead-letter-exchange': dead, 'x-dead-letter-routing-key': `${name}_dlq` }, consumed: true },
+      {
+        name,
+        arguments: { 'x-dead-letter-exchange': dead, 'x-dead-letter-routing-key': `${name}_dlq` },
+        consumed: true,
+      },
       { name: `${name}_dlq`, arguments: {}, consumed: false },
     ]),
     ...plain.map((name) => ({ name, arguments: {}, consumed: !name.endsWith('_dead_letter') })),

@@ -113,10 +113,13 @@ function seeds(): string[] {
       ({ id, name, abbr }) => `INSERT INTO project (id, name, abbr) VALUES (${id}, ${text(name)}, ${text(abbr)})`,
     ),
     ...seedUsers.flatMap((user) =>
-      user.owns.map((project) => `INSERT INTO project_role (project_id, user_id, role) VALUES (${project}, ${user.id}, 'OWNER')`),
+      user.owns.map(
+        (project) => `INSERT INTO project_role (project_id, user_id, role) VALUES (${project}, ${user.id}, 'OWNER')`,
+      ),
     ),
     ...seedTrees.map(
-      ({ id, projectId, name }) => `INSERT INTO tree (id, project_id, name) VALUES (${id}, ${projectId}, ${text(name)})`,
+      ({ id, projectId, name }) =>
+        `INSERT INTO tree (id, project_id, name) VALUES (${id}, ${projectId}, ${text(name)})`,
     ),
     `INSERT INTO tree_data (tree_id, test_case_id, path)
      SELECT tree.id, tree.id * 100 + number, format('["%s", "group %s"]', tree.name, number % 3)
@@ -124,7 +127,9 @@ function seeds(): string[] {
   ]
 }
 
-/** Change sets of many short statements with a pause after each, so that a killed migration leaves no statement running. */
+/**
+ * Change sets of many short statements with a pause after each, so that a killed migration leaves no statement running.
+ */
 function brought({ name, changeSets: count, statements, statementMs }: PendingMigration): ChangeSet[] {
   const step = 'UPDATE tree_data SET path = path WHERE id = (SELECT min(id) FROM tree_data)'
   return Array.from({ length: count }, (_, index) => ({

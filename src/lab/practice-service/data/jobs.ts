@@ -37,7 +37,10 @@ export interface TreeJob {
 }
 
 /** Makes a job for each of the trees, in one statement however many there are. */
-export function createTreeJobs(database: Database, { projectId, treeId, unmigrated = false }: ChosenTrees): Promise<TreeJob[]> {
+export function createTreeJobs(
+  database: Database,
+  { projectId, treeId, unmigrated = false }: ChosenTrees,
+): Promise<TreeJob[]> {
   return database.query<TreeJob>(
     `INSERT INTO async_job (name, status, project_id, tree_id)
      SELECT format('test-case-tree-migration: project %s, tree %s', project_id, id), 'IN_PROGRESS', project_id, id FROM tree
@@ -47,7 +50,12 @@ export function createTreeJobs(database: Database, { projectId, treeId, unmigrat
   )
 }
 
-export async function finishJob(database: Database, id: number, status: JobStatus, context: string | null): Promise<void> {
+export async function finishJob(
+  database: Database,
+  id: number,
+  status: JobStatus,
+  context: string | null,
+): Promise<void> {
   await database.query(
     "UPDATE async_job SET status = $2, context = $3, last_modified_date = now() WHERE id = $1 AND status = 'IN_PROGRESS'",
     [id, status, context],
@@ -56,7 +64,13 @@ export async function finishJob(database: Database, id: number, status: JobStatu
 
 export function jobs(database: Database, status: string | null, window: Window): Promise<Windowed<Job>> {
   const from = 'async_job WHERE $1::text IS NULL OR status = $1'
-  const sortable = { id: 'id', name: 'name', status: 'status', createdDate: 'created_date', lastModifiedDate: 'last_modified_date' }
+  const sortable = {
+    id: 'id',
+    name: 'name',
+    status: 'status',
+    createdDate: 'created_date',
+    lastModifiedDate: 'last_modified_date',
+  }
   return windowed(database, { columns, from, values: [status], sortable, id: 'id' }, window)
 }
 

@@ -30,11 +30,25 @@ const projectColumns = `id::int AS id, name, abbr, is_public AS "isPublic", desc
   FALSE AS favorite, ${traceColumns}`
 
 /** Nobody has favourites here. */
-export function projects(database: Database, { query, member, favorite }: ProjectFilter, window: Window): Promise<Windowed<Project>> {
+export function projects(
+  database: Database,
+  { query, member, favorite }: ProjectFilter,
+  window: Window,
+): Promise<Windowed<Project>> {
   const from = `project WHERE strpos(lower(name), lower($1)) > 0 AND NOT $3::boolean
     AND ($2::bigint IS NULL OR EXISTS (SELECT 1 FROM project_role r WHERE r.project_id = project.id AND r.user_id = $2))`
-  const sortable = { id: 'id', name: 'name', abbr: 'abbr', createdDate: 'created_date', lastModifiedDate: 'last_modified_date' }
-  return windowed(database, { columns: projectColumns, from, values: [query, member, favorite], sortable, id: 'id' }, window)
+  const sortable = {
+    id: 'id',
+    name: 'name',
+    abbr: 'abbr',
+    createdDate: 'created_date',
+    lastModifiedDate: 'last_modified_date',
+  }
+  return windowed(
+    database,
+    { columns: projectColumns, from, values: [query, member, favorite], sortable, id: 'id' },
+    window,
+  )
 }
 
 export async function projectExists(database: Database, id: number): Promise<boolean> {
@@ -44,5 +58,9 @@ export async function projectExists(database: Database, id: number): Promise<boo
 export function trees(database: Database, projectId: number, window: Window): Promise<Windowed<Tree>> {
   const columns = `id::int AS id, name, project_id::int AS "projectId", ${traceColumns}`
   const sortable = { id: 'id', name: 'name', createdDate: 'created_date', lastModifiedDate: 'last_modified_date' }
-  return windowed(database, { columns, from: 'tree WHERE project_id = $1', values: [projectId], sortable, id: 'id' }, window)
+  return windowed(
+    database,
+    { columns, from: 'tree WHERE project_id = $1', values: [projectId], sortable, id: 'id' },
+    window,
+  )
 }

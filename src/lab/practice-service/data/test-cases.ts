@@ -7,7 +7,10 @@ const conflict = 'Request failed with status code 409'
 /** PostgreSQL's code for a row that is there already. */
 const uniqueViolation = '23505'
 
-/** Which method of the API moves a test case, or imports results, is not documented: the lab asks for it at its own door. */
+/**
+ * Which method of the API moves a test case, or imports results, is not documented: the lab asks for it at its own
+ * door.
+ */
 export interface TestCases {
   /** as results bring them: a test whose case is not in the project gets a new one; ids in the order of the names */
   importResults(projectId: number, fullNames: readonly string[]): Promise<number[]>

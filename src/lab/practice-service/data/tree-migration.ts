@@ -10,7 +10,9 @@ import type { ChosenTrees, TreeJob } from './jobs.ts'
 const logger = 'vendor.report.tree.TestCaseTreeNodeMigrationService'
 
 export interface TreeMigration {
-  /** makes a job for each of the trees, to be worked on in the background, one after the other; gives how many there are */
+  /**
+   * makes a job for each of the trees, to be worked on in the background, one after the other; gives how many there are
+   */
   begin(chosen: ChosenTrees): Promise<number>
   /** a job that has not begun is left out; one that has is worked off, and counts as cancelled */
   cancel(job: number): Promise<void>

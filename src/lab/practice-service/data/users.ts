@@ -19,7 +19,9 @@ export async function userOfToken(database: Database, token: string): Promise<Us
 }
 
 export async function userNamed(database: Database, username: string): Promise<User | null> {
-  const rows = await database.query<User>(`SELECT ${columns} FROM user_account u WHERE u.username = $1 AND u.enabled`, [username])
+  const rows = await database.query<User>(`SELECT ${columns} FROM user_account u WHERE u.username = $1 AND u.enabled`, [
+    username,
+  ])
   return rows[0] ?? null
 }
 
@@ -37,9 +39,9 @@ export async function authenticate(database: Database, username: string, passwor
 /** SPEC.md 4.3: the project's owner, or an administrator. */
 export async function mayMigrateTrees(database: Database, user: User, projectId: number): Promise<boolean> {
   if (user.authority === 'ROLE_ADMIN') return true
-  const rows = await database.query("SELECT 1 FROM project_role WHERE project_id = $1 AND user_id = $2 AND role = 'OWNER'", [
-    projectId,
-    user.id,
-  ])
+  const rows = await database.query(
+    "SELECT 1 FROM project_role WHERE project_id = $1 AND user_id = $2 AND role = 'OWNER'",
+    [projectId, user.id],
+  )
   return rows.length > 0
 }

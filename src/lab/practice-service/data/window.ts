@@ -25,10 +25,19 @@ interface List {
   id: string
 }
 
-/** Reads one page of a list and counts the whole: the database sorts and cuts, so that a long list costs no more than a short one. */
-export async function windowed<Row extends object>(database: Database, list: List, window: Window): Promise<Windowed<Row>> {
+/**
+ * Reads one page of a list and counts the whole: the database sorts and cuts, so that a long list costs no more than a
+ * short one.
+ */
+export async function windowed<Row extends object>(
+  database: Database,
+  list: List,
+  window: Window,
+): Promise<Windowed<Row>> {
   const { columns, from, values, sortable, id } = list
-  const order = window.order.filter(({ key }) => Object.hasOwn(sortable, key)).map(({ key, descending }) => `${sortable[key]!} ${descending ? 'DESC' : 'ASC'}`)
+  const order = window.order
+    .filter(({ key }) => Object.hasOwn(sortable, key))
+    .map(({ key, descending }) => `${sortable[key]!} ${descending ? 'DESC' : 'ASC'}`)
   const limits = `LIMIT ${window.size} OFFSET ${window.number * window.size}`
   const [rows, [count]] = await Promise.all([
     database.query<Row>(`SELECT ${columns} FROM ${from} ORDER BY ${[...order, id].join(', ')} ${limits}`, values),
@@ -46,7 +55,10 @@ export interface Traces {
 }
 
 export const dateColumns = ['created', 'last_modified']
-  .map((what) => `round(extract(epoch FROM ${what}_date) * 1000)::float8 AS "${what === 'created' ? 'created' : 'lastModified'}Date"`)
+  .map(
+    (what) =>
+      `round(extract(epoch FROM ${what}_date) * 1000)::float8 AS "${what === 'created' ? 'created' : 'lastModified'}Date"`,
+  )
   .join(', ')
 
 export const traceColumns = `${dateColumns}, created_by AS "createdBy", last_modified_by AS "lastModifiedBy"`

@@ -17,17 +17,24 @@ const executing = [
 export function sqlException(error: unknown, { host, port }: JdbcAddress): Throwable {
   const type = 'org.postgresql.util.PSQLException'
   if (error instanceof DatabaseError) {
-    return throwable(type, `${error.severity ?? 'ERROR'}: ${error.message}`, error.severity === 'FATAL' ? opening : executing)
+    return throwable(
+      type,
+      `${error.severity ?? 'ERROR'}: ${error.message}`,
+      error.severity === 'FATAL' ? opening : executing,
+    )
   }
   const code = codeOf(error)
   if (code === 'ECONNREFUSED') {
-    const advice = 'Check that the hostname and port are correct and that the postmaster is accepting TCP/IP connections.'
+    const advice =
+      'Check that the hostname and port are correct and that the postmaster is accepting TCP/IP connections.'
     const message = `Connection to ${host}:${port} refused. ${advice}`
     return throwable(
       type,
       message,
       opening,
-      throwable('java.net.ConnectException', 'Connection refused', ['java.base/sun.nio.ch.Net.pollConnect(Native Method)']),
+      throwable('java.net.ConnectException', 'Connection refused', [
+        'java.base/sun.nio.ch.Net.pollConnect(Native Method)',
+      ]),
     )
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
@@ -35,7 +42,9 @@ export function sqlException(error: unknown, { host, port }: JdbcAddress): Throw
       type,
       'The connection attempt failed.',
       opening,
-      throwable('java.net.UnknownHostException', host, ['java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:567)']),
+      throwable('java.net.UnknownHostException', host, [
+        'java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:567)',
+      ]),
     )
   }
   if (/timeout/i.test(messageOf(error))) {

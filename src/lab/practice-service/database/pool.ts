@@ -28,7 +28,11 @@ export class PoolTimeout extends Error {
 }
 
 /** Opens the pool, its first connection at once. Throws StartupFailure where that one fails, as HikariCP does. */
-export async function openDatabase(address: ServiceSettings['database'], timeZone: string, log: Log): Promise<Database> {
+export async function openDatabase(
+  address: ServiceSettings['database'],
+  timeZone: string,
+  log: Log,
+): Promise<Database> {
   const pool = new Pool({
     host: address.host,
     port: address.port,
@@ -83,7 +87,8 @@ export async function openDatabase(address: ServiceSettings['database'], timeZon
       } catch (error) {
         const waited = Date.now() - since
         if (!isConnectionError(error)) throw error
-        if (closed || waited >= address.connectionTimeoutMs) throw notAvailable(pool, waited, sqlException(error, address), log)
+        if (closed || waited >= address.connectionTimeoutMs)
+          throw notAvailable(pool, waited, sqlException(error, address), log)
         await sleep(Math.min(250, Math.max(1, address.connectionTimeoutMs - waited)))
       }
     }

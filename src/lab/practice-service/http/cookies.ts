@@ -10,7 +10,11 @@ export function sessionIdOf(c: Context): string | null {
 }
 
 export function giveCookies(c: Context, session: Session): void {
-  setCookie(c, webSession.cookie, Buffer.from(session.id).toString('base64'), { path: '/', httpOnly: true, sameSite: 'Lax' })
+  setCookie(c, webSession.cookie, Buffer.from(session.id).toString('base64'), {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+  })
   if (session.csrfToken !== null) setCookie(c, webSession.csrfCookie, session.csrfToken, { path: '/' })
 }
 

@@ -26,7 +26,12 @@ export function springError(
   return c.json(errorBody(context.clock, status, message, c.req.path), status)
 }
 
-export function errorBody(clock: Clock, status: number, message: string, path: string): Readonly<Record<string, string | number>> {
+export function errorBody(
+  clock: Clock,
+  status: number,
+  message: string,
+  path: string,
+): Readonly<Record<string, string | number>> {
   const timestamp = new Date(clock.now()).toISOString().replace('Z', '+00:00')
   return { timestamp, status, error: reasonPhrase(status), message, path }
 }

@@ -13,7 +13,10 @@ interface Component {
 
 const contentType = 'application/vnd.spring-boot.actuator.v3+json'
 
-/** Spring Boot's health by its parts; the probes' groups know only whether the service itself lives (FIELD-NOTES.md 1.1). */
+/**
+ * Spring Boot's health by its parts; the probes' groups know only whether the service itself lives (FIELD-NOTES.md
+ * 1.1).
+ */
 export function healthRoutes(context: ServiceContext): Hono<RequestState> {
   const app = new Hono<RequestState>()
   app.get('/api/management/health', async (c) => {
@@ -22,7 +25,10 @@ export function healthRoutes(context: ServiceContext): Hono<RequestState> {
     const components = { db, livenessState: up, ping: up, rabbit: rabbitHealth(context), readinessState: up, redis }
     const status = Object.values(components).every((component) => component.status === 'UP') ? 'UP' : 'DOWN'
     c.header('Content-Type', contentType)
-    return c.body(JSON.stringify({ status, components, groups: ['liveness', 'readiness'] }), status === 'UP' ? 200 : 503)
+    return c.body(
+      JSON.stringify({ status, components, groups: ['liveness', 'readiness'] }),
+      status === 'UP' ? 200 : 503,
+    )
   })
   for (const group of ['liveness', 'readiness']) {
     app.get(`/api/management/health/${group}`, (c) => {
@@ -64,7 +70,9 @@ function rabbitHealth({ broker }: ServiceContext): Component {
   if (state.status === 'up') return { status: 'UP', details: { version: state.version } }
   return {
     status: 'DOWN',
-    details: { error: state.status === 'down' ? state.error : 'org.springframework.amqp.AmqpConnectException: not connected' },
+    details: {
+      error: state.status === 'down' ? state.error : 'org.springframework.amqp.AmqpConnectException: not connected',
+    },
   }
 }
 

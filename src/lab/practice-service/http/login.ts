@@ -27,8 +27,10 @@ export function loginRoutes(context: ServiceContext): Hono<RequestState> {
   app.post(webSession.signIn, async (c) => {
     const id = sessionIdOf(c)
     const found = id === null ? null : await sessions.find(id)
-    if (found?.status !== 'valid' || found.session.csrfToken === null) return springError(c, context, 401, webSession.csrfMissing)
-    if (c.req.header(webSession.csrfHeader) !== found.session.csrfToken) return springError(c, context, 403, 'Invalid CSRF Token')
+    if (found?.status !== 'valid' || found.session.csrfToken === null)
+      return springError(c, context, 401, webSession.csrfMissing)
+    if (c.req.header(webSession.csrfHeader) !== found.session.csrfToken)
+      return springError(c, context, 403, 'Invalid CSRF Token')
     const { username, password } = await credentials(c)
     const user = await authenticate(database, username, password)
     if (!user) return springError(c, context, 401, 'Bad credentials')

@@ -6,9 +6,9 @@ import type { Clock } from '../clock.ts'
 import { errorBody, reasonPhrase } from './errors.ts'
 
 /**
- * How the lab wants calls to be answered from now on (control.ts, `planAnswers`). Of several that fit a call the first one
- * holds that is not used up; the service itself never sees what it is answered in place of. Without `status` and `ending` the
- * service answers as always, after `delayMs`: so a plan can also merely count.
+ * How the lab wants calls to be answered from now on (control.ts, `planAnswers`). Of several that fit a call the first
+ * one holds that is not used up; the service itself never sees what it is answered in place of. Without `status` and
+ * `ending` the service answers as always, after `delayMs`: so a plan can also merely count.
  */
 export interface PlannedAnswer {
   /** any where left out */
@@ -27,8 +27,8 @@ export interface PlannedAnswer {
   /** the body is an HTML page as a reverse proxy writes it: 502, 504, 413 */
   proxyPage?: true
   /**
-   * `silent`: no answer ever comes; `cut`: the connection is cut, and nothing was done; `lost`: the service does what it is
-   * asked for, and the connection is cut in place of its answer
+   * `silent`: no answer ever comes; `cut`: the connection is cut, and nothing was done; `lost`: the service does what
+   * it is asked for, and the connection is cut in place of its answer
    */
   ending?: 'silent' | 'cut' | 'lost'
   /** milliseconds before all this */
@@ -88,7 +88,8 @@ async function give(
   if (ending === 'lost') response.writeHead = () => response.destroy()
   if (status === undefined) return void listener(request, response)
   const path = (request.url ?? '').split('?')[0]!
-  const text = body ?? (proxyPage ? pageOf(status) : JSON.stringify(errorBody(clock, status, reasonPhrase(status), path)))
+  const text =
+    body ?? (proxyPage ? pageOf(status) : JSON.stringify(errorBody(clock, status, reasonPhrase(status), path)))
   const type = proxyPage ? 'text/html' : body === undefined ? 'application/json' : 'text/plain'
   // what is left of the request is read and dropped, so that the connection can be used again
   request.resume()
@@ -102,8 +103,16 @@ function pageOf(status: number): string {
 }
 
 const types = {
-  method: 'string', path: 'string', times: 'number', after: 'number', status: 'number', headers: 'object', body: 'string',
-  proxyPage: 'boolean', ending: 'string', delayMs: 'number',
+  method: 'string',
+  path: 'string',
+  times: 'number',
+  after: 'number',
+  status: 'number',
+  headers: 'object',
+  body: 'string',
+  proxyPage: 'boolean',
+  ending: 'string',
+  delayMs: 'number',
 } as const satisfies Record<keyof PlannedAnswer, string>
 
 function read(plan: unknown): Planned[] {
@@ -116,7 +125,8 @@ function read(plan: unknown): Planned[] {
     }
     const planned = answer as PlannedAnswer
     if (planned.path === undefined) throw new TypeError('path is missing')
-    if (planned.ending !== undefined && !['silent', 'cut', 'lost'].includes(planned.ending)) throw new TypeError('ending is not known')
+    if (planned.ending !== undefined && !['silent', 'cut', 'lost'].includes(planned.ending))
+      throw new TypeError('ending is not known')
     return { answer: planned, path: patternOf(planned.path), seen: 0, given: 0 }
   })
 }

@@ -10,14 +10,18 @@ import { springError } from './errors.ts'
 import { pageOf, windowOf } from './page.ts'
 import { treeDto, treeDtoV2 } from './tree-dto.ts'
 
-/** Projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7), without the prefix of their paths. */
+/**
+ * Projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7), without the prefix of their
+ * paths.
+ */
 export function reportRoutes(context: ServiceContext): Hono<RequestState> {
   const { database } = context
   const app = new Hono<RequestState>()
   const signedIn = authenticated(context)
   const missing = (c: Context, what: string): Response => springError(c, context, 404, `${what} not found`)
   const forbidden = (c: Context): Response => springError(c, context, 403, 'Access is denied')
-  const noNumber = (c: Context): Response => springError(c, context, 400, 'Failed to convert value of type String to required type long')
+  const noNumber = (c: Context): Response =>
+    springError(c, context, 400, 'Failed to convert value of type String to required type long')
 
   app.get('/project', signedIn, async (c) => {
     const window = windowOf(c, { size: 10, sort: 'name,ASC' })

@@ -48,7 +48,12 @@ export function createTokens(secret: Secret, lifeSeconds: number, clock: Clock):
     },
     judge: async (token) => {
       try {
-        const { sub, exp } = await verify(token, secret.reveal(), { alg: algorithm, exp: false, iat: false, nbf: false })
+        const { sub, exp } = await verify(token, secret.reveal(), {
+          alg: algorithm,
+          exp: false,
+          iat: false,
+          nbf: false,
+        })
         if (typeof sub !== 'string' || typeof exp !== 'number') return { status: 'invalid' }
         return exp <= now() ? { status: 'expired' } : { status: 'valid', username: sub }
       } catch {

@@ -1,7 +1,17 @@
 import type { Tree } from '../data/projects.ts'
 
 /** What a tree groups by: one field, of the tree's own name. */
-const groupsBy = ({ id, name }: Tree): { id: number; name: string; archived: boolean; locked: boolean; required: boolean; singleSelect: boolean } => ({
+const groupsBy = ({
+  id,
+  name,
+}: Tree): {
+  id: number
+  name: string
+  archived: boolean
+  locked: boolean
+  required: boolean
+  singleSelect: boolean
+} => ({
   id,
   name,
   archived: false,
@@ -19,5 +29,10 @@ export function treeDto(tree: Tree): object {
 /** As `/api/v2/tree` shows it (TreeDtoV2). */
 export function treeDtoV2(tree: Tree): object {
   const { id, name, projectId } = tree
-  return { id, name, projectId, customFieldsProject: [{ id, locked: false, required: false, customField: groupsBy(tree) }] }
+  return {
+    id,
+    name,
+    projectId,
+    customFieldsProject: [{ id, locked: false, required: false, customField: groupsBy(tree) }],
+  }
 }

@@ -63,7 +63,11 @@ export async function call(integration: Integration, timeoutMs: number, signal: 
   }
 }
 
-function get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<{ status: number; reason: string }> {
+function get(
+  url: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<{ status: number; reason: string }> {
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? encrypted : plain
     const asked = request(url, { headers, signal, agent: false }, (answer) => {
@@ -89,7 +93,12 @@ function exceptionOf(error: unknown, url: URL): Throwable {
     const refused = throwable('java.net.ConnectException', 'Connection refused', [
       'java.base/sun.nio.ch.Net.pollConnect(Native Method)',
     ])
-    return throwable('java.net.ConnectException', `Failed to connect to ${url.hostname}:${port}`, okHttp.slice(2), refused)
+    return throwable(
+      'java.net.ConnectException',
+      `Failed to connect to ${url.hostname}:${port}`,
+      okHttp.slice(2),
+      refused,
+    )
   }
   // the only signal that is still of interest here is the timeout's
   if (error instanceof Error && error.name === 'AbortError')

@@ -13,7 +13,12 @@ export interface IntegrationPolling {
  * Calls every row of the table `integration` again and again. Failures are logged as errors; with the integration
  * logger at debug the exchange too, as OkHttp's logging interceptor writes it (SPEC.md 7).
  */
-export function pollIntegrations(database: Database, everyMs: number, loggerPackage: string, log: Log): IntegrationPolling {
+export function pollIntegrations(
+  database: Database,
+  everyMs: number,
+  loggerPackage: string,
+  log: Log,
+): IntegrationPolling {
   const here = log.from('scheduling-1')
   const logger = `${loggerPackage}.integration.IntegrationConnectionService`
   const wire = `${loggerPackage}.integration.http.HttpLoggingInterceptor`
@@ -32,12 +37,15 @@ export function pollIntegrations(database: Database, everyMs: number, loggerPack
     }
     const answer = `${exchange.status} ${exchange.reason}`.trim()
     here.debug(wire, `<-- ${answer} ${shown} (${exchange.durationMs}ms, unknown-length body)`)
-    if (exchange.status >= 400) here.error(logger, `Integration '${integration.name}' answered ${answer} to GET ${shown}`)
+    if (exchange.status >= 400)
+      here.error(logger, `Integration '${integration.name}' answered ${answer} to GET ${shown}`)
   }
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        const rows = await database.query<Integration>('SELECT name, url, username, password FROM integration ORDER BY id')
+        const rows = await database.query<Integration>(
+          'SELECT name, url, username, password FROM integration ORDER BY id',
+        )
         // one after the other, as they are on one thread: a line of the log belongs to the call before it
         for (const row of rows) await one(row)
       } catch {

@@ -37,7 +37,12 @@ export async function createChangelog(session: LiquibaseSession): Promise<void> 
   await commit(session)
 }
 
-export async function markRan({ client, schema }: LiquibaseSession, changeSet: ChangeSet, deploymentId: string, version: string): Promise<void> {
+export async function markRan(
+  { client, schema }: LiquibaseSession,
+  changeSet: ChangeSet,
+  deploymentId: string,
+  version: string,
+): Promise<void> {
   const { rows } = await client.query<{ max: number | null }>(`SELECT MAX(ORDEREXECUTED) FROM ${schema}.${table}`)
   const sum = `9:${createHash('md5').update(changeSet.statements.join(';')).digest('hex')}`
   await client.query(

@@ -20,7 +20,9 @@ export interface LockOptions {
   onWait: () => void
 }
 
-/** Waits for the change-log lock as Liquibase's StandardLockService does (FIELD-NOTES.md 2). Throws LiquibaseFailure. */
+/**
+ * Waits for the change-log lock as Liquibase's StandardLockService does (FIELD-NOTES.md 2). Throws LiquibaseFailure.
+ */
 export async function waitForLock(session: LiquibaseSession, options: LockOptions): Promise<void> {
   const giveUp = Date.now() + options.waitMs
   let taken = false
@@ -56,7 +58,9 @@ async function acquire(session: LiquibaseSession, { holder, log }: LockOptions):
   await rollback(session)
   await initialise(session)
   const { client } = session
-  const { rows } = await client.query<{ locked: boolean }>(`SELECT LOCKED FROM ${table(session)} WHERE ID=${changelogLock.rowId}`)
+  const { rows } = await client.query<{ locked: boolean }>(
+    `SELECT LOCKED FROM ${table(session)} WHERE ID=${changelogLock.rowId}`,
+  )
   if (rows.length !== 1) {
     const statement = 'liquibase.statement.core.SelectFromDatabaseChangeLogLockStatement@254f906e'
     const message = `Expected single row from ${statement} but got ${rows.length}`

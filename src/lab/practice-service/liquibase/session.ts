@@ -1,7 +1,9 @@
 import { networkInterfaces } from 'node:os'
 import type { PoolClient } from 'pg'
 
-/** Liquibase's connection: auto-commit is off, so a transaction is open from the first statement to COMMIT or ROLLBACK. */
+/**
+ * Liquibase's connection: auto-commit is off, so a transaction is open from the first statement to COMMIT or ROLLBACK.
+ */
 export interface LiquibaseSession {
   client: PoolClient
   /** quoted where PostgreSQL needs it: the schema that holds Liquibase's tables */
@@ -20,7 +22,9 @@ export async function commit({ client }: LiquibaseSession): Promise<void> {
   await client.query('BEGIN')
 }
 
-/** Rolls back; Liquibase then asks for the search path, so a waiter is `idle in transaction` (SERVERS.md, PostgreSQL). */
+/**
+ * Rolls back; Liquibase then asks for the search path, so a waiter is `idle in transaction` (SERVERS.md, PostgreSQL).
+ */
 export async function rollback({ client }: LiquibaseSession): Promise<void> {
   await client.query('ROLLBACK')
   await client.query('BEGIN')
@@ -28,7 +32,9 @@ export async function rollback({ client }: LiquibaseSession): Promise<void> {
 }
 
 export async function tableExists({ client, schema }: LiquibaseSession, table: string): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [`${schema}.${table}`])
+  const { rows } = await client.query<{ found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
+    `${schema}.${table}`,
+  ])
   return rows[0]!.found
 }
 
@@ -36,6 +42,7 @@ export async function tableExists({ client, schema }: LiquibaseSession, table: s
 export function lockedBy(hostName: string): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const outside =
-    addresses.find(({ internal, family }) => !internal && family === 'IPv4') ?? addresses.find(({ internal }) => !internal)
+    addresses.find(({ internal, family }) => !internal && family === 'IPv4') ??
+    addresses.find(({ internal }) => !internal)
   return `${hostName} (${outside?.address ?? '127.0.0.1'})`
 }

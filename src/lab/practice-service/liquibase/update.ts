@@ -21,11 +21,14 @@ export interface UpdateOptions extends Omit<LockOptions, 'onWait'> {
 
 /**
  * Runs the pending change sets as Liquibase 4.29.2 does: where none is pending the lock is never asked for, and a lock
- * that was not taken is not released (FIELD-NOTES.md 2), unless it is an older one. A stop leaves the lock where it is, as a
- * stopped JVM does.
- * Throws LiquibaseFailure, or AbortError after `signal`.
+ * that was not taken is not released (FIELD-NOTES.md 2), unless it is an older one. A stop leaves the lock where it is,
+ * as a stopped JVM does. Throws LiquibaseFailure, or AbortError after `signal`.
  */
-export async function update(database: Database, changeSets: readonly ChangeSet[], options: UpdateOptions): Promise<void> {
+export async function update(
+  database: Database,
+  changeSets: readonly ChangeSet[],
+  options: UpdateOptions,
+): Promise<void> {
   const { log, signal } = options
   await database.session(async (client) => {
     const drop = (): void => void client.end().catch(() => undefined)

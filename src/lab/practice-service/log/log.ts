@@ -29,7 +29,9 @@ export function createLog(options: LogOptions): Log {
     const record = (level: Level, logger: string, message: string, thrown?: Throwable): void => {
       if (!options.enabled(level, logger)) return
       const head = `${timestamp(options.clock.now())} ${level.padStart(5)} ${pid} --- [${thread.slice(-15).padStart(15)}]`
-      options.write(`${head} ${abbreviated(logger).padEnd(40)} : ${message}\n${thrown ? `\n${stackTrace(thrown)}\n\n` : ''}`)
+      options.write(
+        `${head} ${abbreviated(logger).padEnd(40)} : ${message}\n${thrown ? `\n${stackTrace(thrown)}\n\n` : ''}`,
+      )
     }
     return {
       debug: (logger, message) => record('DEBUG', logger, message),
@@ -42,7 +44,10 @@ export function createLog(options: LogOptions): Log {
   return on('main')
 }
 
-/** Appends at once, so that a killed service has lost no line; a log that cannot be written stops nothing, as with Logback. */
+/**
+ * Appends at once, so that a killed service has lost no line; a log that cannot be written stops nothing, as with
+ * Logback.
+ */
 export function fileWriter(file: string): (text: string) => void {
   return (text) => {
     try {

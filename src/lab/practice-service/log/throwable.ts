@@ -7,7 +7,12 @@ export interface Throwable {
   cause?: Throwable
 }
 
-export function throwable(type: string, message: string | null, frames: readonly string[], cause?: Throwable): Throwable {
+export function throwable(
+  type: string,
+  message: string | null,
+  frames: readonly string[],
+  cause?: Throwable,
+): Throwable {
   return cause ? { type, message, frames, cause } : { type, message, frames }
 }
 
@@ -20,7 +25,11 @@ export function summary({ type, message }: Throwable): string {
 export function stackTrace(thrown: Throwable): string {
   const lines = [summary(thrown), ...thrown.frames.map((frame) => `\tat ${frame}`)]
   for (let cause = thrown.cause; cause; cause = cause.cause) {
-    lines.push(`Caused by: ${summary(cause)}`, ...cause.frames.map((frame) => `\tat ${frame}`), '\t... 32 common frames omitted')
+    lines.push(
+      `Caused by: ${summary(cause)}`,
+      ...cause.frames.map((frame) => `\tat ${frame}`),
+      '\t... 32 common frames omitted',
+    )
   }
   return lines.join('\n')
 }

@@ -34,16 +34,19 @@ export function javaString(value: string): Buffer {
 
 /** Null where the bytes are no such value. */
 export function readLong(bytes: Buffer | null | undefined): number | null {
-  if (!bytes || bytes.length !== longHead.length + 8 || !bytes.subarray(0, longHead.length).equals(longHead)) return null
+  if (!bytes || bytes.length !== longHead.length + 8 || !bytes.subarray(0, longHead.length).equals(longHead))
+    return null
   return Number(bytes.readBigInt64BE(longHead.length))
 }
 
 export function readInteger(bytes: Buffer | null | undefined): number | null {
-  if (!bytes || bytes.length !== integerHead.length + 4 || !bytes.subarray(0, integerHead.length).equals(integerHead)) return null
+  if (!bytes || bytes.length !== integerHead.length + 4 || !bytes.subarray(0, integerHead.length).equals(integerHead))
+    return null
   return bytes.readInt32BE(integerHead.length)
 }
 
 export function readString(bytes: Buffer | null | undefined): string | null {
-  if (!bytes || bytes.length < stringHead.length + 2 || !bytes.subarray(0, stringHead.length).equals(stringHead)) return null
+  if (!bytes || bytes.length < stringHead.length + 2 || !bytes.subarray(0, stringHead.length).equals(stringHead))
+    return null
   return bytes.subarray(stringHead.length + 2).toString('utf8')
 }

@@ -19,7 +19,9 @@ export interface SessionRepository {
   remove(session: Session): Promise<void>
 }
 
-/** Keeps sessions in Redis in the shapes of Spring Session (FIELD-NOTES.md 4), dated and judged by the service's clock. */
+/**
+ * Keeps sessions in Redis in the shapes of Spring Session (FIELD-NOTES.md 4), dated and judged by the service's clock.
+ */
 export function sessionRepository(
   redis: Redis,
   settings: ServiceSettings['sessions'],

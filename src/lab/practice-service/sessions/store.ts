@@ -12,7 +12,10 @@ export interface SessionStore {
   close(): void
 }
 
-/** Connects in the background and again after each loss, as Lettuce does; commands fail at once while there is no connection. */
+/**
+ * Connects in the background and again after each loss, as Lettuce does; commands fail at once while there is no
+ * connection.
+ */
 export function openStore(
   { host, port, database, password }: ServiceSettings['redis'],
   indexed: boolean,
@@ -89,7 +92,9 @@ export function redisException(error: unknown): Throwable {
     return throwable(
       'org.springframework.data.redis.RedisSystemException',
       'Error in execution',
-      ['org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter.convert(LettuceExceptionConverter.java:52)'],
+      [
+        'org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter.convert(LettuceExceptionConverter.java:52)',
+      ],
       throwable('io.lettuce.core.RedisCommandExecutionException', message, []),
     )
   }

@@ -17,15 +17,17 @@ const deadlineMs = 2000
 const startEngine = 'start Docker, then try again'
 
 /**
- * A client may be installed without an engine, so the engine itself is asked, with a deadline. Throws UNAVAILABLE where none
- * answers.
+ * A client may be installed without an engine, so the engine itself is asked, with a deadline. Throws UNAVAILABLE where
+ * none answers.
  */
 export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void> {
   const named = engineAddress(environment)
   const answers = await Promise.all((named === null ? usualSockets(environment) : [named]).map(ping))
   if (answers.includes(true)) return
   if (named === null) throw new AdminError('UNAVAILABLE', 'no Docker engine answers', [startEngine])
-  throw new AdminError('UNAVAILABLE', 'no Docker engine answers at DOCKER_HOST', ['unset DOCKER_HOST, or start Docker there'])
+  throw new AdminError('UNAVAILABLE', 'no Docker engine answers at DOCKER_HOST', [
+    'unset DOCKER_HOST, or start Docker there',
+  ])
 }
 
 /** Where the engine is asked for that the environment names; null: at the usual places. */
@@ -34,8 +36,8 @@ export function engineAddress(environment: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * The client of the engine, by way of testcontainers, which knows where engines are to be found. It is fetched where it is
- * not installed. Throws UNAVAILABLE where it cannot be fetched, UNREACHABLE where the engine does not answer.
+ * The client of the engine, by way of testcontainers, which knows where engines are to be found. It is fetched where it
+ * is not installed. Throws UNAVAILABLE where it cannot be fetched, UNREACHABLE where the engine does not answer.
  */
 export async function connectEngine(
   address: string | null,
@@ -92,10 +94,13 @@ function ping(address: string): Promise<boolean> {
   // an address of another kind: testcontainers finds out
   if (!target) return Promise.resolve(true)
   return new Promise((resolve) => {
-    const asked = request({ ...target, path: '/_ping', agent: false, signal: AbortSignal.timeout(deadlineMs) }, (answer) => {
-      answer.resume()
-      resolve(answer.statusCode === 200)
-    })
+    const asked = request(
+      { ...target, path: '/_ping', agent: false, signal: AbortSignal.timeout(deadlineMs) },
+      (answer) => {
+        answer.resume()
+        resolve(answer.statusCode === 200)
+      },
+    )
     asked.once('error', () => resolve(false))
     asked.end()
   })

@@ -13,10 +13,19 @@ export interface ContainerPlan {
 export const diskPath = '/disk'
 
 /** The newest of each line. */
-const brokerTags: Readonly<Record<RabbitmqLine, string>> = { '3': '3.13', '4.0': '4.2', '4.3': '4.3', '4.3-permitting': '4.3' }
+const brokerTags: Readonly<Record<RabbitmqLine, string>> = {
+  '3': '3.13',
+  '4.0': '4.2',
+  '4.3': '4.3',
+  '4.3-permitting': '4.3',
+}
 
 /** Writes what the environment holds to a file, then becomes the server. */
-const withConfiguration = (file: string, then: string) => ['sh', '-c', `printf '%s' "$LAB_CONFIGURATION" > ${file} && ${then}`]
+const withConfiguration = (file: string, then: string) => [
+  'sh',
+  '-c',
+  `printf '%s' "$LAB_CONFIGURATION" > ${file} && ${then}`,
+]
 
 export function containerPlan(record: ServerRecord, request: ServerRequest): ContainerPlan {
   if (record.kind === 'postgres') return postgres(record, request)
@@ -42,7 +51,9 @@ function postgres(record: ServerRecord, request: ServerRequest): ContainerPlan {
     environment: {
       POSTGRES_USER: record.user,
       POSTGRES_PASSWORD: record.password,
-      ...(request.postgres?.diskBytes ? { PGDATA: `${diskPath}/data`, POSTGRES_INITDB_WALDIR: '/var/lib/postgresql/wal' } : {}),
+      ...(request.postgres?.diskBytes
+        ? { PGDATA: `${diskPath}/data`, POSTGRES_INITDB_WALDIR: '/var/lib/postgresql/wal' }
+        : {}),
     },
     command: ['docker-entrypoint.sh', 'postgres', ...settings.flatMap((setting) => ['-c', setting])],
   }

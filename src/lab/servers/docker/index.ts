@@ -18,7 +18,11 @@ const silent: StartOptions = { progress: () => {} }
 export { assertEngine }
 
 /** Starts a container of the official image. It is on record, by its name, before it is made. */
-export async function startDocker(draft: ServerRecord, request: ServerRequest, options: StartOptions): Promise<ServerRecord> {
+export async function startDocker(
+  draft: ServerRecord,
+  request: ServerRequest,
+  options: StartOptions,
+): Promise<ServerRecord> {
   const engine = engineAddress(options.environment ?? process.env)
   const client = await connectEngine(engine, options)
   const host = await hostOf(client)
@@ -34,14 +38,17 @@ export async function startDocker(draft: ServerRecord, request: ServerRequest, o
           ? { disk: { volume: `${named}-disk`, holderId: `${named}-disk` } }
           : {}),
       },
-      ...(draft.kind === 'rabbitmq' ? { line: request.rabbitmq?.line ?? '3', ...(await management(host, draft.directory)) } : {}),
+      ...(draft.kind === 'rabbitmq'
+        ? { line: request.rabbitmq?.line ?? '3', ...(await management(host, draft.directory)) }
+        : {}),
     },
     request,
   )
   const plan = containerPlan(record, request)
   await ensureImage(client, plan.image, options)
   await writeRecord(record)
-  if (record.container?.disk) await makeDisk(client, plan.image, record.container.disk, request.postgres?.diskBytes ?? 0)
+  if (record.container?.disk)
+    await makeDisk(client, plan.image, record.container.disk, request.postgres?.diskBytes ?? 0)
   await client.container.create(creation(record, plan))
   return run(client, record, options)
 }
@@ -51,7 +58,9 @@ export async function resumeDocker(record: ServerRecord, options: StartOptions):
 }
 
 export async function endDocker(record: ServerRecord, how: 'graceful' | 'kill'): Promise<void> {
-  const container = (await connectEngine(containerOf(record).engine, silent)).container.getById(containerOf(record).containerId)
+  const container = (await connectEngine(containerOf(record).engine, silent)).container.getById(
+    containerOf(record).containerId,
+  )
   // 304: it has ended already; 404: it is gone; 409: it does not run
   await ignoring([304, 404, 409], how === 'kill' ? container.kill() : container.stop({ t: 30 }))
 }
@@ -85,9 +94,15 @@ export async function freeDockerDisk(record: ServerRecord): Promise<void> {
 
 async function execute(record: ServerRecord, command: string[]): Promise<string> {
   const client = await connectEngine(containerOf(record).engine, silent)
-  const { output, exitCode } = await client.container.exec(client.container.getById(containerOf(record).containerId), command)
+  const { output, exitCode } = await client.container.exec(
+    client.container.getById(containerOf(record).containerId),
+    command,
+  )
   if (exitCode !== 0)
-    throw new AdminError('FAILED', `${command[0]} ${command[1] ?? ''} failed: ${output.trim().split('\n').at(-1) ?? exitCode}`)
+    throw new AdminError(
+      'FAILED',
+      `${command[0]} ${command[1] ?? ''} failed: ${output.trim().split('\n').at(-1) ?? exitCode}`,
+    )
   return output
 }
 
@@ -110,7 +125,10 @@ async function ensureImage(client: ContainerRuntimeClient, image: string, option
   }
 }
 
-/** A file system in memory. The engine takes it away with the last container that uses it: one holds it while the server is stopped. */
+/**
+ * A file system in memory. The engine takes it away with the last container that uses it: one holds it while the server
+ * is stopped.
+ */
 async function makeDisk(
   client: ContainerRuntimeClient,
   image: string,
@@ -132,7 +150,10 @@ async function makeDisk(
   await holder.start()
 }
 
-function creation(record: ServerRecord, plan: ContainerPlan): Parameters<ContainerRuntimeClient['container']['create']>[0] {
+function creation(
+  record: ServerRecord,
+  plan: ContainerPlan,
+): Parameters<ContainerRuntimeClient['container']['create']>[0] {
   const { containerId, disk } = containerOf(record)
   // an engine elsewhere is reached from outside of its own loopback
   const HostIp = record.host === loopback ? loopback : ''
@@ -182,7 +203,11 @@ async function run(client: ContainerRuntimeClient, record: ServerRecord, options
     }
     await sleep(200)
   }
-  const started: ServerRecord = { ...record, state: 'started', version: record.version || (await saysVersion(client, record)) }
+  const started: ServerRecord = {
+    ...record,
+    state: 'started',
+    version: record.version || (await saysVersion(client, record)),
+  }
   await writeRecord(started)
   return started
 }

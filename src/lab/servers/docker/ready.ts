@@ -30,7 +30,7 @@ export async function lastWords(client: ContainerRuntimeClient, record: ServerRe
   const said = await container.logs({ stdout: true, stderr: true, tail: 3 })
   const pieces: string[] = []
   // each piece is led by eight bytes: its stream, and in the last four its length
-  for (let at = 0; at + 8 <= said.length;) {
+  for (let at = 0; at + 8 <= said.length; ) {
     const end = at + 8 + said.readUInt32BE(at + 4)
     pieces.push(said.toString('utf8', at + 8, end).trim())
     at = end
@@ -38,7 +38,11 @@ export async function lastWords(client: ContainerRuntimeClient, record: ServerRe
   return pieces.join(' / ')
 }
 
-async function tryInside(client: ContainerRuntimeClient, record: ServerRecord, command: string[]): Promise<string | null> {
+async function tryInside(
+  client: ContainerRuntimeClient,
+  record: ServerRecord,
+  command: string[],
+): Promise<string | null> {
   try {
     const { output, exitCode } = await client.container.exec(
       client.container.getById(record.container?.containerId ?? ''),

@@ -10,9 +10,9 @@ import type { LocalRecord } from './kind.ts'
 import { command } from '../../../core/shell-command.ts'
 
 /**
- * Puts `home/disk` onto a small file system of its own, in memory (memory is taken only for what is written); where this
- * machine does not let us mount one, prepares the library that stands in for it. Where neither can be had the record stays
- * without a disk: the server works, and `fillDisk` says why it cannot.
+ * Puts `home/disk` onto a small file system of its own, in memory (memory is taken only for what is written); where
+ * this machine does not let us mount one, prepares the library that stands in for it. Where neither can be had the
+ * record stays without a disk: the server works, and `fillDisk` says why it cannot.
  */
 export async function makeDisk(record: LocalRecord, bytes: number, options: StartOptions): Promise<LocalRecord> {
   const { home, account } = record.local
@@ -21,10 +21,21 @@ export async function makeDisk(record: LocalRecord, bytes: number, options: Star
     const mounted: LocalRecord = { ...record, local: { ...record.local, disk: { kind: 'mount', path, bytes } } }
     await writeRecord(mounted)
     const owner = account ? `,uid=${account.uid},gid=${account.gid}` : ''
-    const ran = await tryProgram('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0700${owner}`, 'testops-admin', path])
+    const ran = await tryProgram('mount', [
+      '-t',
+      'tmpfs',
+      '-o',
+      `size=${bytes},mode=0700${owner}`,
+      'testops-admin',
+      path,
+    ])
     if (ran.ok) return mounted
   }
-  const disk: SmallDisk = { kind: 'preload', library: join(home, 'full-disk.so'), fullWhile: join(home, 'disk-is-full') }
+  const disk: SmallDisk = {
+    kind: 'preload',
+    library: join(home, 'full-disk.so'),
+    fullWhile: join(home, 'disk-is-full'),
+  }
   try {
     await makeFullDiskLibrary({ ...disk, folder: path }, options)
     return { ...record, local: { ...record.local, disk } }
@@ -38,10 +49,11 @@ export async function makeDisk(record: LocalRecord, bytes: number, options: Star
 export async function assertDisk(record: LocalRecord): Promise<void> {
   const { disk } = record.local
   if (disk?.kind !== 'mount' || (await isMounted(disk.path))) return
-  throw new AdminError('UNAVAILABLE', `the disk of PostgreSQL's data, ${disk.path}, is gone: was this machine restarted?`, [
-    'testops-admin lab down',
-    'testops-admin lab up',
-  ])
+  throw new AdminError(
+    'UNAVAILABLE',
+    `the disk of PostgreSQL's data, ${disk.path}, is gone: was this machine restarted?`,
+    ['testops-admin lab down', 'testops-admin lab up'],
+  )
 }
 
 export function preloadEnvironment(record: LocalRecord): Readonly<Record<string, string>> {
@@ -77,7 +89,8 @@ export async function removeDisk(disk: SmallDisk | undefined): Promise<void> {
   if (ran.ok) return
   // somebody looks at it: out of the way now, freed when they are done
   const lazily = await tryProgram('umount', ['-l', disk.path])
-  if (!lazily.ok) throw new AdminError('FAILED', `Cannot unmount ${disk.path}: ${lazily.message}`, [command`umount -l ${disk.path}`])
+  if (!lazily.ok)
+    throw new AdminError('FAILED', `Cannot unmount ${disk.path}: ${lazily.message}`, [command`umount -l ${disk.path}`])
 }
 
 async function isMounted(path: string): Promise<boolean> {

@@ -14,7 +14,11 @@ import type { Detached } from './processes.ts'
 import { localRabbitmq } from './rabbitmq.ts'
 import { localRedis } from './redis.ts'
 
-const kinds: Readonly<Record<ServerKind, LocalKind>> = { postgres: localPostgres, rabbitmq: localRabbitmq, redis: localRedis }
+const kinds: Readonly<Record<ServerKind, LocalKind>> = {
+  postgres: localPostgres,
+  rabbitmq: localRabbitmq,
+  redis: localRedis,
+}
 
 const startTimeoutMs = 120_000
 const endTimeoutMs = 30_000
@@ -92,7 +96,10 @@ async function untilReady(record: LocalRecord, main: Detached, options: StartOpt
     if (options.signal?.aborted) throw new AdminError('INTERRUPTED', `The start of ${name} was interrupted`)
     const exit = main.exit()
     if (exit)
-      throw new AdminError('UNAVAILABLE', `${name} ${record.version} ${exit} instead of starting: ${await lastWords(record)}`)
+      throw new AdminError(
+        'UNAVAILABLE',
+        `${name} ${record.version} ${exit} instead of starting: ${await lastWords(record)}`,
+      )
     if (Date.now() > deadline) {
       throw new AdminError(
         'TIMED_OUT',
@@ -107,7 +114,9 @@ function find(record: LocalRecord): readonly number[] {
   return processesOf(record.id, kinds[record.kind].dataDirectory(record))
 }
 
-/** Processes that matter for an orderly end. RabbitMQ's epmd never ends by itself: it is killed once the node has ended. */
+/**
+ * Processes that matter for an orderly end. RabbitMQ's epmd never ends by itself: it is killed once the node has ended.
+ */
 function serving(record: LocalRecord): readonly number[] {
   const pids = find(record)
   return record.kind === 'rabbitmq' && pids.length === 1 ? [] : pids
@@ -117,7 +126,10 @@ function serving(record: LocalRecord): readonly number[] {
 const leastBytes = 1024 * 1024
 
 async function isFull(folder: string): Promise<boolean> {
-  return statfs(folder).then(({ bavail, bsize }) => bavail * bsize < leastBytes, () => false)
+  return statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize < leastBytes,
+    () => false,
+  )
 }
 
 async function lastWords(record: LocalRecord): Promise<string> {
@@ -126,7 +138,9 @@ async function lastWords(record: LocalRecord): Promise<string> {
     if (await isFull(folder)) return `no space is left on the disk of ${folder}`
   }
   try {
-    const lines = (await readFile(join(record.directory, 'output.log'), 'utf8')).split('\n').filter((line) => line.trim())
+    const lines = (await readFile(join(record.directory, 'output.log'), 'utf8'))
+      .split('\n')
+      .filter((line) => line.trim())
     return lines.slice(-3).join(' / ').slice(-600)
   } catch {
     return 'it said nothing'

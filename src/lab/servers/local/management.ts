@@ -14,26 +14,30 @@ export async function managementAnswers(record: ServerRecord): Promise<boolean> 
 }
 
 /**
- * RabbitMQ's overview by its HTTP API. Not by `fetch`: its connection is kept for the next call, and the broker's end would
- * wait for that. Throws an `Error` where it does not answer with one.
+ * RabbitMQ's overview by its HTTP API. Not by `fetch`: its connection is kept for the next call, and the broker's end
+ * would wait for that. Throws an `Error` where it does not answer with one.
  */
 export function askManagement(record: ServerRecord): Promise<{ rabbitmq_version?: string }> {
   const url = `${record.managementUrl}/api/overview`
   return new Promise((resolve, reject) => {
     const auth = `${record.user}:${record.password}`
-    const ask = (url.startsWith('https:') ? requestTls : request)(url, { auth, agent: false, timeout: 5000 }, (answer) => {
-      const pieces: Buffer[] = []
-      answer.on('data', (piece: Buffer) => pieces.push(piece))
-      answer.once('error', reject)
-      answer.once('end', () => {
-        try {
-          if (answer.statusCode !== 200) throw new Error(`its HTTP API answers ${answer.statusCode}`)
-          resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as { rabbitmq_version?: string })
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(messageOf(error)))
-        }
-      })
-    })
+    const ask = (url.startsWith('https:') ? requestTls : request)(
+      url,
+      { auth, agent: false, timeout: 5000 },
+      (answer) => {
+        const pieces: Buffer[] = []
+        answer.on('data', (piece: Buffer) => pieces.push(piece))
+        answer.once('error', reject)
+        answer.once('end', () => {
+          try {
+            if (answer.statusCode !== 200) throw new Error(`its HTTP API answers ${answer.statusCode}`)
+            resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as { rabbitmq_version?: string })
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(messageOf(error)))
+          }
+        })
+      },
+    )
     ask.once('timeout', () => ask.destroy(new Error('its HTTP API does not answer within 5 s')))
     ask.once('error', (error) =>
       reject(new Error(`its HTTP API at ${record.managementUrl}: ${messageOf(error)}`, { cause: error })),

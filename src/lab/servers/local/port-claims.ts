@@ -13,8 +13,9 @@ interface Claim {
 }
 
 /**
- * Keeps a port for a server or service that is stopped for a while: other labs of this user do not choose it. It stays claimed as long as
- * this process lives, and as long as `folder` exists. False where somebody holds it. Claims cannot be kept on a full disk; the port is free then.
+ * Keeps a port for a server or service that is stopped for a while: other labs of this user do not choose it. It stays
+ * claimed as long as this process lives, and as long as `folder` exists. False where somebody holds it. Claims cannot
+ * be kept on a full disk; the port is free then.
  */
 export async function claimPort(port: number, folder: string | null): Promise<boolean> {
   const file = join(claims(), String(port))

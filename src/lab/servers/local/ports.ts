@@ -8,8 +8,8 @@ import { claimPort } from './port-claims.ts'
 export const loopback = '127.0.0.1'
 
 /**
- * A free port on the loopback address, below the range that outgoing connections take theirs from. Nobody else is given it while this
- * process lives or `folder`, of what is to listen there, exists.
+ * A free port on the loopback address, below the range that outgoing connections take theirs from. Nobody else is given
+ * it while this process lives or `folder`, of what is to listen there, exists.
  */
 export async function freePort(folder: string | null = null): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
@@ -22,10 +22,11 @@ export async function freePort(folder: string | null = null): Promise<number> {
 /** Throws UNAVAILABLE where something listens on the port already. */
 export async function assertPortFree(port: number, forWhat: string): Promise<void> {
   if (await canListen(port)) return
-  throw new AdminError('UNAVAILABLE', `Port ${port} on ${loopback}, wanted for ${forWhat}, is taken by another program`, [
-    command`ss -ltnp ${`sport = :${port}`}   # shows which`,
-    'stop that program, or choose another port',
-  ])
+  throw new AdminError(
+    'UNAVAILABLE',
+    `Port ${port} on ${loopback}, wanted for ${forWhat}, is taken by another program`,
+    [command`ss -ltnp ${`sport = :${port}`}   # shows which`, 'stop that program, or choose another port'],
+  )
 }
 
 /** Waits until nothing listens on the ports any more, or the time is up. */

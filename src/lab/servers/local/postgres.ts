@@ -62,12 +62,24 @@ export const localPostgres: LocalKind = {
 
 const environment = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', TZ: 'UTC' }
 
-async function initialise(record: LocalRecord, maxConnections: number, options: { signal?: AbortSignal }): Promise<void> {
+async function initialise(
+  record: LocalRecord,
+  maxConnections: number,
+  options: { signal?: AbortSignal },
+): Promise<void> {
   const { account, home } = record.local
   const passwordFile = join(home, 'password')
   await writeFile(passwordFile, record.password, { mode: 0o600 })
   if (account) await chown(passwordFile, account.uid, account.gid)
-  const args = ['-D', dataDirectory(record), '--waldir', join(home, 'wal'), '-U', record.user, `--pwfile=${passwordFile}`]
+  const args = [
+    '-D',
+    dataDirectory(record),
+    '--waldir',
+    join(home, 'wal'),
+    '-U',
+    record.user,
+    `--pwfile=${passwordFile}`,
+  ]
   const ran = await tryProgram(
     join(programs(record).binaries, 'initdb'),
     [...args, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],

@@ -54,8 +54,8 @@ export async function startDetached(id: string, command: Command): Promise<Detac
 }
 
 /**
- * Processes of the server `id` that are alive now, found by the mark in their environment, so that a process which got a
- * recycled number is never among them. PostgreSQL and Redis overwrite theirs: they are known by their name and by
+ * Processes of the server `id` that are alive now, found by the mark in their environment, so that a process which got
+ * a recycled number is never among them. PostgreSQL and Redis overwrite theirs: they are known by their name and by
  * `dataDirectory`, which they work in. Processes that only wait to be reaped do not count.
  */
 export function processesOf(id: string, dataDirectory: string | null): readonly number[] {

@@ -42,7 +42,9 @@ export const localRabbitmq: LocalKind = {
     return record
   },
   ports: (record) =>
-    [record.port, record.managementPort, record.local.epmdPort, record.local.nodePort].filter((port) => port !== undefined),
+    [record.port, record.managementPort, record.local.epmdPort, record.local.nodePort].filter(
+      (port) => port !== undefined,
+    ),
   async launch(record) {
     const common = { environment: environment(record), workingDirectory: record.local.home, account: null }
     // a child of ours in the foreground: the broker would start one as a daemon that outlives it
@@ -53,7 +55,8 @@ export const localRabbitmq: LocalKind = {
       log: join(record.directory, 'output.log'),
     })
     for (let tries = 0; !(await accepts(loopback, record.local.epmdPort ?? 0)); tries += 1) {
-      if (epmd.exit() || tries > 100) throw new AdminError('UNAVAILABLE', `Erlang's epmd ${epmd.exit() ?? 'does not answer'}`)
+      if (epmd.exit() || tries > 100)
+        throw new AdminError('UNAVAILABLE', `Erlang's epmd ${epmd.exit() ?? 'does not answer'}`)
       await new Promise((resolve) => setTimeout(resolve, 30))
     }
     return startDetached(record.id, {

@@ -42,7 +42,9 @@ function oneLine(text: string): Entry[] {
     const match = /^\s*deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)((?:\s+[^\s#]+)*)/.exec(line)
     if (!match) return []
     const [, options = '', uri = '', suite = '', components = ''] = match
-    return [{ uri, suites: [suite], components: components.trim().split(/\s+/), trusted: /\btrusted=yes\b/.test(options) }]
+    return [
+      { uri, suites: [suite], components: components.trim().split(/\s+/), trusted: /\btrusted=yes\b/.test(options) },
+    ]
   })
 }
 

@@ -11,8 +11,8 @@ import { AdminError, messageOf } from '../../../core/error.ts'
 import type { StartOptions } from '../types.ts'
 
 /**
- * Where fetched programs are kept between calls. As root a folder that other accounts can enter, because PostgreSQL is run
- * as one of them; else `$XDG_CACHE_HOME` or `~/.cache`.
+ * Where fetched programs are kept between calls. As root a folder that other accounts can enter, because PostgreSQL is
+ * run as one of them; else `$XDG_CACHE_HOME` or `~/.cache`.
  */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const named = environment['TESTOPS_ADMIN_LAB_CACHE']
@@ -22,12 +22,15 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   return join(home && isAbsolute(home) ? home : join(homedir(), '.cache'), 'testops-admin', 'servers')
 }
 
-const cacheKind: FolderKind = { what: 'the folder for fetched programs', elsewhere: 'export TESTOPS_ADMIN_LAB_CACHE=DIRECTORY   # keeps them in another folder' }
+const cacheKind: FolderKind = {
+  what: 'the folder for fetched programs',
+  elsewhere: 'export TESTOPS_ADMIN_LAB_CACHE=DIRECTORY   # keeps them in another folder',
+}
 
 /**
- * The folder `name` of the cache. Where it is not there yet, `make` fills a temporary folder, which then takes that name in one step:
- * it is there in full or not at all. `final` is where it will be, for paths that are written into files. Throws REFUSED where others
- * may write the cache: programs are run from there.
+ * The folder `name` of the cache. Where it is not there yet, `make` fills a temporary folder, which then takes that
+ * name in one step: it is there in full or not at all. `final` is where it will be, for paths that are written into
+ * files. Throws REFUSED where others may write the cache: programs are run from there.
  */
 export async function cached(
   cache: string,
@@ -44,7 +47,8 @@ export async function cached(
     if (await exists(final)) return
     // what earlier tries left when they were killed
     for (const entry of await readdir(cache)) {
-      if (entry.startsWith(`${name}.`) && entry.endsWith('.part')) await rm(join(cache, entry), { recursive: true, force: true })
+      if (entry.startsWith(`${name}.`) && entry.endsWith('.part'))
+        await rm(join(cache, entry), { recursive: true, force: true })
     }
     const temporary = join(cache, `${name}.${process.pid}.part`)
     try {
@@ -62,15 +66,18 @@ async function makeCache(cache: string): Promise<void> {
   try {
     await mkdir(cache, { recursive: true, mode: 0o755 })
   } catch (error) {
-    throw new AdminError('UNAVAILABLE', `the folder for what is fetched, ${cache}, cannot be made: ${messageOf(error)}`, [
-      'export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you may write to',
-    ], { cause: error })
+    throw new AdminError(
+      'UNAVAILABLE',
+      `the folder for what is fetched, ${cache}, cannot be made: ${messageOf(error)}`,
+      ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you may write to'],
+      { cause: error },
+    )
   }
 }
 
 /**
- * Runs `work` while no other process of this account runs work under the same key. The lock is a socket without a file: the
- * system takes it back when its holder ends, however that happens.
+ * Runs `work` while no other process of this account runs work under the same key. The lock is a socket without a file:
+ * the system takes it back when its holder ends, however that happens.
  */
 export async function alone<T>(key: string, options: StartOptions, work: () => Promise<T>): Promise<T> {
   const name = `\0testops-admin-${process.getuid?.() ?? 0}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
@@ -105,7 +112,10 @@ function listen(name: string): Promise<Server | null> {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(null)
-      else reject(new AdminError('UNAVAILABLE', `Cannot take the lock of the cache: ${messageOf(error)}`, [], { cause: error }))
+      else
+        reject(
+          new AdminError('UNAVAILABLE', `Cannot take the lock of the cache: ${messageOf(error)}`, [], { cause: error }),
+        )
     })
     server.listen(name, () => resolve(server))
     server.unref()

@@ -8,14 +8,16 @@ import { debianMirror } from './apt-sources.ts'
 import { alone, exists } from './cache.ts'
 
 /** What is unpacked of all that a package depends on: programs that the machine has anyway are left out. */
-const unpacked = /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
+const unpacked =
+  /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
 
 /** For how long a list of packages is taken as it is, in ms. */
 const listsLast = 12 * 3_600_000
 
 /**
- * Fetches a Debian package with all that it depends on by this machine's own apt, without root and without installing, and
- * unpacks it into `root`. The mirror and the proxy are those of apt's configuration. Throws UNAVAILABLE, with apt's words.
+ * Fetches a Debian package with all that it depends on by this machine's own apt, without root and without installing,
+ * and unpacks it into `root`. The mirror and the proxy are those of apt's configuration. Throws UNAVAILABLE, with apt's
+ * words.
  */
 export async function unpackDebian(
   request: { suite: string; packageName: string; cache: string; root: string },
@@ -25,12 +27,14 @@ export async function unpackDebian(
   const work = join(root, 'apt')
   for (const program of ['apt-get', 'dpkg-deb', 'setpriv']) {
     const there = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
-    if (!there.ok) throw new AdminError('UNAVAILABLE', `${program} is not there: this machine is not of the Debian family`)
+    if (!there.ok)
+      throw new AdminError('UNAVAILABLE', `${program} is not there: this machine is not of the Debian family`)
   }
   const mirror = await debianMirror()
   if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration names no mirror of Debian")
   const lists = join(cache, `lists-${suite}`)
-  for (const folder of [join(lists, 'partial'), join(work, 'archives/partial'), root]) await mkdir(folder, { recursive: true })
+  for (const folder of [join(lists, 'partial'), join(work, 'archives/partial'), root])
+    await mkdir(folder, { recursive: true })
   const source = join(work, 'sources.list')
   await writeFile(source, `deb [${mirror.options.join(' ')}] ${mirror.uri} ${suite} main\n`.replace('[] ', ''))
   await writeFile(join(work, 'status'), '')
@@ -46,9 +50,11 @@ export async function unpackDebian(
     fetched = await fetch()
   }
   if (!fetched.ok) {
-    throw new AdminError('UNAVAILABLE', `apt could not fetch ${packageName} of Debian ${suite}: ${failure ?? fetched.message}`, [
-      'apt-get update   # must reach its mirror',
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `apt could not fetch ${packageName} of Debian ${suite}: ${failure ?? fetched.message}`,
+      ['apt-get update   # must reach its mirror'],
+    )
   }
   for (const archive of await readdir(join(work, 'archives'))) {
     if (!archive.endsWith('.deb') || !unpacked.test(archive)) continue

@@ -8,9 +8,9 @@ import { unpackDebian } from './debian.ts'
 
 /**
  * Makes the library that stands in for a full disk where this machine lets us mount none: put in front of the C library
- * (LD_PRELOAD), it refuses every write that would make a file below `folder` longer, with "no space left on device", while
- * the file `fullWhile` exists. Compiled by a compiler of this machine, else by the small one of Debian (tcc), which needs no
- * headers. Throws UNAVAILABLE.
+ * (LD_PRELOAD), it refuses every write that would make a file below `folder` longer, with "no space left on device",
+ * while the file `fullWhile` exists. Compiled by a compiler of this machine, else by the small one of Debian (tcc),
+ * which needs no headers. Throws UNAVAILABLE.
  */
 export async function makeFullDiskLibrary(
   made: { library: string; folder: string; fullWhile: string },
@@ -35,7 +35,9 @@ export async function makeFullDiskLibrary(
 }
 
 async function compile(compiler: string, source: string, library: string): Promise<string | null> {
-  const ran = await tryProgram(compiler, ['-shared', '-fPIC', '-nostdlib', '-o', library, source], { timeoutMs: 30_000 })
+  const ran = await tryProgram(compiler, ['-shared', '-fPIC', '-nostdlib', '-o', library, source], {
+    timeoutMs: 30_000,
+  })
   return ran.ok ? null : ran.message
 }
 

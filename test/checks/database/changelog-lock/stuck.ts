@@ -1,7 +1,20 @@
 import { AdminError } from '../../../../src/core/error.ts'
 import { ago, backend, fakeApi, fakeService, running, settings, unreachable } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, dead, down, elsewhere, held, migrating, minute, restarted, waiter, waits, worker, written } from './situation.ts'
+import {
+  database,
+  dead,
+  down,
+  elsewhere,
+  held,
+  migrating,
+  minute,
+  restarted,
+  waiter,
+  waits,
+  worker,
+  written,
+} from './situation.ts'
 
 /** Its holder is dead, or nothing shows that it lives. */
 export const stuck: readonly Case[] = [
@@ -34,7 +47,10 @@ export const stuck: readonly Case[] = [
   {
     situation: 'the service is healthy, since no change is pending',
     sources: {
-      database: database([held()], [backend({ startedAt: ago(9 * minute), state: 'active', query: 'SELECT 1', queryStartedAt: ago(-minute) })]),
+      database: database(
+        [held()],
+        [backend({ startedAt: ago(9 * minute), state: 'active', query: 'SELECT 1', queryStartedAt: ago(-minute) })],
+      ),
       service: restarted,
     },
     status: 'problem',
@@ -45,7 +61,15 @@ export const stuck: readonly Case[] = [
     situation: 'PostgreSQL was restarted after the lock was taken, by a time zone that may be another',
     sources: {
       database: database([held()], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, port: 5432, pooled: false },
+        identity: {
+          version: '15.8',
+          user: 'testops',
+          database: 'testops',
+          startedAt: ago(5 * minute),
+          inRecovery: false,
+          port: 5432,
+          pooled: false,
+        },
       }),
       service: migrating,
       ...down,
@@ -58,7 +82,15 @@ export const stuck: readonly Case[] = [
     situation: 'PostgreSQL was restarted, and the lock was taken where another time zone may rule',
     sources: {
       database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, port: 5432, pooled: false },
+        identity: {
+          version: '15.8',
+          user: 'testops',
+          database: 'testops',
+          startedAt: ago(5 * minute),
+          inRecovery: false,
+          port: 5432,
+          pooled: false,
+        },
       }),
       service: restarted,
       ...down,
@@ -72,7 +104,15 @@ export const stuck: readonly Case[] = [
     situation: 'PostgreSQL was restarted a day after the lock was taken, wherever that was',
     sources: {
       database: database([held({ lockedBy: 'laptop (10.0.0.9)', lockGranted: written(ago(1440 * minute)) })], [], {
-        identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(5 * minute), inRecovery: false, port: 5432, pooled: false },
+        identity: {
+          version: '15.8',
+          user: 'testops',
+          database: 'testops',
+          startedAt: ago(5 * minute),
+          inRecovery: false,
+          port: 5432,
+          pooled: false,
+        },
       }),
       service: restarted,
       ...down,
@@ -87,19 +127,32 @@ export const stuck: readonly Case[] = [
       database: database([held()], [{ ...worker, user: 'dba' }]),
       service: fakeService({
         status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(minute) }] }),
-        environment: settings({ SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops', SPRING_DATASOURCE_USERNAME: 'testops' }),
+        environment: settings({
+          SPRING_DATASOURCE_URL: 'jdbc:postgresql://db/testops',
+          SPRING_DATASOURCE_USERNAME: 'testops',
+        }),
       }),
       ...down,
     },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: dba has a session open (66 of PostgreSQL JDBC Driver), and may have taken it, though not as the service'],
+    says: [
+      'whether its holder lives is not shown: dba has a session open (66 of PostgreSQL JDBC Driver), and may have taken it, though not as the service',
+    ],
   },
   {
     situation: 'the database is asked as another user than the service, who sees the same by the same commands',
     sources: {
       database: database([held()], [], {
-        identity: { version: '15.8', user: 'reader', database: 'testops', startedAt: ago(90 * minute), inRecovery: false, port: 5432, pooled: false },
+        identity: {
+          version: '15.8',
+          user: 'reader',
+          database: 'testops',
+          startedAt: ago(90 * minute),
+          inRecovery: false,
+          port: 5432,
+          pooled: false,
+        },
       }),
       service: restarted,
       ...down,
@@ -146,7 +199,11 @@ export const stuck: readonly Case[] = [
   },
   {
     situation: 'sessions of others may not be seen, and the service was started again',
-    sources: { database: database([held()], [], { backends: new AdminError('FORBIDDEN', 'no') }), service: restarted, ...down },
+    sources: {
+      database: database([held()], [], { backends: new AdminError('FORBIDDEN', 'no') }),
+      service: restarted,
+      ...down,
+    },
     status: 'problem',
     severity: 'error',
     says: [
@@ -167,7 +224,10 @@ export const stuck: readonly Case[] = [
   {
     situation: 'nothing shows whether the holder lives',
     sources: {
-      database: database([held({ lockedBy: 'laptop (10.0.0.9)' })], [backend({ ...elsewhere, startedAt: ago(40 * minute) })]),
+      database: database(
+        [held({ lockedBy: 'laptop (10.0.0.9)' })],
+        [backend({ ...elsewhere, startedAt: ago(40 * minute) })],
+      ),
       service: restarted,
       ...down,
     },

@@ -6,13 +6,29 @@ const hour = 60 * minute
 /** The service lives in UTC, and has held the lock for half an hour: for nine hours and a half by the configuration. */
 const wrong = { timeZone: 'Asia/Tokyo' } as const
 const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead'] } as const
-const restartedDatabase = { identity: { version: '15.8', user: 'testops', database: 'testops', startedAt: ago(2 * hour), inRecovery: false, port: 5432, pooled: false } }
+const restartedDatabase = {
+  identity: {
+    version: '15.8',
+    user: 'testops',
+    database: 'testops',
+    startedAt: ago(2 * hour),
+    inRecovery: false,
+    port: 5432,
+    pooled: false,
+  },
+}
 const migrating = fakeService({
   status: running({ instances: [{ name: 's', host: 'testops-1', pid: 1, startedAt: ago(31 * minute) }] }),
   environment: settings({ TZ: undefined }),
 })
 /** of small steps, each only just begun */
-const stepping = backend({ pid: 66, state: 'active', query: 'UPDATE test_case SET name = 1', startedAt: ago(30 * minute + 2000), queryStartedAt: ago(0) })
+const stepping = backend({
+  pid: 66,
+  state: 'active',
+  query: 'UPDATE test_case SET name = 1',
+  startedAt: ago(30 * minute + 2000),
+  queryStartedAt: ago(0),
+})
 
 /** The configuration names a time zone in which the lock was never taken, which something at hand shows. */
 export const wrongZone: readonly Case[] = [
@@ -21,21 +37,32 @@ export const wrongZone: readonly Case[] = [
     sources: { database: database([held({ lockGranted: written(taken, 9) })]), service: restarted, ...down },
     deployment: { timeZone: 'UTC' },
     ...unproven,
-    says: ['(its time zone is not known, and not UTC: by it that is yet to come: ', 'whether testops-1 took it before or after its last start cannot be told'],
+    says: [
+      '(its time zone is not known, and not UTC: by it that is yet to come: ',
+      'whether testops-1 took it before or after its last start cannot be told',
+    ],
   },
   {
-    situation: "the log of the service, which bears a time zone, tells when it was taken",
+    situation: 'the log of the service, which bears a time zone, tells when it was taken',
     sources: { database: database([held()]), service: migrating, logs: hasTaken, ...down },
     deployment: wrong,
     ...unproven,
-    says: [/and not Asia\/Tokyo: the service's log tells of it being taken at \S+ \S+Z: /, 'whether testops-1 took it before or after its last start cannot be told'],
+    says: [
+      /and not Asia\/Tokyo: the service's log tells of it being taken at \S+ \S+Z: /,
+      'whether testops-1 took it before or after its last start cannot be told',
+    ],
   },
   {
     situation: 'the log of the service, read in it too, ends before the service was started',
     sources: {
       database: database([held()]),
       service: migrating,
-      logs: fakeLogs({ recent: { complete: true, records: [record('INFO i.q.a.App : Starting App', { at: ago(31 * minute + 9 * hour) })] } }),
+      logs: fakeLogs({
+        recent: {
+          complete: true,
+          records: [record('INFO i.q.a.App : Starting App', { at: ago(31 * minute + 9 * hour) })],
+        },
+      }),
       ...down,
     },
     deployment: wrong,

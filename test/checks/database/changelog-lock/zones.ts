@@ -2,7 +2,10 @@ import { ago, fakeService, running, settings } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
 import { database, down, held, minute, restarted, taken, waiter, waits, written } from './situation.ts'
 
-const inTwoZones = (own: string | Readonly<Record<string, string>>, configured: string): Omit<Case, 'situation' | 'status'> => ({
+const inTwoZones = (
+  own: string | Readonly<Record<string, string>>,
+  configured: string,
+): Omit<Case, 'situation' | 'status'> => ({
   sources: {
     database: database([held({ lockGranted: written(taken, 9) })]),
     service: fakeService({
@@ -66,10 +69,17 @@ export const zones: readonly Case[] = [
   },
   {
     situation: 'the configuration and an option of the JVM name zones that differ',
-    ...inTwoZones({ TZ: 'Asia/Tokyo', JAVA_TOOL_OPTIONS: '-Dkey=hush -Duser.timezone=Asia/Yekaterinburg' }, 'Asia/Tokyo'),
+    ...inTwoZones(
+      { TZ: 'Asia/Tokyo', JAVA_TOOL_OPTIONS: '-Dkey=hush -Duser.timezone=Asia/Yekaterinburg' },
+      'Asia/Tokyo',
+    ),
     status: 'problem',
     severity: 'error',
-    says: ['grep JAVA_TOOL_OPTIONS /etc/testops/testops.env', '-Duser.timezone=Asia/Yekaterinburg', /by it, \S+ \S+Z by Asia\/Yekaterinburg/],
+    says: [
+      'grep JAVA_TOOL_OPTIONS /etc/testops/testops.env',
+      '-Duser.timezone=Asia/Yekaterinburg',
+      /by it, \S+ \S+Z by Asia\/Yekaterinburg/,
+    ],
     silentOn: ['hush'],
   },
   {

@@ -9,7 +9,8 @@ export const [admin, owner, guest] = seedUsers as [
 /** Exchanges an API token; the answer as it came. */
 export function exchange(url: string, token: string): Promise<Response> {
   const body = new FormData()
-  for (const [name, value] of Object.entries({ grant_type: 'apitoken', scope: 'openid', token })) body.append(name, value)
+  for (const [name, value] of Object.entries({ grant_type: 'apitoken', scope: 'openid', token }))
+    body.append(name, value)
   return fetch(`${url}/api/uaa/oauth/token`, { method: 'POST', body, headers: { accept: 'application/json' } })
 }
 
@@ -31,7 +32,10 @@ export function browser(url: string): {
   const cookies = new Map<string, string>()
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const answer = await fetch(`${url}${path}`, { ...init, headers: { ...init.headers, ...(cookie ? { cookie } : {}) } })
+    const answer = await fetch(`${url}${path}`, {
+      ...init,
+      headers: { ...init.headers, ...(cookie ? { cookie } : {}) },
+    })
     for (const line of answer.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (name) cookies.set(name, decodeURIComponent(value!))

@@ -86,7 +86,11 @@ export interface Child {
 }
 
 /** The service as a process of its own, killed when the test ends. */
-export async function spawnService(program: string, settings: Settings, machine: Record<string, unknown> = {}): Promise<Child> {
+export async function spawnService(
+  program: string,
+  settings: Settings,
+  machine: Record<string, unknown> = {},
+): Promise<Child> {
   const folder = await mkdtemp(join(tmpdir(), 'practice-'))
   onEnd(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'machine.json')
@@ -108,7 +112,10 @@ export async function spawnService(program: string, settings: Settings, machine:
 }
 
 /** Statements on the deployment's database, as its superuser. */
-export async function sql<Row extends object>({ database }: Pick<Deployment, 'database'>, text: string): Promise<Row[]> {
+export async function sql<Row extends object>(
+  { database }: Pick<Deployment, 'database'>,
+  text: string,
+): Promise<Row[]> {
   return (await database.query(text)) as Row[]
 }
 
