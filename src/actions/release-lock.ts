@@ -112,14 +112,14 @@ function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>, accepted: rea
 }
 
 function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {
-  return new AdminError('REFUSED', `the holder of the lock lives: ${who}`, [
+  return new AdminError('REFUSED', `the holder of the lock is alive: ${who}`, [
     'wait until it has ended',
     'testops-admin unlock-changelog -d {deployment} --dry-run',
   ])
 }
 
 function unproven({ why }: Extract<LockHolding, { holder: 'unproven' }>): AdminError {
-  return new AdminError('REFUSED', `whether the holder of the lock lives is not shown any more: ${why.join('; ')}`, [
+  return new AdminError('REFUSED', `cannot tell any more whether the holder of the lock is alive: ${why.join('; ')}`, [
     'testops-admin unlock-changelog -d {deployment} --dry-run',
   ])
 }

@@ -37,8 +37,13 @@ export type Outcome =
       findings: readonly [Finding, ...Finding[]]
       /** in place of the check's own remedy, where the situation needs another */
       remedy?: Remedy
-      /** the id of a check: if that has an error, it causes this problem, and this problem explains no others */
+      /**
+       * the id of a check: if that has an error, it causes this problem, or what explains that error and is removed by
+       * hand does; this problem explains no others then
+       */
       follows?: string
+      /** every repair is refused until this problem is gone */
+      blocksRepairs?: boolean
     }
   | { status: 'skipped'; reason: string }
 

@@ -1,5 +1,6 @@
-import type { Check, Result } from '../core/check.ts'
+import type { Check, Remedy, Result } from '../core/check.ts'
 import { isApart } from './apart.ts'
+import { isByRepair } from './repair-commands.ts'
 import { isUntried } from '../core/error.ts'
 
 export interface Judged {
@@ -45,14 +46,24 @@ function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judge
 }
 
 /**
- * The error that causes this problem by its own word; undefined: there is none. If that error has another cause, its
- * remedy may be a repair, which this problem would block: then this problem stays the cause.
+ * The error that causes this problem by its own word, or what explains that one and is removed by hand; undefined:
+ * there is none. Where a repair removes it, this problem would block that repair, and stays the cause.
  */
 function followedBy(result: Result, problems: readonly Judged[]): Judged | undefined {
   const id = result.status === 'problem' ? result.follows : undefined
   if (id === undefined) return undefined
-  const isExplained = problems.some((it) => it.result !== result && it.check.explains?.includes(id) && isCause(it))
-  return isExplained ? undefined : problems.find((it) => it.check.id === id && isCause(it))
+  const causes = problems.filter((it) => it.result !== result && it.check.explains?.includes(id) && isCause(it))
+  if (causes.length === 0) return problems.find((it) => it.check.id === id && isCause(it))
+  const isByHand = causes.every((it) => {
+    const remedy = remedyOf(it)
+    return remedy !== undefined && !isByRepair(remedy)
+  })
+  return isByHand ? causes[0] : undefined
+}
+
+/** What to do about a problem. */
+export function remedyOf({ check, result }: Judged): Remedy | undefined {
+  return result.status === 'problem' ? (result.remedy ?? check.remedy) : undefined
 }
 
 function isCause({ check, result }: Judged): boolean {

@@ -5,6 +5,7 @@ import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Judged } from './causes.ts'
 import { fill, fillCommand, fillRemedy } from './remedy.ts'
+import { isByRepair } from './repair-commands.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -15,6 +16,8 @@ interface Around {
   isBusy?: boolean
   /** the command that replaces `service start`, which would be refused */
   resume?: Suggestion | undefined
+  /** what has to be done before any repair */
+  first?: Suggestion | undefined
 }
 
 /** One check's part of the report, without secrets: what a source said may hold some. */
@@ -67,22 +70,22 @@ function reported(
   }
 }
 
-/** What is refused, or fails, while the service migrates. */
-const needsCalm =
-  /^testops-admin (?:unlock-changelog|reset-queues|flush-sessions|migrate-trees|set-env|use-legacy-image|token|service (?:stop|start|restart)) (?!.*--dry-run)/
 const starts = /^testops-admin service (?:re)?start /
 
-/** Commands that are not refused as things stand. */
-function typable(remedy: Remedy, { isBusy, resume }: Around): Remedy {
+/** Commands in an order in which none is refused as things stand. */
+function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   const commands =
     resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
-  const waits = isBusy && needsCalm.test(commands[0] ?? '')
-  return {
-    ...remedy,
-    commands: waits
-      ? ['testops-admin doctor -d {deployment}   # again when the migration or repair has finished', ...commands]
-      : commands,
-  }
+  if (!isByRepair({ ...remedy, commands })) return { ...remedy, commands }
+  if (isBusy)
+    return {
+      ...remedy,
+      commands: [
+        'testops-admin doctor -d {deployment}   # again when the migration or repair has finished',
+        ...commands,
+      ],
+    }
+  return { ...remedy, commands: first === undefined ? commands : [first, ...commands] }
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */

@@ -5,7 +5,7 @@ import { AdminError } from '../core/error.ts'
 import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Suggestion } from '../core/shell-command.ts'
-import { foldCauses } from './causes.ts'
+import { foldCauses, remedyOf } from './causes.ts'
 import type { Judged } from './causes.ts'
 import { judge } from './judge.ts'
 import { reportCheck, summarise } from './report.ts'
@@ -56,8 +56,9 @@ async function runAll({
   )
   const folded = foldCauses(judged)
   const isBusy = judged.some(({ result }) => result.status === 'ok' && result.underway !== undefined)
+  const first = beforeRepairs(folded.judged)
   const reports = folded.judged.map((it) =>
-    reportCheck(it, deployment, commands, { isBusy, resume: resumeOf(it, folded.judged) }),
+    reportCheck(it, deployment, commands, { isBusy, first, resume: resumeOf(it, folded.judged) }),
   )
   return {
     schemaVersion: 1,
@@ -76,8 +77,16 @@ async function runAll({
  * The command that resumes an unfinished repair which only has to start the service: `service start` would be refused.
  */
 function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undefined {
-  const waiting = all.find(
-    ({ result, because }) => result.status === 'problem' && result.follows === check.id && because === check.id,
-  )
-  return waiting?.result.status === 'problem' ? waiting.result.remedy?.commands[0] : undefined
+  return all.flatMap(({ result, because }) =>
+    result.status === 'problem' && result.follows !== undefined && because === check.id
+      ? (result.remedy?.commands ?? [])
+      : [],
+  )[0]
+}
+
+/** What comes before any other repair: to end the unfinished one, or to remove what keeps that from ending. */
+function beforeRepairs(all: readonly Judged[]): Suggestion | undefined {
+  const blocking = all.find(({ result }) => result.status === 'problem' && result.blocksRepairs)
+  const root = all.find(({ check }) => check.id === blocking?.because) ?? blocking
+  return root && remedyOf(root)?.commands[0]
 }

@@ -54,6 +54,7 @@ export const unlockChangelog = defineRepair({
         parts.push(leftAlone(`${noTable(database, aroundOf(around, index === 0))}${where}`))
       else {
         const part = partOf({
+          deployment,
           database,
           identity,
           tables: [first, ...others],

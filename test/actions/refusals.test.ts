@@ -141,7 +141,7 @@ describe('a holder that lives', () => {
   test('is waited for, and then refused', async () => {
     const deployment = fakeDeployment({ service: 'stopped', rows: [stuck] })
     expect(await failureOf(handlerOf(release).perform(release, held(deployment)))).toMatch(
-      /^REFUSED the holder of the lock lives: /,
+      /^REFUSED the holder of the lock is alive: /,
     )
     expect(deployment.changes).toEqual([])
   })

@@ -65,7 +65,7 @@ test('a lock of a container that was started again since is released, unless som
   await lockedBy(own().Config.Hostname, 10)
   own().ExecIDs = ['4f2a']
   expect(await run('unlock-changelog')).toEqual(
-    refused(/^whether the holder lives is not shown: \w{12} bears the name of the service's container or pod/),
+    refused(/^cannot tell whether the holder is alive: \w{12} bears the name of the service's container or pod/),
   )
   own().ExecIDs = null
   const redis = project.world.state.containers.find(({ Name }) => Name === '/redis')!

@@ -230,14 +230,20 @@ describe('a problem that follows from another one', () => {
     expect(shown).toMatchObject({ unfinished: 'problem because crashes', api: 'unknown because crashes' })
   })
 
-  it('explains as ever where that has another cause', () => {
-    const { roots } = folded(
-      judged('unfinished', unfinished, explained),
-      judged('lock', results['error']!, ['crashes']),
+  it.each([
+    ['testops-admin unlock-changelog -d {deployment}', ['unfinished']],
+    ['testops-admin explain lock', ['lock']],
+    ['docker pull IMAGE', ['lock']],
+  ])('follows another cause of that only where no repair removes it: %s', (first, expected) => {
+    const remedy = { text: 'remove it', commands: [first] }
+    const { roots, shown } = folded(
+      judged('unfinished', unfinished, explained.slice(0, 1)),
+      judged('lock', { ...results['error']!, remedy } as Result, ['crashes']),
       judged('crashes', results['error']!, ['api']),
       judged('api', results['unknown']!),
     )
-    expect(roots).toEqual(['unfinished'])
+    expect(roots).toContain(expected[0])
+    expect(shown['unfinished']).toBe(expected[0] === 'lock' ? 'problem because lock' : 'problem')
   })
 
   it.each(['ok', 'warning', 'skipped'])('explains as ever where that is %s', (state) => {

@@ -49,7 +49,7 @@ export function planOf(of: Partial<Plan> = {}): Plan {
 }
 
 /** What its release passes over. */
-const accepted = { name: 'live-holder', message: 'the holder lives: pid 7', proof: ['wait until it has ended'] }
+const accepted = { name: 'live-holder', message: 'the holder is alive: pid 7', proof: ['wait until it has ended'] }
 
 export function recordOf(of: Partial<RunRecord> = {}): RunRecord {
   return {

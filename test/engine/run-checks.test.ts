@@ -252,4 +252,36 @@ describe('where an unfinished repair waits for nothing but a start', () => {
     })
     expect((await run([crashed])).checks[0]!.remedy?.commands).toContain('testops-admin service start -d prod')
   })
+
+  const stale: Check = {
+    id: 'sessions/clock',
+    title: 'well',
+    reads: [],
+    run: async () => ({
+      status: 'problem',
+      severity: 'error',
+      findings: [{ message: 'stale', evidence: [] }],
+      remedy: { text: 'remove them', commands: ['testops-admin flush-sessions --stale -d {deployment}'] },
+    }),
+  }
+  const blocking = (follows?: string): Check => ({
+    ...unfinished,
+    run: async (...all) => {
+      const outcome = await unfinished.run(...all)
+      return outcome.status === 'problem'
+        ? { ...outcome, blocksRepairs: true, ...(follows === undefined ? { follows: 'nothing' } : { follows }) }
+        : outcome
+    },
+  })
+
+  it('comes before any other repair, which would be refused', async () => {
+    const { checks } = await run([stale, blocking()])
+    expect(checks[0]!.remedy?.commands).toEqual([
+      'testops-admin resume RUN -d prod',
+      'testops-admin flush-sessions --stale -d prod',
+    ])
+    const { checks: crashing } = await run([stale, blocking('service/crashes'), crashed])
+    expect(crashing[0]!.remedy?.commands).toEqual(['edit it', 'testops-admin flush-sessions --stale -d prod'])
+    expect((await run([stale])).checks[0]!.remedy?.commands).toEqual(['testops-admin flush-sessions --stale -d prod'])
+  })
 })

@@ -6,7 +6,7 @@ import { canonical, refuseIfStale } from '../../src/engine/stale.ts'
 import { planOf } from './repairing.ts'
 
 const [stop, release, start] = planOf().steps as [Plan['steps'][number], Plan['steps'][number], Plan['steps'][number]]
-const risk = { name: 'live-holder', message: 'the holder lives', proof: [] }
+const risk = { name: 'live-holder', message: 'the holder is alive', proof: [] }
 const released = release.action as Extract<Action, { kind: 'release-lock' }>
 
 describe('a plan that would be another one now is refused', () => {
@@ -71,7 +71,7 @@ describe('what moves by itself makes no plan stale', () => {
     [
       'what the risk is said to be',
       planOf({ risks: [risk] }),
-      planOf({ risks: [{ ...risk, message: 'the holder lives: pid 7, since 5 s' }] }),
+      planOf({ risks: [{ ...risk, message: 'the holder is alive: pid 7, since 5 s' }] }),
     ],
   ])('%s', (_, seen, now) => expect(() => refuseIfStale(seen, now)).not.toThrow())
 })

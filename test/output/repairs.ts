@@ -17,7 +17,7 @@ export const riskyPlan: Plan = planOf({
   risks: [
     {
       name: 'live-holder',
-      message: 'the holder lives: pid 7 at work. To take its lock away lets a second migration run beside it.',
+      message: 'the holder is alive: pid 7 at work. Without its lock, a second migration can start beside it',
       proof: ['wait until it has ended; `testops-admin doctor -d prod --only database` shows it'],
     },
   ],

@@ -1,5 +1,6 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Severity } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
 import type { ChangelogLockRow, DatabaseSource, LockTableName, ServiceSource } from '../../core/sources.ts'
 import { changelogLock, holderText } from '../../knowledge/lock.ts'
 import { byHand } from '../support/by-hand.ts'
@@ -9,10 +10,13 @@ import { psql } from '../support/evidence.ts'
 import { listed } from '../support/format.ts'
 import { lockDatabases } from '../support/lock-databases.ts'
 import { judgeHolder } from '../support/lock-holder.ts'
+import type { Lack } from '../support/lock-holder.ts'
 import { askedFor, countingRows, leaveOne, mayNotBeRead, nameOf, showRow, sortOut } from '../support/lock-row.ts'
 import { waitsElsewhere } from '../support/lock-elsewhere.ts'
 import type { LockTables, LookedFor } from '../support/lock-row.ts'
 import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
+import { stepsByHand } from '../support/lock-steps.ts'
+import type { AroundLock } from '../support/lock-steps.ts'
 import { situationOf, surroundings } from '../support/lock-situation.ts'
 import type { Surroundings } from '../support/lock-situation.ts'
 import { had, tolerant } from '../support/wanted.ts'
@@ -25,13 +29,24 @@ const commands: readonly Suggestion[] = [
   byHand('database/changelog-lock'),
 ]
 const release: Remedy = {
-  text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
+  text: 'Release the lock. This can be undone.',
   commands,
 }
-const makeSure: Remedy = {
-  text: 'See to it that its holder has ended, then release the lock: whoever still migrates would be disturbed at work.',
+
+/** What shows that the holder has ended comes first: until then, the repair refuses. */
+function makeSure(lacks: readonly Lack[], around: AroundLock): Remedy {
+  const steps = stepsByHand(lacks, around)
+  return {
+    text: [...steps.map(({ text }) => text), 'Release the lock only after its holder has ended.'].join(' '),
+    commands: [...steps.map(({ command: it }) => it), ...commands],
+  }
+}
+
+const waitForIt: Remedy = {
+  text: 'Wait until the holder has ended: without its lock, a second migration can start beside it.',
   commands,
 }
+
 /** Shows the settings that say where the service's Liquibase looks. */
 function settingsToCompare(service: ServiceSource | null): Suggestion {
   const files = service?.settingsFiles ?? []
@@ -83,7 +98,7 @@ export const changelogLockCheck = defineCheck({
     const around = await surroundings({ service, logs, api }, deployment)
     const all = await lockDatabases(databases, around)
     return eachDatabase(all, async (database) =>
-      judge(database, around, { service: had(service), isMain: database === all[0] }),
+      judge(database, around, { deployment, service: had(service), isMain: database === all[0] }),
     )
   },
 })
@@ -92,7 +107,7 @@ export const changelogLockCheck = defineCheck({
 async function judge(
   database: DatabaseSource,
   around: Surroundings,
-  { service, isMain }: { service: ServiceSource | null; isMain: boolean },
+  { deployment, service, isMain }: { deployment: Deployment; service: ServiceSource | null; isMain: boolean },
 ): Promise<Outcome> {
   const looked: LookedFor = { user: around.user, liquibase: isMain ? around.liquibase : null }
   const tables = sortOut(await database.changelogLocks(askedFor(looked)), looked)
@@ -138,7 +153,7 @@ async function judge(
   const since = situation.granted === null ? '' : ` since ${situation.granted.text}`
   const odd = flaws.map(({ message }) => message)
   if (holding.holder === 'live' && flaws.every(({ harmless }) => harmless)) {
-    const shown = [`${holder} holds the change-log lock${since} and lives: ${holding.who}`, ...odd].join('; ')
+    const shown = [`${holder} holds the change-log lock${since} and is alive: ${holding.who}`, ...odd].join('; ')
     // a dead service is a fault of its own, whoever else migrates
     if (around.status !== null && around.status.state !== 'running') return { status: 'ok', detail: shown }
     const underway = 'a migration of the database is under way'
@@ -150,10 +165,10 @@ async function judge(
   }
   const verdict =
     holding.holder === 'live'
-      ? `its holder lives: ${holding.who}`
+      ? `its holder is alive: ${holding.who}`
       : holding.holder === 'dead'
         ? `its holder is dead: ${holding.why.join('; ')}`
-        : `whether its holder lives is not shown: ${holding.why.join('; ')}`
+        : `cannot tell whether its holder is alive: ${holding.why.join('; ')}`
   const blocked = situation.waits
     ? 'the service waits for it and cannot start'
     : 'with a change pending, the service cannot start until it is released'
@@ -170,9 +185,11 @@ async function judge(
     { message, evidence },
     countingRows(tables.own).length > 1
       ? keepOne(database.target, user, tables.own)
-      : holding.holder === 'dead'
-        ? release
-        : makeSure,
+      : holding.holder === 'unproven'
+        ? makeSure(holding.lacks, { deployment, target: database.target, user, lockedBy: row.lockedBy })
+        : holding.holder === 'live'
+          ? waitForIt
+          : release,
   )
 }
 

@@ -52,6 +52,7 @@ export const serviceUnfinishedRepair = defineCheck({
       status: 'problem',
       severity,
       findings: [first, ...rest],
+      blocksRepairs: severity === 'error',
       ...(isAtStart && { follows: 'service/crashes' }),
       remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }),
     }

@@ -1,6 +1,6 @@
 import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
 import { commonAddress, holderText, isSameHost } from '../../knowledge/lock.ts'
-import { listed, moment } from './format.ts'
+import { listed, moment, span } from './format.ts'
 import {
   describeSession,
   isBusy,
@@ -26,6 +26,7 @@ export type Lack =
   | 'another-host'
   | 'another-process'
   | 'zone'
+  | 'clock'
   | 'open-session'
 
 export type LockHolding =
@@ -161,7 +162,7 @@ function judgeProcess(
     if ((took && isDaily) || (granted === null && isNoMigration))
       return { gone: `${one} is past its start: the service answers, and migrates before it does` }
     if (isShared) return { lack: 'another-process', text: besideIt(one) }
-    if (!there.some((instance) => startedBefore(instance, situation))) return { lack: 'zone', text: beforeOrAfter(one) }
+    if (!there.some((instance) => startedBefore(instance, situation))) return unclear(one, situation)
     const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
     return { lack: 'another-process', text }
   }
@@ -172,7 +173,7 @@ function judgeProcess(
       : { gone: 'the service itself waits for it, and no other instance runs' }
   const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
   if (older) return { lives: older }
-  return { lack: 'zone', text: beforeOrAfter(one) }
+  return unclear(one, situation)
 }
 
 function unproven(missing: readonly Missing[]): LockHolding {
@@ -191,8 +192,11 @@ function besideIt(host: string): string {
   return `${host} bears the name of the service's container or pod, in which another process may be at work on it: their sessions come from one address`
 }
 
-function beforeOrAfter(host: string): string {
-  return `whether ${host} took it before or after its last start cannot be told`
+function unclear(host: string, { logAheadMs }: LockSituation): Missing {
+  const text = `whether ${host} took it before or after its last start cannot be told`
+  return logAheadMs === null
+    ? { lack: 'zone', text }
+    : { lack: 'clock', text: `${text}: the service's log is ${span(logAheadMs)} ahead of the database's clock` }
 }
 
 /** What the database does not show of the session that took the lock. */

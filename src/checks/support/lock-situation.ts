@@ -66,6 +66,8 @@ export interface LockSituation {
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
   waits: boolean
+  /** how far that log's wait is ahead of the database's clock; null: it is not */
+  logAheadMs: number | null
   /**
    * the running service's own log shows that it took this very lock since it was started, and not that it gave it back
    */
@@ -213,6 +215,7 @@ export async function situationOf(
     hasEnded: isNamed && !isRunning && (await around.hasEnded(host)),
     clock,
     waits: recent !== null && waitedSince(recent, row.lockGranted, { now, clock }),
+    logAheadMs: recent === null ? null : aheadMs(lastWait(recent), { now, clock }),
     took: recent !== null && tookIt(recent, granted, clock),
     tookBefore: recent !== null && recent.length > 0 && tookItBefore(around.records, recent, granted, clock),
     pooler: between.pooler,
@@ -247,10 +250,19 @@ function waitedSince(
   const wait = lastWait(records)
   const { offsetMs, uncertaintyMs } = at.clock
   if (wait === null || mayBeNew(lockGranted, at)) return false
-  // a log in another time zone than it is read in
-  if (wait.at !== null && wait.at.getTime() + offsetMs > at.now.getTime() + uncertaintyMs + lagMs) return false
+  if (aheadMs(wait, at) !== null) return false
   const age = leastAgeMs(lockGranted, at.now)
   return age === null || wait.at === null || wait.at.getTime() + offsetMs - uncertaintyMs > at.now.getTime() - age
+}
+
+/**
+ * How far a record of the log is ahead of the database's clock: it was written in another time zone than it is read in,
+ * or by a clock that is wrong. In milliseconds; null: it is not.
+ */
+function aheadMs(record: LogRecord | null, { clock, now }: Pick<LockSituation, 'clock' | 'now'>): number | null {
+  if (record?.at == null) return null
+  const ahead = record.at.getTime() + clock.offsetMs - now.getTime()
+  return ahead > clock.uncertaintyMs + lagMs ? ahead : null
 }
 
 /** Whether the lock may be younger than what was read of the log. */

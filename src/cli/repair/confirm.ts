@@ -96,8 +96,8 @@ export async function ask(
       terminal.on('SIGCONT', () => terminal.resume())
       terminal.once('close', () => resolve(null))
       terminal.question(harmless(question)).then(resolve, reject)
-      // eslint-disable-next-line no-restricted-syntax -- as if it had been typed: it is read back, and shown by
-      // readline
+      // as if it had been typed: it is read back, and shown by readline
+      // eslint-disable-next-line no-restricted-syntax
       if (offered === harmless(offered)) terminal.write(offered)
       input.on('keypress', bound)
     })

@@ -7,6 +7,7 @@ import type { LockTables, LookedFor } from '../../checks/support/lock-row.ts'
 import { listed } from '../../checks/support/format.ts'
 import { situationOf } from '../../checks/support/lock-situation.ts'
 import type { Surroundings } from '../../checks/support/lock-situation.ts'
+import type { Deployment } from '../../core/deployment.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type {
   ChangelogLockRow,
@@ -33,6 +34,7 @@ export interface Part {
 
 /** What is asked about each database. */
 export interface Asked {
+  deployment: Deployment
   database: DatabaseSource
   identity: DatabaseIdentity
   /** all of them; at least one */
@@ -126,15 +128,12 @@ function removalsOf({ target }: DatabaseSource, { schema, table, rows }: Changel
 }
 
 /** Without a row nobody is named, and a migration that took the lock while there was one may still be at work. */
-async function insert(
-  { database, identity, around, service }: Asked,
-  own: ChangelogLockTable,
-  shown: readonly string[],
-): Promise<Part> {
+async function insert(asked: Asked, own: ChangelogLockTable, shown: readonly string[]): Promise<Part> {
+  const { database, identity, around, service } = asked
   const nobody = { id: changelogLock.rowId, locked: true, lockGranted: null, lockedBy: null }
   const situation = await situationOf(database, nobody, around)
   const holding = judgeHolder(situation)
-  const risk = holding.holder === 'live' && holding.sessions.length > 0 ? riskOf(holding, nobody, identity) : null
+  const risk = holding.holder === 'live' && holding.sessions.length > 0 ? riskOf(holding, nobody, asked) : null
   const title = `insert the free row with id ${changelogLock.rowId} that Liquibase expects into ${nameOf(own)} at ${database.target}`
   const action = {
     kind: 'insert-lock-row',
@@ -148,14 +147,15 @@ async function insert(
 }
 
 async function release(
-  { database, identity, around, service }: Asked,
+  asked: Asked,
   own: ChangelogLockTable,
   row: ChangelogLockRow,
   shown: readonly string[],
 ): Promise<Part> {
+  const { database, identity, around, service } = asked
   const situation = await situationOf(database, row, around)
   const holding = judgeHolder(situation)
-  const risk = riskOf(holding, row, identity)
+  const risk = riskOf(holding, row, asked)
   const { locked, lockGranted, lockedBy } = row
   const holder = holderText(lockedBy)
   const since = situation.granted === null ? ', since when is not written' : ` since ${situation.granted.text}`

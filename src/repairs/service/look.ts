@@ -94,7 +94,7 @@ async function holderAt(database: DatabaseSource, around: Surroundings): Promise
     const who =
       holding.holder === 'live'
         ? `the service may be migrating: ${holding.who}`
-        : `the change-log lock at ${database.target} is held, and whether its holder lives is not shown: ${holding.why.join('; ')}`
+        : `the change-log lock at ${database.target} is held; cannot tell whether its holder is alive: ${holding.why.join('; ')}`
     return {
       risk: {
         name: 'running-migration',

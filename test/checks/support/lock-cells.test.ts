@@ -154,7 +154,7 @@ const ages = [
 ]
 /** of a lock that was taken after the service was started again, by somebody else */
 const younger = { age: '5 min', takenAgo: 5 * minute + 20_000 }
-/** A moment ago, whenever that is asked: the table takes longer than a wait lies back. */
+/** A moment ago, whenever that is asked, as all times of a cell: the table takes longer than a wait lies back. */
 const waits = (): ReturnType<typeof fakeLogs> =>
   fakeLogs({
     recent: {
@@ -167,12 +167,17 @@ const waits = (): ReturnType<typeof fakeLogs> =>
  * container.
  */
 const services = [
-  { service: 'stopped', status: stopped(), answers: false, logs: () => fakeLogs() },
-  { service: 'restarted since', status: started(10 * minute), answers: false, logs: () => fakeLogs() },
-  { service: 'restarted since, and answers', status: started(10 * minute), answers: true, logs: () => fakeLogs() },
-  { service: 'restarted since, and waits', status: started(10 * minute), answers: false, logs: waits },
-  { service: 'older, and answers', status: started(40 * hour), answers: true, logs: () => fakeLogs() },
-  { service: 'older, and waits', status: started(40 * hour), answers: false, logs: waits },
+  { service: 'stopped', status: () => stopped(), answers: false, logs: () => fakeLogs() },
+  { service: 'restarted since', status: () => started(10 * minute), answers: false, logs: () => fakeLogs() },
+  {
+    service: 'restarted since, and answers',
+    status: () => started(10 * minute),
+    answers: true,
+    logs: () => fakeLogs(),
+  },
+  { service: 'restarted since, and waits', status: () => started(10 * minute), answers: false, logs: waits },
+  { service: 'older, and answers', status: () => started(40 * hour), answers: true, logs: () => fakeLogs() },
+  { service: 'older, and waits', status: () => started(40 * hour), answers: false, logs: waits },
 ]
 
 function started(ageMs: number): ReturnType<typeof running> {
@@ -210,7 +215,8 @@ function all(): Cell[] {
 }
 
 /** The service's own session, which is at work on nothing, and comes from where the platform sees it. */
-const own = backend({ pid: 77, clientAddress: '10.0.0.7', state: 'idle', startedAt: ago(9 * minute) })
+const own = (): ReturnType<typeof backend> =>
+  backend({ pid: 77, clientAddress: '10.0.0.7', state: 'idle', startedAt: ago(9 * minute) })
 
 /** The whole table of what else there is, with a few of the cells above. */
 function further(): (Cell & More)[] {
@@ -273,7 +279,7 @@ async function verdictOf({
         ]
   const url = `jdbc:postgresql://${pooler.settingsLead ? 'db.example.org:6432' : 'db.example.org:5432'}/testops`
   const source: ServiceSource = fakeService({
-    status: service.status,
+    status: service.status(),
     environment:
       route?.set === null
         ? new AdminError('FORBIDDEN', 'no')
@@ -300,7 +306,7 @@ async function verdictOf({
     port: 5432,
     pooled: pooler.known,
   }
-  const database = fakeDatabase({ identity, backends: [...holder, ...(service.service === 'stopped' ? [] : [own])] })
+  const database = fakeDatabase({ identity, backends: [...holder, ...(service.service === 'stopped' ? [] : [own()])] })
   const around = await surroundings(
     { service: source, logs: service.logs(), api: service.answers ? fakeApi() : unreachable('api') },
     { name: 'prod', platform: 'host', vendor: { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }, timeZone: zone.named },

@@ -288,7 +288,7 @@ describe('a record of another machine', () => {
     expect(refused.said).toContain('release the change-log lock in public')
     // that it was accepted before is said by the record alone
     const half = await adopted(other, name, { confirm: 'prod', 'accept-risk': ['foreign-run'] })
-    expect([half.code, half.message]).toEqual([4, 'nothing shows whether the holder lives'])
+    expect([half.code, half.message]).toEqual([4, 'nothing shows whether the holder is alive'])
     expect((await adopted(other, name, { 'accept-risk': ['foreign-run', 'unproven-holder'] })).code).toBe(4)
     expect((await adopted(other, name, adopting)).code).toBe(0)
     expect(of.deployment.rows).toEqual([free])

@@ -129,7 +129,7 @@ describe('risks', () => {
     expect(await untouched(risky(), {}, { words: ['unlock-changelog', '--schema', 'my schema'] })).toEqual([
       'refused',
       4,
-      'the holder lives: pid 7',
+      'the holder is alive: pid 7',
       [
         'wait until it has ended',
         "testops-admin unlock-changelog --schema 'my schema' --accept-risk live-holder   # only when you are sure",

@@ -34,7 +34,7 @@ const freeing = defineRepair({
     const isAlive = row.lockedBy === 'alive'
     const unproven = {
       name: 'unproven-holder',
-      message: 'nothing shows whether the holder lives',
+      message: 'nothing shows whether the holder is alive',
       proof: ['see whether it does'],
     }
     return {
@@ -42,7 +42,7 @@ const freeing = defineRepair({
       steps,
       risks: [
         isAlive
-          ? { name: 'live-holder', message: 'the holder lives: pid 7', proof: ['wait until it has ended'] }
+          ? { name: 'live-holder', message: 'the holder is alive: pid 7', proof: ['wait until it has ended'] }
           : unproven,
       ],
     }

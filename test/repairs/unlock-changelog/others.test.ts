@@ -155,7 +155,7 @@ test(
     const { code, json } = await begun.ended
     expect({
       code,
-      said: /^the holder of the lock lives: database session/.test(json<RepairDocument>().error!.message),
+      said: /^the holder of the lock is alive: database session/.test(json<RepairDocument>().error!.message),
       row: await at.row(),
       runs: await at.service.isRunning(),
     }).toEqual({ code: 4, said: true, row: held, runs: true })

@@ -26,7 +26,7 @@ const unproven = {
   status: 'problem',
   severity: 'warning',
   says: [
-    'whether its holder lives is not shown: testops-1 took it after the service was started there',
+    'cannot tell whether its holder is alive: testops-1 took it after the service was started there',
     'another process may be at work on it',
   ],
   silentOn: ['is dead', 'past its start'],

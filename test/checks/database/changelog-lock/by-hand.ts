@@ -10,7 +10,7 @@ import {
   stopped,
 } from '../../../fakes/index.ts'
 import type { Case } from '../../table.ts'
-import { database, down, held, minute, origins, taken, waits } from './situation.ts'
+import { database, down, held, minute, origins, restarted, taken, waiter, waits } from './situation.ts'
 
 const pod = 'testops-7d9f8c5b6-q8zkn'
 const named = settings({ SPRING_DATASOURCE_USERNAME: 'testops' })
@@ -126,7 +126,7 @@ export const byHand: readonly Case[] = [
     situation: 'somebody runs the script of update-sql by psql',
     sources: { database: database([held()], [migration({ application: 'psql' })]), service: off(), ...down },
     status: 'ok',
-    says: ['and lives'],
+    says: ['and is alive'],
   },
   {
     situation: 'psql of the service’s user is open, and has only looked',
@@ -211,7 +211,7 @@ export const byHand: readonly Case[] = [
       ...down,
     },
     status: 'ok',
-    says: ['and lives'],
+    says: ['and is alive'],
   },
   {
     situation: 'the log lies in the future, so that its times are of another zone',
@@ -225,7 +225,29 @@ export const byHand: readonly Case[] = [
       ...down,
     },
     status: 'ok',
-    says: ['and lives'],
+    says: ['and is alive'],
+  },
+  {
+    situation: 'the service waits for the lock of its predecessor, and its clock is wrong',
+    sources: {
+      database: database([held()], [waiter]),
+      service: restarted,
+      logs: fakeLogs({
+        recent: {
+          complete: true,
+          records: [record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(-10 * minute) })],
+        },
+      }),
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      'cannot tell whether its holder is alive: whether testops-1 took it before or after its last start cannot be told',
+      "ahead of the database's clock",
+      "Correct the clock of the service's machine. Release the lock only after its holder has ended.",
+      'sudo timedatectl set-ntp true   # on testops-1',
+    ],
   },
   {
     situation: 'something else answers, and the only instance has been at work since',

@@ -44,7 +44,7 @@ export const hiddenOnes: readonly Case[] = [
     sources: { database: beside(hidden({})), service: withUser, ...down },
     ...unproven,
     says: [
-      'whether its holder lives is not shown: what dba does in the database may not be seen, nor since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
+      'cannot tell whether its holder is alive: what dba does in the database may not be seen, nor since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
       '(what 1 of other users do may not be seen)',
     ],
   },

@@ -27,7 +27,7 @@ const stuck = { status: 'problem', severity: 'error' } as const
 const isDead = { ...stuck, says: ['its holder is dead'] } as const
 const unproven = (...says: (string | RegExp)[]): Pick<Case, 'status' | 'severity' | 'says' | 'silentOn'> => ({
   ...stuck,
-  says: ['whether its holder lives is not shown', ...says],
+  says: ['cannot tell whether its holder is alive', ...says],
   silentOn: ['is dead', 'hush'],
 })
 const migrator = backend({

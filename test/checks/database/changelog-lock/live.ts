@@ -87,7 +87,7 @@ export const live: readonly Case[] = [
     situation: 'the service is dead, and its last statement still runs',
     sources: { database: database([held()], [worker]), service: dead, ...down },
     status: 'ok',
-    says: ['lives: database session 66'],
+    says: ['is alive: database session 66'],
     silentOn: ['under way'],
   },
 ]

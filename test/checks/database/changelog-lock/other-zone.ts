@@ -43,7 +43,7 @@ const young = (of: Partial<DatabaseBackend> = {}): DatabaseBackend =>
   })
 
 const isOpen =
-  "whether its holder lives is not shown: a session that may be the holder's is open: database session 88 ("
+  "cannot tell whether its holder is alive: a session that may be the holder's is open: database session 88 ("
 const unproven = {
   status: 'problem',
   severity: 'warning',
@@ -92,7 +92,7 @@ export const otherZone: readonly Case[] = [
     },
     deployment: assumed,
     ...unproven,
-    says: ['whether its holder lives is not shown: dba has a session open (88 of PostgreSQL JDBC Driver)'],
+    says: ['cannot tell whether its holder is alive: dba has a session open (88 of PostgreSQL JDBC Driver)'],
   },
   {
     situation: 'PostgreSQL was restarted since by the settings, and who may be at work may not be seen',
@@ -103,7 +103,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ['whether its holder lives is not shown: other sessions of the database may not be seen'],
+    says: ['cannot tell whether its holder is alive: other sessions of the database may not be seen'],
     silentOn: ['is dead'],
   },
   {
@@ -119,7 +119,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ['whether its holder lives is not shown: what dba does'],
+    says: ['cannot tell whether its holder is alive: what dba does'],
     silentOn: ['is dead'],
   },
   {
@@ -147,7 +147,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown: whether testops-1 took it before or after its last start cannot be told',
+      'cannot tell whether its holder is alive: whether testops-1 took it before or after its last start cannot be told',
     ],
     silentOn: ['is dead'],
   },
@@ -216,7 +216,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ["whether its holder lives is not shown: a session that may be the holder's is open"],
+    says: ["cannot tell whether its holder is alive: a session that may be the holder's is open"],
     silentOn: ['is dead'],
   },
   {
@@ -231,7 +231,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: a pooler'],
+    says: ['cannot tell whether its holder is alive: a pooler'],
     silentOn: ['is dead'],
   },
   {
@@ -246,7 +246,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown: this server is a standby'],
+    says: ['cannot tell whether its holder is alive: this server is a standby'],
     silentOn: ['is dead'],
   },
   {
@@ -261,7 +261,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ["whether its holder lives is not shown: a session that may be the holder's is open"],
+    says: ["cannot tell whether its holder is alive: a session that may be the holder's is open"],
     silentOn: ['is dead'],
   },
   {
@@ -275,7 +275,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown: a pooler (PgBouncer or the like) before the database lends out its database sessions',
+      'cannot tell whether its holder is alive: a pooler (PgBouncer or the like) before the database lends out its database sessions',
     ],
     silentOn: ['is dead'],
   },
@@ -307,7 +307,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown: the lock names no host, only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): it does not show',
+      'cannot tell whether its holder is alive: the lock names no host, only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): it does not show',
     ],
     silentOn: ['is dead'],
   },

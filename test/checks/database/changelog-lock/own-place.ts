@@ -110,7 +110,7 @@ export const ownPlace: readonly Case[] = [
       sources: { database: database([held({ lockedBy })]), service: dead, ...down },
       status: 'problem',
       severity: 'error',
-      says: ['whether its holder lives is not shown', why!],
+      says: ['cannot tell whether its holder is alive', why!],
       silentOn: ['is dead'],
     }),
   ),

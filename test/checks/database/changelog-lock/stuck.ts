@@ -32,7 +32,7 @@ export const stuck: readonly Case[] = [
       '1 | t | ',
       'systemctl status testops',
       'Waiting for changelog lock....',
-      'Release the lock: it is given back only when',
+      'Release the lock. This can be undone.',
       'testops-admin unlock-changelog -d prod',
       'testops-admin explain database/changelog-lock   # the same by hand',
     ],
@@ -75,7 +75,7 @@ export const stuck: readonly Case[] = [
       ...down,
     },
     status: 'ok',
-    says: ['lives: testops.service on testops-1'],
+    says: ['is alive: testops.service on testops-1'],
     silentOn: ['PostgreSQL has been restarted'],
   },
   {
@@ -97,7 +97,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['whether its holder lives is not shown'],
+    says: ['cannot tell whether its holder is alive'],
     silentOn: ['PostgreSQL has been restarted'],
   },
   {
@@ -137,7 +137,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown: dba has a session open (66 of PostgreSQL JDBC Driver), and may have taken it, though not as the service',
+      'cannot tell whether its holder is alive: dba has a session open (66 of PostgreSQL JDBC Driver), and may have taken it, though not as the service',
     ],
   },
   {
@@ -177,7 +177,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown',
+      'cannot tell whether its holder is alive',
       "testops-5d9c-x2 is none of the service's instances (testops-1)",
       "no database session is open that may be the holder's",
     ],
@@ -207,7 +207,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown: other sessions of the database may not be seen',
+      'cannot tell whether its holder is alive: other sessions of the database may not be seen',
       'the process that took it is gone: testops-1 was started again at',
       '(not all sessions may be seen)',
     ],
@@ -218,11 +218,11 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "whether its holder lives is not shown: the platform could not be asked for the service's instances; by which address the service reaches this database is not known (the service's settings cannot be read), so that a pooler may lend out its sessions; no database session is open that may be the holder's",
+      "cannot tell whether its holder is alive: the platform could not be asked for the service's instances; by which address the service reaches this database is not known (the service's settings cannot be read), so that a pooler may lend out its sessions; no database session is open that may be the holder's",
     ],
   },
   {
-    situation: 'nothing shows whether the holder lives',
+    situation: 'nothing shows whether the holder is alive',
     sources: {
       database: database(
         [held({ lockedBy: 'laptop (10.0.0.9)' })],
@@ -234,9 +234,10 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'whether its holder lives is not shown',
+      'cannot tell whether its holder is alive',
       "a session that may be the holder's is open: database session 4711 (idle for ",
-      'See to it that its holder has ended, then release the lock',
+      'Make sure that no service and no Liquibase runs there. Find out whose sessions these are, and wait until they have ended. Release the lock only after its holder has ended.',
+      'ps -fC java   # on laptop',
     ],
   },
 ]
