@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { brokerControl } from '../../../src/lab/servers/index.ts'
 import type { ServerRecord } from '../../../src/lab/servers/index.ts'
@@ -32,9 +32,11 @@ async function set(
 ): Promise<void> {
   await brokerControl(server, alarms[kind][to])
   const told = `"${alarms[kind].flag}":${String(to === 'raise')}`
-  await expect
-    .poll(async () => JSON.stringify(await vhost.manage('GET', '/api/nodes')), { timeout: 20_000 })
-    .toContain(told)
+  // the tests run side by side, where `expect.poll` does not know its own
+  await vi.waitFor(async () => expect(JSON.stringify(await vhost.manage('GET', '/api/nodes'))).toContain(told), {
+    timeout: 20_000,
+    interval: 100,
+  })
 }
 
 const words = ['reset-queues', '--drain', '0', '--timeout', '5']

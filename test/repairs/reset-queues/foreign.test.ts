@@ -1,6 +1,6 @@
 import amqp from 'amqplib'
 import type { ChannelModel } from 'amqplib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 import type { QueueDeployment } from './own-broker.ts'
@@ -31,7 +31,7 @@ async function another(
   if (!isListed) return { client, leave }
   const listed = async (): Promise<string> =>
     JSON.stringify(await vhost.manage('GET', `/api/vhosts/${vhost.vhost}/connections`))
-  await expect.poll(listed, { timeout: 15_000 }).toContain(`"user":"${user}"`)
+  await vi.waitFor(async () => expect(await listed()).toContain(`"user":"${user}"`), { timeout: 15_000, interval: 100 })
   return { client, leave }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { RepairDocument } from '../../../src/core/repair-document.ts'
 import { madeDurable, withOwn } from './own-broker.ts'
 import type { Beans, QueueDeployment } from './own-broker.ts'
@@ -82,7 +82,10 @@ describe.concurrent('reset-queues and', () => {
       await channel.consume('replies', () => undefined)
       const listed = async (): Promise<string> =>
         JSON.stringify(await vhost.manage('GET', `/api/consumers/${vhost.vhost}`))
-      await expect.poll(listed, { timeout: 15_000 }).toContain(`"user":"${vhost.endpoint.user}"`)
+      await vi.waitFor(async () => expect(await listed()).toContain(`"user":"${vhost.endpoint.user}"`), {
+        timeout: 15_000,
+        interval: 100,
+      })
       const calls = (await service.calls()).length
       const begun = operator.begin([...words, '--confirm', 'prod', '--json'])
       while ((await service.calls()).length === calls) await new Promise((resolve) => setTimeout(resolve, 20))
