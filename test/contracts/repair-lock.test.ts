@@ -184,7 +184,7 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       expect([await first.isHeld(), await first.isHeld(), first.lostBy]).toEqual([
         false,
         false,
-        'RabbitMQ was restarted or the connection to it was cut',
+        'RabbitMQ was restarted, cut the connection or does not answer',
       ])
       const other = await lockOf('op2@bastion', 'unlock-changelog', { isOnQueues: false })
       expect(await other.take()).toBeNull()

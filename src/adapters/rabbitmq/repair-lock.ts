@@ -118,7 +118,7 @@ export function openBrokerLock(
   return {
     source: {
       where: `queue ${operatorLock.queue} at ${peer.where}`,
-      lostBy: 'RabbitMQ was restarted or the connection to it was cut',
+      lostBy: 'RabbitMQ was restarted, cut the connection or does not answer',
       take: attempt,
       async isHeld() {
         if (held && !(await isAnswered(held))) await letGo(isOnQueues ? 'lost' : 'unreached')

@@ -201,7 +201,7 @@ async function isTold(
   const ends = isKilled ? [] : [first]
   while (ends.length < 5 && ends.at(-1)?.code !== 0) ends.push(await own.operator.repair([way, run]))
   const messages = ends.map((it) => it.json<RepairDocument>().error?.message ?? null)
-  const lost = 'RabbitMQ was restarted or the connection to it was cut, and another operator may be at work'
+  const lost = 'RabbitMQ was restarted, cut the connection or does not answer, and another operator may be at work'
   const others = messages.filter((message) => message !== null && !(said?.test(message) ?? false))
   expect(
     others.every((message) => message!.endsWith(lost)) && others.length <= (isKilled ? 0 : 1),

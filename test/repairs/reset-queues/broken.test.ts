@@ -28,13 +28,15 @@ const faults: readonly Broken[] = [
     break: (proxy) => proxy.cut(),
     mend: (proxy) => proxy.mend(),
     message:
-      /closed the connection|Socket closed abruptly|refused the connection|RabbitMQ was restarted or the connection to it was cut/,
+      /closed the connection|Socket closed abruptly|refused the connection|RabbitMQ was restarted, cut the connection or does not answer/,
   },
   {
     what: 'no answer comes',
     break: (proxy) => proxy.swallow(),
     mend: (proxy) => proxy.mend(),
-    message: /did not answer within 3 s|did nothing within 3 s/,
+    // before a step that asks the broker, the lock in it is asked first
+    message:
+      /did not answer within 3 s|did nothing within 3 s|RabbitMQ was restarted, cut the connection or does not answer/,
   },
   {
     what: 'the rights are taken',
