@@ -8,6 +8,8 @@ import { command } from '../core/shell-command.ts'
  * just up.
  */
 const moving = new Set(['counts', 'wasRunning', 'interrupts'])
+/** another version of this program words a step anew; its action says what it does */
+const movingOrWords = new Set([...moving, 'title'])
 
 /**
  * Throws REFUSED where the plan that is made now is another than the one that was confirmed: identities, rows,
@@ -20,7 +22,7 @@ export function refuseIfStale(seen: Plan, now: Plan): void {
     ['its risks', seen.risks.map(({ name }) => name), now.risks.map(({ name }) => name)],
     ['its options', seen.options, now.options],
   ] as const
-  const differing = parts.filter(([, before, after]) => canonical(before) !== canonical(after))
+  const differing = parts.filter(([, before, after]) => canonical(before, movingOrWords) !== canonical(after, movingOrWords))
   if (differing.length === 0) return refuseIfMoreIsLost(seen, now)
   const what = differing.map(([name]) => name).join(', ')
   throw new AdminError('REFUSED', `the deployment has changed since the plan was made: ${what} would differ now`, [
