@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { env } from 'node:process'
 import { AdminError, codeOf } from '../core/error.ts'
-import { isOnTerminal } from './terminal.ts'
 import { command } from '../core/shell-command.ts'
+import { closeSync, openSync } from 'node:fs'
 
 /** How a program is started and ended, whatever is made of its output. */
 
@@ -106,5 +106,15 @@ export class Stopper {
     } catch {
       // nothing of it is left
     }
+  }
+}
+
+/** Whether this process has a terminal, wherever its streams go to. */
+export function isOnTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r+'))
+    return true
+  } catch {
+    return false
   }
 }

@@ -1,5 +1,5 @@
 import { unfitNotes } from '../../src/domain/foreign-run/notes.ts'
-import { traceOf } from '../../src/platforms/host/trace.ts'
+import { traceOf } from '../../src/platforms/host/setting.ts'
 import { describe, expect, test } from 'vitest'
 import type { Action } from '../../src/core/action.ts'
 import { AdminError } from '../../src/core/error.ts'

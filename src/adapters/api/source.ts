@@ -6,9 +6,9 @@ import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer, HttpClient } from '../http.ts'
 import { listProjects, treeLists } from './lists.ts'
 import { migrationJobs } from './migration-jobs.ts'
-import { recognized } from './recognized.ts'
 import { healthPath, userPath } from './session.ts'
 import type { ApiSession } from './session.ts'
+import { exchangePath } from './token.ts'
 
 /** What the API tells (SPEC.md 4, FIELD-NOTES.md 7). */
 export function apiSource(session: ApiSession): ApiSource {
@@ -74,4 +74,26 @@ function dateOf(answer: HttpAnswer, http: HttpClient): number {
   const date = Date.parse(answer.headers['date'] ?? '')
   if (!Number.isNaN(date)) return date
   throw new AdminError('UNEXPECTED_ANSWER', `${http.peer.where} sends no readable Date header`, http.peer.suggestions)
+}
+
+/** Whether the service answers, by what is documented of it besides its health (SPEC.md 4.1, 4.2). Throws EXHAUSTED. */
+async function recognized(session: ApiSession): ReturnType<ApiSource['recognized']> {
+  try {
+    await session.token()
+    return { isService: true, shown: `POST ${exchangePath} exchanges the API token` }
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.code === 'EXHAUSTED') throw error
+    const isOpen = error.code === 'UNAUTHENTICATED' || error.code === 'NOT_CONFIGURED'
+    const wants = isOpen && (await wantsToken(session))
+    return wants
+      ? { isService: true, shown: `GET ${userPath} wants a Bearer token` }
+      : { isService: false, shown: error.message }
+  }
+}
+
+/** Asked without one. What answers everything so is a proxy that guards all of it. */
+async function wantsToken({ http }: ApiSession): Promise<boolean> {
+  const [user, health] = [await http.request(userPath), await http.request(healthPath)]
+  const isApi = isRecord(jsonOf(user)) || /^bearer\b/i.test(user.headers['www-authenticate'] ?? '')
+  return user.status === 401 && isApi && health.status !== 401
 }

@@ -6,9 +6,9 @@ import type { Comparison } from './comparison.ts'
 import { unfitLiveBindings } from './queues/bindings.ts'
 import { isAnyGone, unfitLiveExchanges, unfitLiveQueues, unfitLoss } from './queues/live.ts'
 import { partsOf } from './queues/parts.ts'
-import type { Live } from './queues/parts.ts'
-import { doesRunStand } from './queues/remains.ts'
+import type { Live, Parts } from './queues/parts.ts'
 import { unfitStatements } from './queues/stated.ts'
+import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
 
 /**
  * What of its queues, exchanges and bindings this repair would not have written for this broker; empty: nothing. A
@@ -52,4 +52,26 @@ async function liveOf(broker: BrokerSource): Promise<Live> {
 async function userOf(broker: BrokerSource, { deployment, open }: Comparison): Promise<string> {
   const settings = await readSettings(await open.service(), deployment)
   return settings.value(springSettings.rabbitUsername) ?? broker.user
+}
+
+/**
+ * Whether something of the run stands that only this program, or the service's own stop, leaves there. Without it,
+ * nothing shows that what the record calls deleted has ever been.
+ */
+async function doesRunStand(
+  { plan, names, quiet, stages }: Parts,
+  { queues }: Live,
+  { open }: Pick<Comparison, 'open'>,
+): Promise<boolean> {
+  const holds = plan.steps.some(({ action }) => action.kind === 'hold-queues')
+  const isHeld = names.some((name) =>
+    [holdingOf(name), aheadOf(holdingOf(name))].some((held) => queues.get(held)?.durable === true),
+  )
+  if (isHeld) return true
+  // they are there from before the service is stopped until the step that deletes them
+  if (holds && stages.deleteHeld.at === 'before') return false
+  if ((await (await open.service()).status()).state !== 'running') return true
+  if (stages.start.at === 'before' || quiet === null) return false
+  // a service that has started declares its queues once it is connected
+  return (await (await open.broker()).connectionsOf(quiet.user)).length === 0
 }

@@ -8,8 +8,8 @@ import { jsonIn } from './engine.ts'
 import type { Engine } from './engine.ts'
 import { engineFailure } from './failure.ts'
 import { lateFetch, notFetched } from './fetch-failure.ts'
-import { layersIn } from './pulled-layers.ts'
 import type { View } from './view.ts'
+import type { Moving } from '../../core/moving.ts'
 
 /**
  * Whether the engine has an image of a platform that runs there: the one that is asked for, else its own, else that of
@@ -119,4 +119,29 @@ async function isRunnable({ engine, ...view }: View, { platform }: WantedImage, 
 function isSamePlatform(one: string, other: string): boolean {
   const [first, second] = [one, other].map((it) => it.split('/'))
   return [0, 1].every((at) => !first?.[at] || !second?.[at] || first[at] === second[at])
+}
+
+interface LayerCount {
+  /** null: the line is about no layer */
+  see(this: void, line: string): Moving | null
+  amount(this: void): { done: number; total: number }
+}
+
+/** Counts the layers of an image by the lines of `docker pull` or `podman pull`. */
+export function layersIn(): LayerCount {
+  const all = new Set<string>()
+  const done = new Set<string>()
+  return {
+    see(line) {
+      const [, layer, state = ''] =
+        /^([0-9a-f]{12}): (.*)$/.exec(line) ??
+        /^Copying (?:blob|config) (?:sha256:)?([0-9a-f]{10,64}) ?(.*)$/.exec(line) ??
+        []
+      if (layer === undefined) return null
+      all.add(layer)
+      if (/^(?:Pull complete|Already exists|done)/.test(state)) done.add(layer)
+      return { done: done.size, total: all.size, unit: 'layers' }
+    },
+    amount: () => ({ done: done.size, total: all.size }),
+  }
 }

@@ -6,7 +6,8 @@ import { nanoseconds, wholeSecond } from '../timed-line.ts'
 import type { Container } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { engineFailure } from './failure.ts'
-import { containerLogs } from './follow.ts'
+import type { Beginning, Places } from '../follow.ts'
+import { runs } from './status.ts'
 
 /** as many as of a journal */
 const mostLines = 50_000
@@ -96,4 +97,34 @@ function withinBytes(
   }
   const kept = lines.slice(first)
   return { complete: isWhole && first === 0, text: kept.length === 0 ? '' : `${kept.join('\n')}\n` }
+}
+
+interface Followed {
+  key: string
+  name: string
+  run: string
+  isRunning: boolean
+}
+
+/** The containers of a service as their engine has them. `containers` are asked for at each look. */
+function containerLogs(engine: Engine, containers: () => Promise<readonly Container[]>): Places<Followed> {
+  return {
+    async list() {
+      const begun = (await containers()).filter(({ state }) => state.startedAt !== null)
+      return begun.map((it) => ({
+        key: it.id,
+        name: it.name,
+        run: it.state.startedAt?.toISOString() ?? '',
+        isRunning: runs(it),
+      }))
+    },
+    // by its id: another one may have got its name meanwhile
+    lines: ({ key }, from, signal) => engine.lines(['logs', '--follow', '--timestamps', ...wanted(from), key], signal),
+  }
+}
+
+/** An engine keeps all runs of a container in one log. */
+function wanted({ since, agoSeconds }: Beginning): string[] {
+  if (since !== null) return ['--since', wholeSecond(since)]
+  return agoSeconds === null ? [] : agoSeconds === 0 ? ['--tail', '0'] : ['--since', `${agoSeconds}s`]
 }

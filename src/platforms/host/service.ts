@@ -1,9 +1,7 @@
 import { networkSource } from '../../adapters/network.ts'
-import { AdminError } from '../../core/error.ts'
-import type { ServiceSource, ServiceStatus } from '../../core/sources.ts'
-import { driftOf } from './drift.ts'
+import { AdminError, codeOf } from '../../core/error.ts'
+import type { ServiceSource, ServiceStatus, ServiceImage, ServiceInstance, SettingsDrift } from '../../core/sources.ts'
 import { readEnvironment } from './environment.ts'
-import { declaredImage } from './image.ts'
 import { readMachine } from './machine.ts'
 import type { ServiceManager } from './manager.ts'
 import { originsOf } from './origins.ts'
@@ -11,6 +9,10 @@ import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings } from './settings.ts'
 import { typed } from '../../core/typed.ts'
 import { asPath, command, editing } from '../../core/shell-command.ts'
+import { readFile } from 'node:fs/promises'
+import type { Secret } from '../../core/secret.ts'
+import { isOfService } from '../../knowledge/settings.ts'
+import { differing } from '../drift.ts'
 
 /** how long the answer that opening the platform took serves the first who asks: each question may start a program */
 const firstStatusLifeMs = 1000
@@ -119,3 +121,57 @@ const unknownCommands = {
   settings: "the service's settings",
   edit: "# change the service's settings",
 } as const
+
+/** What the configuration declares to run, `registry:5000/repository/name:tag@digest` taken apart. */
+function declaredImage({ image, build, declaredIn }: HostSettings): ServiceImage {
+  const whole = image?.split('@')[0] ?? ''
+  const last = whole.split('/').at(-1) ?? ''
+  const [name, tag] = last.split(':')
+  return {
+    ...(name && { registry: whole.slice(0, whole.length - last.length) }),
+    name: name || null,
+    tag: tag || null,
+    build,
+    declaredIn,
+  }
+}
+
+/**
+ * Where the service's files say otherwise than the environment that its process began with (proc(5),
+ * `/proc/PID/environ`): they were changed since. Throws NOT_CONFIGURED where no process runs, FORBIDDEN where it is
+ * another user's.
+ */
+async function driftOf(
+  instance: ServiceInstance | undefined,
+  declared: ReadonlyMap<string, string | Secret>,
+  declaredIn: string,
+): Promise<SettingsDrift> {
+  if (!instance?.pid)
+    throw new AdminError('NOT_CONFIGURED', 'it does not run, and so has no settings but those of its files')
+  const runs = await environmentOfProcess(instance.pid)
+  // what came from elsewhere is not known to have been in its files
+  const gone = [...runs.keys()].filter((name) => !declared.has(name) && isOfService(name, declared.keys()))
+  return {
+    declaredIn,
+    shown: command`sudo tr '\\0' '\\n' < ${`/proc/${instance.pid}/environ`}`,
+    settings: differing([...declared.keys(), ...gone], declared, runs),
+  }
+}
+
+async function environmentOfProcess(pid: number): Promise<Map<string, string>> {
+  const file = `/proc/${pid}/environ`
+  try {
+    const assignments = (await readFile(file, 'utf8')).split('\0').filter((it) => it.includes('='))
+    return new Map(assignments.map((it) => [it.slice(0, it.indexOf('=')), it.slice(it.indexOf('=') + 1)]))
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new AdminError(
+        'FORBIDDEN',
+        `what its process began with may not be read by this user (${file})`,
+        ['run this with sudo'],
+        { cause: error },
+      )
+    throw new AdminError('NOT_CONFIGURED', `its process has no environment to be read (${file})`, [], { cause: error })
+  }
+}

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sought, standsAt } from '../../../src/logs/scan/finder.ts'
 import type { Finder } from '../../../src/logs/scan/finder.ts'
-import { scriptFinder } from '../../../src/logs/scan/script-finder.ts'
+import { scriptFinder } from '../../../src/logs/scan/engine.ts'
 import { hasSimd, wasmFinder } from '../../../src/logs/scan/wasm-finder.ts'
 
 const size = 4096

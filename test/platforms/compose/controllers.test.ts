@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { controllersOf } from '../../../src/platforms/compose/controllers.ts'
+import { controllersOf } from '../../../src/platforms/compose/service.ts'
 import { composeWorld, recorded, recordedContainer } from './world.ts'
 
 const heal = { name: 'autoheal (container `autoheal`)', paused: false, pause: ['docker stop autoheal'] }

@@ -68,7 +68,7 @@ function said(outcome: Outcome): string[] {
 test('a service that runs', async () => {
   const { crashes, ready } = await judged(() => undefined)
   expect([said(crashes), said(ready)]).toEqual([
-    ['ok', 'it has not ended by itself'],
+    ['ok', 'it has not crashed'],
     ['ok', '2 of 2 ready'],
   ])
 })
@@ -79,7 +79,7 @@ test('pods that end again and again: the reason is in the log of the container b
     'problem error',
     ...[first, second].map(
       (name) =>
-        `${name} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, started again 3 times: its image needs x86-64-v3, which the processor lacks`,
+        `${name} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
     ),
   ])
   expect(crashes.status === 'problem' && crashes.findings[0].evidence).toEqual([
@@ -99,7 +99,7 @@ test.each<[string, Change, readonly string[], string[]]>([
     [first],
     [
       'problem warning',
-      `${first} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, started again 3 times: its image needs x86-64-v3, which the processor lacks`,
+      `${first} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
     ],
   ],
   [
@@ -108,7 +108,7 @@ test.each<[string, Change, readonly string[], string[]]>([
     [first],
     [
       'problem warning',
-      `${first} is up again, it ended with 137 (OOMKilled) at TIME, started again once: it went over the memory that it may have`,
+      `${first} is up again, it ended with 137 (OOMKilled) at TIME, restarted once: it used more memory than allowed`,
     ],
   ],
   [
@@ -126,7 +126,7 @@ test.each<[string, Change, readonly string[], string[]]>([
     [first, second],
     [
       'problem error',
-      ...[first, second].map((name) => `${name} cannot begin (ImagePullBackOff: Back-off pulling image)`),
+      ...[first, second].map((name) => `${name} cannot start (ImagePullBackOff: Back-off pulling image)`),
     ],
   ],
   [
@@ -160,10 +160,10 @@ test('pods that run and are not ready, in the words of their probe', async () =>
       lastTimestamp: '2026-11-21T03:00:00Z',
     })
   const { crashes, ready } = await judged(unready, [first], warn)
-  expect(said(crashes)).toEqual(['ok', 'it has not ended by itself'])
+  expect(said(crashes)).toEqual(['ok', 'it has not crashed'])
   expect(said(ready)[0]).toBe('problem warning')
   expect(said(ready)[1]).toMatch(
-    new RegExp(`^the service runs and is not ready: 1 of 2 are; not so ${first}, which began \\S+ \\S+`),
+    new RegExp(`^the service runs but is not ready: 1 of 2 ready; not ready: ${first} \\(started \\S+ .*ago\\)`),
   )
   expect(ready.status === 'problem' && ready.findings[0].evidence.slice(-2)).toEqual([
     `kubectl --context test -n testops describe pod ${first}`,
@@ -178,7 +178,7 @@ test('without the right to read logs that is said, and the rest is judged', asyn
     [first, second],
     (cluster) => void cluster.forbidden.push({ resource: 'pods/log' }),
   )
-  expect(said(crashes)[1]).toMatch(/started again 3 times$/)
+  expect(said(crashes)[1]).toMatch(/restarted 3 times$/)
   expect(crashes.status === 'problem' && crashes.findings[0].evidence[1]).toBe(
     `user tester may not get pods/log \`${first}\` in namespace \`testops\` of the cluster of context \`test\``,
   )

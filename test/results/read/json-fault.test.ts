@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { badJson, jsonFault } from '../../../src/results/read/json-fault.ts'
-import { notUtf8 } from '../../../src/results/read/encoding.ts'
+import { notUtf8 } from '../../../src/results/read/read-file.ts'
 
 const end = 'who wrote it was stopped, or had not come to its end'
 

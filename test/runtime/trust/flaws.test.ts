@@ -3,7 +3,7 @@ import { accountsIn } from '../../../src/adapters/trust/accounts.ts'
 import { ownCircle } from '../../../src/adapters/trust/circle.ts'
 import { flawOf } from '../../../src/adapters/trust/flaws.ts'
 import type { Circle, Entry } from '../../../src/adapters/trust/flaws.ts'
-import { isReadOnlyAt } from '../../../src/adapters/trust/mounts.ts'
+import { isReadOnlyAt } from '../../../src/adapters/trust/circle.ts'
 import { mendsOf, whyDistrusted } from '../../../src/adapters/trust/refusal.ts'
 
 const accounts = accountsIn(
