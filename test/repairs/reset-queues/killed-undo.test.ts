@@ -8,7 +8,7 @@ const points = [
   'move-messages:undo-opened',
   'move-messages:undo-published#2',
   'move-messages:undo-confirmed',
-  'move-messages:undo-acked#3',
+  'move-messages:undo-acked#2',
   'move-messages:undo-emptied',
   'switch-exchanges:undo-deleted',
   'switch-exchanges:undo-deleted#2',
