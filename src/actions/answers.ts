@@ -49,7 +49,7 @@ function notSeen(stands: string, error: AdminError): AdminError {
   const again = 'resume with --relay, or on a machine that reaches the cluster'
   return new AdminError(
     error.code,
-    `${stands}; whether it answers is not known: ${error.message}`,
+    `${stands}; cannot tell whether it answers: ${error.message}`,
     [again, ...error.suggestions],
     { cause: error, obstacle: error.obstacle },
   )

@@ -43,7 +43,7 @@ function refuseIfChanged({ file, edits }: ActionOf<'edit-values'>, compared: Com
   const what = edits.map(({ path }) => path.join('.')).join(', ')
   throw new AdminError(
     'REFUSED',
-    `${what} in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`,
+    `somebody else has changed ${what} in ${file}: neither the old nor the new value is there`,
     ['testops-admin history -d {deployment}'],
   )
 }

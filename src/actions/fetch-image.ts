@@ -11,7 +11,7 @@ export const fetchImage: ActionHandler<'fetch-image'> = {
   async perform(action, { control, patienceMs: timeoutMs, signal, progress, moving, failpoint }) {
     const service = await control.service()
     if (!service.fetchImage)
-      throw new AdminError('NOT_CONFIGURED', `no engine of this deployment fetches image ${action.image}`)
+      throw new AdminError('NOT_CONFIGURED', `this deployment has no engine that fetches image ${action.image}`)
     progress(`fetching ${action.image}`)
     await service.fetchImage(wantedBy(action), { timeoutMs, signal, moving })
     await failpoint('fetched')

@@ -94,7 +94,7 @@ export function changedHands(
 }
 
 function gone(database: string): never {
-  throw new AdminError('REFUSED', `${database} is none of the deployment's databases any more`, [
+  throw new AdminError('REFUSED', `${database} is no longer one of the deployment's databases`, [
     'testops-admin doctor -d {deployment} --only database',
   ])
 }

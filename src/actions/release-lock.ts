@@ -63,11 +63,9 @@ async function refuseIfRunning({ open }: Workshop): Promise<void> {
     throw service
   }
   if ((await service.status()).state !== 'running') return
-  throw new AdminError(
-    'REFUSED',
-    'the lock is put back only while the service is stopped: it may be at work under it',
-    ['{stop}'],
-  )
+  throw new AdminError('REFUSED', 'cannot restore the lock while the service runs: it may be working under that lock', [
+    '{stop}',
+  ])
 }
 
 async function judged(action: Release, row: ChangelogLockRow, workshop: Workshop): Promise<LockHolding> {
@@ -119,7 +117,7 @@ function lives({ who }: Extract<LockHolding, { holder: 'live' }>): AdminError {
 }
 
 function unproven({ why }: Extract<LockHolding, { holder: 'unproven' }>): AdminError {
-  return new AdminError('REFUSED', `cannot tell any more whether the holder of the lock is alive: ${why.join('; ')}`, [
+  return new AdminError('REFUSED', `can no longer tell whether the holder of the lock is alive: ${why.join('; ')}`, [
     'testops-admin unlock-changelog -d {deployment} --dry-run',
   ])
 }

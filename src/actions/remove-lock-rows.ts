@@ -21,7 +21,7 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
     if (changed.length > 0)
       workshop.result(
-        `${nameOf(action)} keeps rows that have changed since they were looked at: ${changed.map(showRow).join(', ')}`,
+        `${nameOf(action)} keeps rows that have changed since the plan was made: ${changed.map(showRow).join(', ')}`,
       )
   },
   async undo(action, workshop) {
@@ -32,7 +32,7 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     )
     if (taken.length > 0)
       workshop.result(
-        `${nameOf(action)} has other rows by now under ids of rows that were removed, which stay: ${taken.map(showRow).join(', ')}`,
+        `${nameOf(action)} now has other rows under the removed ids. They stay: ${taken.map(showRow).join(', ')}`,
       )
   },
 }

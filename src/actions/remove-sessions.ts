@@ -62,7 +62,7 @@ async function controlOf({ store }: Remove, { control }: Workshop): Promise<Sess
   if (lasting(found.target) === lasting(store)) return found
   throw new AdminError(
     'REFUSED',
-    `the sessions were counted at ${store}, and the deployment's store is ${found.target} now`,
+    `the sessions were counted at ${store}, but the deployment's store is now ${found.target}`,
   )
 }
 
@@ -74,5 +74,5 @@ function said({ counted: count, removed, notFlushed }: Removal): string[] {
   const why = notFlushed === null ? [] : [`not emptied at once: ${notFlushed}`]
   if (removed === null) return [`emptied the database: ${counted(count, 'session')}`]
   const ended = count > removed ? `; ${counted(count - removed, 'other')} had ended meanwhile` : ''
-  return [...why, `removed ${counted(removed, 'session')}${ended}; none of those counted is left`]
+  return [...why, `removed ${counted(removed, 'session')}${ended}; all counted sessions are gone`]
 }

@@ -61,7 +61,7 @@ async function wanted({ name, salt, to, file }: Change, { open, given }: Worksho
   if (told === null) {
     throw new AdminError(
       'REFUSED',
-      `the value of ${name} came from standard input, and is kept nowhere: this run cannot go on, and can be taken back`,
+      `the value of ${name} came from standard input and is not kept. This run cannot be resumed, but it can be undone`,
       ['testops-admin history -d {deployment}'],
     )
   }
@@ -87,7 +87,7 @@ async function formerOf(change: Change, workshop: Workshop): Promise<string | nu
   if (kept !== null && fingerprint(kept, salt) === from) return kept
   throw new AdminError(
     'REFUSED',
-    `the former value of ${name} is kept on the machine on which this run was made, and not on this one`,
+    `the former value of ${name} is kept only on the machine that began this run, not on this one`,
     ['testops-admin history -d {deployment}'],
   )
 }
@@ -102,21 +102,15 @@ async function write(
 }
 
 function changed({ name }: Change): AdminError {
-  return new AdminError(
-    'REFUSED',
-    `${name} is another in the service's settings than it was seen: somebody else has changed it`,
-    ['testops-admin history -d {deployment}'],
-  )
+  return new AdminError('REFUSED', `somebody else has changed ${name} in the service's settings`, [
+    'testops-admin history -d {deployment}',
+  ])
 }
 
 function unkept({ name }: Change): AdminError {
-  return new AdminError(
-    'UNAVAILABLE',
-    `the former value of ${name} cannot be kept, without which this cannot be taken back`,
-    [
-      'free space on the disk of the state folder, or make it writable; then resume: the run goes on from that folder alone',
-    ],
-  )
+  return new AdminError('UNAVAILABLE', `cannot keep the former value of ${name}, and undo needs it`, [
+    'free space on the disk of the state folder, or make the folder writable. Then resume: the run resumes only from that folder',
+  ])
 }
 
 function fileOf({ name }: Change): string {

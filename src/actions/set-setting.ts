@@ -39,7 +39,7 @@ async function write({ name, from, to }: Change, { control }: Workshop, traces: 
 export function unread(name: string): AdminError {
   return new AdminError(
     'FAILED',
-    `${name} was written, and the service's settings do not show it: it is set elsewhere too`,
+    `${name} was written, but the service's settings do not show it: it is also set elsewhere`,
     ['{settings}', 'testops-admin history -d {deployment}'],
   )
 }
@@ -47,7 +47,7 @@ export function unread(name: string): AdminError {
 /** Throws REFUSED. */
 function refuseIfChanged({ name, from }: Pick<Change, 'name' | 'from'>, compared: Compared): void {
   if (compared === 'set') return
-  const expected = from === null ? 'not set' : from
+  const expected = from === null ? 'unset' : from
   throw new AdminError(
     'REFUSED',
     `${name} is no longer ${expected} in the service's settings: somebody else has changed it`,

@@ -51,7 +51,7 @@ export async function chooseOf(found: readonly Discovered[], signal: AbortSignal
   if (chosen) return chosen
   throw new AdminError(
     'CONFIGURATION',
-    answer === '' ? 'none was chosen' : `'${answer}' is none of them`,
+    answer === '' ? 'no deployment was chosen' : `\`${answer}\` is not one of them`,
     found.map(({ name }) => command`-d ${name}`),
   )
 }

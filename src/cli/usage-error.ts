@@ -39,7 +39,7 @@ export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   const nearest = flags
     .flatMap((flag) => nearestNames(flag, names))
     .map((flag) => command`${nested(program)} ${nested(typed([flag]))}`)
-  const message = `${flags.join(', ')} ${flags.length > 1 ? 'are no flags' : 'is no flag'} of \`${program}\``
+  const message = `unknown ${flags.length > 1 ? 'flags' : 'flag'} for \`${program}\`: ${flags.join(', ')}`
   return new AdminError('USAGE', message, [...nearest, help], { cause: thrown })
 }
 

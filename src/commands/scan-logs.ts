@@ -63,9 +63,8 @@ export default class ScanLogs extends BaseCommand {
 }
 
 function either(files: readonly string[], deployment: string): AdminError {
-  return new AdminError(
-    'USAGE',
-    "files are scanned in place of a deployment's log: name files, or a deployment, not both",
-    [typed(['testops-admin', 'scan-logs', ...files]), typed(['testops-admin', 'scan-logs', '-d', deployment])],
-  )
+  return new AdminError('USAGE', 'name files or a deployment, not both', [
+    typed(['testops-admin', 'scan-logs', ...files]),
+    typed(['testops-admin', 'scan-logs', '-d', deployment]),
+  ])
 }

@@ -29,7 +29,7 @@ export default class Undo extends BaseCommand {
       this.show(
         flags,
         { schemaVersion: 1, outcome: 'nothing-to-do' },
-        () => 'That run has changed nothing, or has been taken back.\n',
+        () => 'Nothing to undo: the run changed nothing, or was undone already.\n',
       )
   }
 }

@@ -37,23 +37,23 @@ export const crashReasons: readonly CrashReason[] = [
   },
   {
     sign: logSignatures.preconditionFailed,
-    means: 'its queues are there with other properties than it asks for',
+    means: 'its queues exist with other properties than it asks for',
     explain: 'broker/queues-durable',
   },
 ]
 
 /** The same, where the error with which it ended tells of it: at other times each of these may be harmless. */
 export const crashReasonsInError: readonly CrashReason[] = [
-  { sign: refusedLogin, means: 'a login of its settings is refused', explain: 'database/reachable', next: edit },
+  { sign: refusedLogin, means: 'a login from its settings is refused', explain: 'database/reachable', next: edit },
   {
     sign: logSignatures.unknownHost,
-    means: 'a host name of its settings does not resolve',
+    means: 'a host name in its settings does not resolve',
     explain: 'service/crashes',
     next: edit,
   },
   {
     sign: /Connection to \S+ refused|The connection attempt failed/,
-    means: 'it does not reach its database',
+    means: 'it cannot reach its database',
     explain: 'database/reachable',
   },
   {

@@ -41,4 +41,4 @@ export function hypervisorNamed(strings: readonly string[]): string | null {
  * since a reboot within it keeps the processor, is QEMU's and VMware's way.
  */
 export const hypervisorAdvice =
-  "Where the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level; it counts once the machine was powered off and on."
+  "If the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level. Then power the machine off and on."

@@ -63,7 +63,7 @@ export function parseLockedBy(text: string): LockHolder {
 
 /** As it is shown to people: 255 characters of it would hide what is said of it. */
 export function holderText(lockedBy: string | null): string {
-  if (lockedBy === null) return 'nobody that is named'
+  if (lockedBy === null) return 'an unknown holder'
   const signs = [...lockedBy]
   return signs.length <= mostShown
     ? lockedBy
@@ -79,9 +79,8 @@ const mostShown = 120
 export function commonAddress(address: string): string | null {
   const plain = (address.toLowerCase().split('%')[0] ?? '').replace(/^::ffff:/, '')
   if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.'))
-    return 'every machine has it for itself'
-  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain))
-    return 'it is link-local, so that other machines may have it as well'
+    return 'every machine has this address'
+  if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain)) return 'it is link-local: other machines may have it too'
   // the pools from which Docker gives its bridges and containers their addresses, unless told otherwise
   if (/^172\.(?:1[7-9]|2\d|3[01])\./.test(plain))
     return 'each Docker host gives the same addresses to its bridges and containers'

@@ -58,54 +58,54 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
     severity: 'error',
     title: 'the directory holds results',
     effect:
-      'Nothing is uploaded: the launch stays empty, or its results stay `В очереди` (queued) and become `Неизвестный` (unknown) when it is closed.',
+      'Nothing is uploaded. The launch stays empty, or its results stay `В очереди` (queued) and become `Неизвестный` (unknown) when it is closed.',
     remedy:
-      'Give the directory that the tests write their results to, here and in the settings of the plugin or uploader; list it in the build right after the tests.',
+      'Pass the directory that the tests write their results to, here and in the settings of the plugin or uploader. List it in the build right after the tests.',
     source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
   },
   'files-before-agent': {
     severity: 'error',
     title: 'the agent processes the files that it indexes',
     effect:
-      'The agent looks for files that are new while it runs. Those that were there before it started are not processed, so their results are missing.',
+      'The agent looks for files that are new while it runs. It does not process files that were there before it started, so their results are missing.',
     remedy:
-      'Plugin: set its option `indexExistingFiles: true`. Uploader: use its command `upload`, which imports the files that are there already, or start the tests by `watch`.',
+      'Plugin: set its option `indexExistingFiles: true`. Uploader: use its command `upload`, which imports the files that are already there, or start the tests with `watch`.',
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors, docs/facts/results.md',
   },
   'oversize-result': {
     severity: 'error',
     title: `result files have at most ${grouped(limits.resultFileBytes)} bytes`,
-    effect: 'The file is taken for an attachment, so the result of this test is missing.',
-    remedy: `Put what is large into attachments (text or CSV), not into messages, steps or parameters: ${inCode.attachment}.`,
+    effect: 'The service takes the file for an attachment, so the result of this test is missing.',
+    remedy: `Put large data into attachments (text or CSV), not into messages, steps or parameters: ${inCode.attachment}.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
   },
   'long-field': {
     severity: 'warning',
     title: `text fields of a test have at most ${limits.fieldCharacters} characters`,
-    effect: `What is behind the ${limits.fieldCharacters}th character is cut off at import; texts that differ only there come to be the same.`,
-    remedy: `Shorten the text, and put what is long into the description or an attachment: ${inCode.attachment}.`,
+    effect: `The import cuts off the text after the ${limits.fieldCharacters}th character. Texts that differ only there become the same.`,
+    remedy: `Shorten the text, and put long text into the description or an attachment: ${inCode.attachment}.`,
     source: 'docs/facts/service.md#result-files, docs/reference/faults.md',
   },
   'nested-attachment': {
     severity: 'error',
     title: 'attachments lie in the root of the results directory',
     effect:
-      'The path is taken as a part of the name of the attachment, so that it is linked to no result, and deleted as unlinked.',
-    remedy: `Have all attachments written into the root of the results directory, and named without a path; the adapter does it where the test hands it the content: ${inCode.attachment}.`,
+      "The service takes the path as a part of the attachment's name. It links the attachment to no result, and deletes it as unlinked.",
+    remedy: `Write all attachments into the root of the results directory, and name them without a path. The adapter does this if the test passes it the content: ${inCode.attachment}.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
   },
   'missing-attachment': {
     severity: 'error',
-    title: 'the attachments that results name are there',
-    effect: 'Nothing is shown for this attachment.',
+    title: 'every attachment that a result names exists',
+    effect: 'The service shows nothing for this attachment.',
     remedy:
-      'Hand the whole results directory on between the steps of the pipeline, and upload it once the test processes have ended, so that all files are written.',
+      'Pass the whole results directory on between the steps of the pipeline. Upload it once the test processes have ended, so that all files are written.',
     source: 'docs/facts/results.md, docs/reference/faults.md',
   },
   'orphan-attachment': {
     severity: 'warning',
-    title: 'each file of the directory is named by a result',
-    effect: 'The file is linked to no result, and deleted as unlinked.',
+    title: 'every file in the directory is named by a result',
+    effect: 'The service links the file to no result, and deletes it as unlinked.',
     remedy:
       'Empty the results directory before each run, and keep files of other tools out of it. After a crash of the test process its results are missing: run these tests again.',
     source: 'docs/facts/service.md#result-files, docs/reference/faults.md',
@@ -114,7 +114,7 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
     severity: 'error',
     title: 'each result can be matched to a test case',
     effect:
-      'The result stays `Несвязанный` (unlinked): without a valid identifier and a full name it is matched to no test case.',
+      'The result stays `Несвязанный` (unlinked): without a valid identifier and a full name, it matches no test case.',
     remedy: `Set the ID of the test case in the code of the test: ${inCode.identifier}. A newer version of the adapter may write \`fullName\`.`,
     source:
       'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
@@ -123,52 +123,52 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
     severity: 'error',
     title: 'identifiers in labels are IDs of test cases',
     effect:
-      'The result stays `Несвязанный` (unlinked): the identifier is the ID of a test case, which the service assigns, and nothing else is matched.',
-    remedy: `Copy the ID of the test case from the service into the code (${inCode.identifier}), or take the identifier out where the adapter writes \`fullName\`.`,
+      'The result stays `Несвязанный` (unlinked): only the ID of a test case, which the service assigns, matches.',
+    remedy: `Copy the ID of the test case from the service into the code (${inCode.identifier}), or remove the identifier if the adapter writes \`fullName\`.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/reference/faults.md',
   },
   'name-collision': {
     severity: 'warning',
     title: 'different tests have different full names',
-    effect: 'These results become one, that of the last run; the others are shown as its `Перезапуски` (reruns).',
-    remedy: `Rename the methods, and set an identifier for each of the tests (both is safest): ${inCode.identifier}. Where they are runs of one test with different data, write its parameters: ${inCode.parameter}.`,
+    effect: 'These results become one, that of the last run. The others show as its `Перезапуски` (reruns).',
+    remedy: `Rename the methods, and set an identifier for each of the tests (both is safest): ${inCode.identifier}. If they are runs of one test with different data, write its parameters: ${inCode.parameter}.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
   },
   'parameters-missing': {
     severity: 'warning',
-    title: 'results of a parameterized test bear its parameters',
+    title: 'results of a parameterized test have its parameters',
     effect: 'These runs become one result with `Перезапуски` (reruns), whatever the outcome of each is.',
-    remedy: `Write every parameter of the test into its result: ${inCode.parameter}. Where these are runs of several launches, empty the results directory before each.`,
+    remedy: `Write every parameter of the test into its result: ${inCode.parameter}. If these are runs of several launches, empty the results directory before each.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors, docs/reference/faults.md',
   },
   'volatile-parameter': {
     severity: 'warning',
     title: 'parameters and environment entries have the same values in each run',
     effect:
-      'The service waits for a result with the value that it knows, which never arrives: the test stays `В очереди` (queued), and a new result is created beside it.',
+      'The service waits for a result with the value that it knows, but that never arrives. The test stays `В очереди` (queued), and a new result appears beside it.',
     remedy: `Put values that change into attachments, or mark the parameter as excluded: ${inCode.excluded}.`,
     source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
   },
   'bad-json': {
     severity: 'error',
-    title: 'result files are JSON',
-    effect: 'The file cannot be read, so the result of its test is missing.',
+    title: 'result files are valid JSON',
+    effect: 'The service cannot read the file, so the result of its test is missing.',
     remedy:
-      'Run the test again, and upload once the test processes have ended; look for a full disk, and for what else writes into the directory.',
+      'Run the test again, and upload once the test processes have ended. Look for a full disk, and for other programs that write into the directory.',
     source: 'docs/facts/results.md, docs/reference/faults.md',
   },
   'bad-shape': {
     severity: 'error',
     title: 'result files have the form that adapters write',
-    effect: 'The file cannot be read as a result, so that of its test may be missing.',
+    effect: 'The service cannot read the file as a result, so the result of its test may be missing.',
     remedy:
-      'Write results with the adapter of the test framework, and bring it up to date; where a program of your own writes them, give each field the type that is said here.',
+      'Write results with the adapter of the test framework, and update the adapter. If your own program writes them, give each field the type that is named here.',
     source: 'docs/facts/service.md#result-files, docs/facts/results.md, docs/reference/faults.md',
   },
   'not-utf8': {
     severity: 'error',
     title: 'result files are in UTF-8',
-    effect: 'Names with other than English letters come out wrong, or the file cannot be read at all.',
+    effect: 'Names with non-English letters come out wrong, or the service cannot read the file at all.',
     remedy:
       'Have the tests write UTF-8: in Java `-Dfile.encoding=UTF-8` for the process that runs the tests, in Python `PYTHONUTF8=1`.',
     source: 'docs/reference/faults.md',

@@ -100,7 +100,7 @@ export const signatures = [
   },
   {
     id: 'lock-released',
-    title: 'the service gave the change-log lock back',
+    title: 'the service released the change-log lock',
     check: 'database/changelog-lock',
     severity: 'info',
     pattern: /Successfully released change log lock/,
@@ -121,7 +121,7 @@ export const signatures = [
   },
   {
     id: 'precondition-failed',
-    title: 'a queue or exchange is there with other properties than were asked for',
+    title: 'a queue or exchange exists with other properties than requested',
     check: 'broker/queues-durable',
     severity: 'error',
     pattern: /PRECONDITION_FAILED/,
@@ -151,7 +151,7 @@ export const signatures = [
   },
   {
     id: 'conflict',
-    title: 'a test case is identical to one that its new project holds already',
+    title: 'a test case is identical to one in its new project',
     check: null,
     severity: 'warning',
     pattern: /Request failed with status code 409/i,
@@ -191,7 +191,7 @@ export const signatures = [
   },
   {
     id: 'agent-counts',
-    title: 'an agent counts what it uploaded',
+    title: 'an agent reports what it uploaded',
     check: null,
     severity: 'info',
     pattern: new RegExp(`${listed('indexed', 'processed')}|${listed('processed', 'indexed')}`),

@@ -61,9 +61,9 @@ function said({ level, missing, hypervisor, verdict }: JudgedMachine): string {
     case 'lacks-v3':
       return `${level}, without ${missing.join(', ')}${virtual}`
     case 'other-architecture':
-      return `${level}, to which x86-64 levels do not apply`
+      return `${level}: x86-64 levels do not apply`
     case 'unknown':
-      return 'its processor is not known'
+      return 'processor unknown'
   }
 }
 
@@ -74,8 +74,8 @@ function reasonsOf({ reason }: JudgedMachine): string[] {
 function adviceOn(lacking: readonly JudgedMachine[]): string[] {
   const isVirtual = lacking.some(({ hypervisor }) => hypervisor !== null)
   return [
-    `From build ${firstV3Build.label} on, image ${images.standard} needs x86-64-v3.`,
+    `Since build ${firstV3Build.label}, image ${images.standard} needs x86-64-v3.`,
     ...(isVirtual ? [hypervisorAdvice] : []),
-    `Else use image ${images.legacy}, which is there from build ${firstLegacyBuild.label} on: testops-admin explain service/cpu-level`,
+    `Or use image ${images.legacy}, available since build ${firstLegacyBuild.label}: testops-admin explain service/cpu-level`,
   ]
 }

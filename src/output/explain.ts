@@ -61,7 +61,7 @@ export function explainText(document: ExplainDocument, screen: Screen): string {
   return isBest ? inFull(first, others, screen) : list(document.entries, screen) + how
 }
 
-const how = '\nOne of them in full: testops-admin explain ID\n'
+const how = '\nShow one in full: testops-admin explain ID\n'
 
 const whatItIs: Readonly<Record<ExplainEntry['kind'], string>> = {
   check: 'Healthy: ',
@@ -100,8 +100,8 @@ function list(entries: readonly ShownEntry[], screen: Screen): string {
 const headings: Readonly<Record<ExplainEntry['kind'], string>> = {
   check: 'Checks, by their healthy state',
   fault: 'Faults',
-  signature: 'Lines of logs',
-  term: 'Words of the web interface, and what is asked for often',
+  signature: 'Log lines',
+  term: 'Words of the web interface, and frequent questions',
 }
 
 function everything(entries: readonly ShownEntry[], screen: Screen): string {
@@ -115,6 +115,6 @@ function everything(entries: readonly ShownEntry[], screen: Screen): string {
 function notFound({ query, nearest = [] }: ExplainDocument, { columns }: Screen): string {
   const asked = printable(query.trim())
   const hint = nearest.length > 0 ? `; ${closestTo(asked, nearest)}` : ''
-  const said = asked === '' ? 'There is no text to look for' : `Nothing is known of \`${clip(asked, columns)}\`${hint}`
+  const said = asked === '' ? 'The text is empty' : `No entry matches \`${clip(asked, columns)}\`${hint}`
   return `${[...wrap(said.endsWith('?') ? said : `${said}.`, columns), 'All names: testops-admin explain'].join('\n')}\n`
 }

@@ -28,7 +28,7 @@ export function historyText(
 ): string {
   const paint = paintFor(screen)
   if (runs.length + unreadable.length === 0)
-    return `${hang('', `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record here.`, screen.columns).join('\n')}\n`
+    return `${hang('', `No repair of ${file ? 'file' : 'deployment'} ${printable(deployment)} is on record.`, screen.columns).join('\n')}\n`
   const width = Math.max(0, ...runs.map(({ run }) => widthOf(run)))
   const lines = runs.flatMap(({ run, state, by, done, steps, within, where, copyGone, misfit, unhealthy }) => {
     const row = (word: string, more: string, painted: (word: string) => string): string[] => {
@@ -37,14 +37,10 @@ export function historyText(
       return isShort ? [`${head}  ${more}`] : [head, ...hang('    ', more, screen.columns)]
     }
     if (misfit !== undefined) return row('fits no repair', printable(misfit), paint.warn)
-    const at = within === null ? '' : `, within: ${printable(within)}`
-    const left = unhealthy ? `, left: ${unhealthy.map(printable).join(', ')}` : ''
+    const at = within === null ? '' : `, in the middle of: ${printable(within)}`
+    const left = unhealthy ? `, still not ok: ${unhealthy.map(printable).join(', ')}` : ''
     const place =
-      where === 'deployment'
-        ? ', begun on another machine'
-        : copyGone
-          ? ', most likely finished on another machine'
-          : ''
+      where === 'deployment' ? ', from another machine' : copyGone ? ', most likely finished on another machine' : ''
     const painted = unhealthy
       ? paint.warn
       : state === 'done'

@@ -46,15 +46,15 @@ export function checked(it: Omit<CheckedIntegration, 'verdict' | 'causes'>): Che
 
 const advice: Readonly<Record<IntegrationCause, { text: string; explain: string }>> = {
   credentials: {
-    text: "Credentials: enter them anew in the integration's settings, without anything unseen at their ends.",
+    text: "Credentials: enter them again in the integration's settings, without invisible characters at the ends.",
     explain: 'integrations/credentials',
   },
   connectivity: {
-    text: 'Connectivity: what stands in the way is name, network, proxy or certificate, not the credentials.',
+    text: 'Connectivity: the problem is the name, network, proxy or certificate, not the credentials.',
     explain: 'integrations/reachable',
   },
   api: {
-    text: 'API: the system is there and answers otherwise than an integration expects: see to the address first, then to what an update has changed.',
+    text: 'API: the system answers, but not as an integration expects: check the address first, then what an update changed.',
     explain: 'integrations/answers',
   },
 }

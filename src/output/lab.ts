@@ -71,11 +71,11 @@ export interface LabFaultsDocument {
 export function labStatusText(document: LabStatusDocument, screen: Screen): string {
   const { phase, directory, servers, service, broken, operator, commands, configuration } = harmlessIn(document)
   const paint = paintFor(screen)
-  const atWork = operator ? [`${operator.command} is at work (process ${operator.pid}) since ${operator.since}`] : []
+  const atWork = operator ? [`${operator.command} is running (process ${operator.pid}), since ${operator.since}`] : []
   if (phase === 'absent')
     return lines([`There is no lab in ${directory}.`, ...atWork, '', 'Start one: testops-admin lab up'])
   if (phase !== 'up') {
-    const next = operator ? [] : ['', 'Go on: testops-admin lab up, or take it away: testops-admin lab down']
+    const next = operator ? [] : ['', 'Resume: testops-admin lab up, or remove it: testops-admin lab down']
     return lines([`The lab in ${directory} is ${phase}.`, ...atWork, ...next])
   }
   const width = Math.max(...servers.map(({ kind }) => widthOf(kind)), widthOf('service'))
@@ -95,7 +95,7 @@ export function labStatusText(document: LabStatusDocument, screen: Screen): stri
       : []),
     '',
     ...broken.map(({ name, since, state: how }) =>
-      paint.bad(`Broken${how === 'half' ? ' half way' : ''}: ${name}, since ${since}`),
+      paint.bad(`${how === 'half' ? 'Partly broken' : 'Broken'}: ${name}, since ${since}`),
     ),
     whatNext(document),
     '',
@@ -110,14 +110,14 @@ function whatNext({ servers, service, broken }: LabStatusDocument): string {
   const isWhole = servers.every(({ running }) => running) && service?.state === 'running'
   return isWhole
     ? 'Nothing is broken. Break it: testops-admin lab break FAULT (names: lab faults)'
-    : 'Not all of it runs. Bring it back: testops-admin lab up'
+    : 'Not everything is running. Start it: testops-admin lab up'
 }
 
 export function labUpText(document: LabUpDocument, screen: Screen): string {
   const { already, started, broken } = harmlessIn(document)
   const what =
     broken.length > 0
-      ? 'The lab is there, and stays broken as it is.'
+      ? 'The lab is up, and still broken.'
       : already && started.length === 0
         ? 'The lab is up already.'
         : already
@@ -142,11 +142,11 @@ export function labBreakText(document: LabBreakDocument, screen: Screen): string
   const before = already.flatMap((name) =>
     hang(
       `${name}: `,
-      command`made already. Where a repair has put it right since, it can be made again after: testops-admin lab mend ${name}`,
+      command`already made. If a repair has fixed it since, make it again after: testops-admin lab mend ${name}`,
       screen.columns,
     ),
   )
-  const ends = expectedExitCode === null ? '' : command` (ends with ${expectedExitCode})`
+  const ends = expectedExitCode === null ? '' : command` (exits with ${expectedExitCode})`
   return lines([
     ...told,
     ...before,
@@ -163,7 +163,7 @@ export function labMendText(document: LabMendDocument): string {
     ? 'doctor finds nothing'
     : remaining.length > 0
       ? `still broken: ${remaining.join(', ')}`
-      : 'the lab is not broken by that'
+      : 'the lab does not have that fault'
   return `${done}; ${state}.\n`
 }
 
@@ -176,7 +176,7 @@ export function labFaultsText(document: LabFaultsDocument, screen: Screen): stri
     return [
       paint.strong(name),
       ...hang('  made:   ', made, screen.columns),
-      ...hang('  doctor: ', `${said}; ends with ${exitCode}`, screen.columns),
+      ...hang('  doctor: ', `${said}; exits with ${exitCode}`, screen.columns),
       ...hang('  repair: ', repair, screen.columns),
     ]
   })

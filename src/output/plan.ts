@@ -9,22 +9,23 @@ import { command } from '../core/shell-command.ts'
 /** What a plan costs, in words, by the names of its figures. */
 const impacts: Readonly<Record<string, (count: number) => string>> = {
   locksReleased: (count) => `changes ${countOf(count, 'change-log lock')}`,
-  rowsRemoved: (count) => `removes ${countOf(count, 'row')} that Liquibase never looks at, and that undo puts back`,
+  rowsRemoved: (count) =>
+    `removes ${countOf(count, 'row')} that Liquibase never reads; undo puts ${count === 1 ? 'it' : 'them'} back`,
   messagesMoved: (count) => `moves ${countOf(count, 'message')}`,
   messagesDiscarded: (count) => `LOSES ${countOf(count, 'message')}`,
   queuesWithMessages: (count) => `finds messages in ${countOf(count, 'queue')}`,
-  queuesReset: (count) => `declares ${countOf(count, 'queue')} anew`,
-  exchangesReset: (count) => `declares ${countOf(count, 'exchange')} anew`,
+  queuesReset: (count) => `redeclares ${countOf(count, 'queue')}`,
+  exchangesReset: (count) => `redeclares ${countOf(count, 'exchange')}`,
   valuesChanged: (count) => `changes ${countOf(count, 'value')} in a file`,
-  releaseUpgrades: () => 'has helm upgrade the release: pods are replaced by new ones',
+  releaseUpgrades: () => 'upgrades the Helm release: new pods replace the old ones',
   settingsChanged: (count) => `changes ${countOf(count, 'setting')} of the service`,
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
   usersAtMost: (count) =>
-    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may be of nobody, or several of one`,
-  projects: (count) => `concerns ${countOf(count, 'project')}`,
+    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may have no user, and one user several sessions`,
+  projects: (count) => `affects ${countOf(count, 'project')}`,
   trees: (count) =>
-    `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and loads ${count === 1 ? 'it' : 'them'} anew`,
+    `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and reloads ${count === 1 ? 'it' : 'them'}`,
   calls: (count) => `calls the service ${count === 1 ? 'once' : `${grouped(count)} times`}`,
   serviceStops: () => 'stops the service: users are cut off until it is started again',
   serviceStarts: () => 'starts the service',
@@ -44,8 +45,7 @@ export function planText(plan: Plan, screen: Screen): string {
   const targets = Object.entries(plan.target).map(([part, where]) => [printable(part), where] as const)
   const width = Math.max(0, ...targets.map(([part]) => widthOf(part)))
   for (const [part, where] of targets) lines.push(...hang(`  ${pad(part, width)}  `, printable(where), columns))
-  if (plan.evidence.length > 0)
-    lines.push('', 'What was seen:', ...plan.evidence.map((line) => `    ${printable(line)}`))
+  if (plan.evidence.length > 0) lines.push('', 'Evidence:', ...plan.evidence.map((line) => `    ${printable(line)}`))
   for (const note of plan.notes) lines.push(...hang('  - ', printable(note), columns))
   if (plan.steps.length === 0) return `${[...lines, '', 'There is nothing to do.'].join('\n')}\n`
   lines.push('', 'Steps:')
@@ -65,7 +65,7 @@ export function planText(plan: Plan, screen: Screen): string {
     lines.push('', ...hang(`${paint.warn(`Risk ${name}:`)} `, printable(message), columns))
     // a command that is broken in two is two commands
     for (const line of proof) lines.push(`    ${printable(line)}`)
-    lines.push(command`    --accept-risk ${name}   # goes on all the same`)
+    lines.push(command`    --accept-risk ${name}   # continues anyway`)
   }
   return `${lines.join('\n')}\n`
 }
@@ -79,9 +79,9 @@ function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null
   const known = lasting.flatMap(({ ms }) => ms ?? [])
   const unknown = lasting.flatMap(({ ms, place }) => (ms === null ? [place] : []))
   const seconds = `${Math.max(1, Math.round(known.reduce((sum, it) => sum + it, 0) / 1000))} s`
-  if (known.length === 0) return 'takes an unknown time: no such step is on record of this deployment'
-  if (unknown.length === 0) return `takes about ${seconds}, as it did here before`
-  return `takes about ${seconds} for what was done here before, and an unknown time for step ${unknown.join(', ')}`
+  if (known.length === 0) return 'takes an unknown time: no earlier run on record'
+  if (unknown.length === 0) return `takes about ${seconds}, as in earlier runs`
+  return `takes about ${seconds} as in earlier runs, plus an unknown time for step ${unknown.join(', ')}`
 }
 
 /** A saved plan or a record may name anything, `constructor` too. */

@@ -47,7 +47,7 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     `locked ${row.locked}, since ${value(row.lockGranted)}, by ${value(row.lockedBy)}; undo writes this row again`,
     ...(accepts === null
       ? []
-      : [`passes over the risk ${accepts}${lacks === undefined ? '' : `, for ${lacks.join(', ')}`}`]),
+      : [`accepts the risk ${accepts}${lacks === undefined ? '' : `, for ${lacks.join(', ')}`}`]),
   ],
   'insert-lock-row': ({ database, schema, table = 'databasechangeloglock' }) => [
     `insert the free row 1 into ${schema}.${table} at ${database}`,

@@ -15,12 +15,12 @@ import { command, nested } from '../core/shell-command.ts'
 import { own } from '../core/own.ts'
 
 const outcomes = {
-  planned: 'Nothing was changed: this is only the plan.',
+  planned: 'Nothing changed: this is only the plan.',
   done: 'Done.',
   'nothing-to-do': 'There is nothing to do.',
   failed: 'Failed.',
-  refused: 'Refused: nothing was changed.',
-  interrupted: 'Half done.',
+  refused: 'Refused: nothing changed.',
+  interrupted: 'Unfinished.',
 } as const
 
 /**
@@ -49,7 +49,7 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
     if (why !== undefined) lines.push(...hang('    ', printable(why), screen.columns))
   }
   if (outcome === 'done' && run !== null && leavesChange(plan) && !isTakenBack(document))
-    lines.push('', command`To take it back: testops-admin undo ${run} ${nested(here)}`)
+    lines.push('', command`To undo it: testops-admin undo ${run} ${nested(here)}`)
   const told = error ? `\n${isUnhealthy(document) ? nextText(error.suggestions[0]) : errorText({ error }, screen)}` : ''
   return `${lines.join('\n')}\n${told}`
 }
@@ -83,9 +83,9 @@ function wordFor(document: RepairDocument): string {
   const { outcome, plan, applied, error } = document
   if (isUnhealthy(document)) return 'Done, but not healthy.'
   if (outcome === 'done' && isTakenBack(document))
-    return plan.steps.some(isUndoable) ? 'Taken back.' : 'Closed: what it did stays.'
-  if (outcome === 'interrupted' && isOver(document)) return 'Interrupted: nothing was changed.'
-  if (outcome === 'failed' && error && applied.length === 0 && isOver(document)) return 'Failed: nothing was changed.'
+    return plan.steps.some(isUndoable) ? 'Undone.' : 'Closed: what it did stays.'
+  if (outcome === 'interrupted' && isOver(document)) return 'Interrupted: nothing changed.'
+  if (outcome === 'failed' && error && applied.length === 0 && isOver(document)) return 'Failed: nothing changed.'
   return outcomes[outcome]
 }
 
@@ -104,13 +104,13 @@ export function stepLines(
     const place = `${step + 1}/${steps.length}`
     const title = printable(steps[step]?.title ?? '')
     if (status === 'begun' || status === 'going-back') since.set(step, performance.now())
-    if (status === 'going-back') return say(`  ${place}  taking back: ${title}`)
+    if (status === 'going-back') return say(`  ${place}  undoing: ${title}`)
     if (status === 'begun') {
       const usual = expectedMs[step]
       return say(`  ${place}  ${title}${usual == null || usual < 1000 ? '' : ` (about ${Math.round(usual / 1000)} s)`}`)
     }
     const seconds = ((performance.now() - (since.get(step) ?? performance.now())) / 1000).toFixed(1)
-    say(status === 'already' ? `  ${place}  was so already` : `  ${place}  ${status} after ${seconds} s`)
+    say(status === 'already' ? `  ${place}  already done` : `  ${place}  ${status} after ${seconds} s`)
   }
 }
 

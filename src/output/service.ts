@@ -25,7 +25,7 @@ export function serviceText(
 ): string {
   const paint = paintFor(screen)
   const sign = state === 'running' ? paint.good('✔') : paint.bad('✖')
-  const again = startsAgain === true ? ', and is about to be started again' : ''
+  const again = startsAgain === true ? ', about to be restarted' : ''
   const [first = '', ...more] = hang(
     '  ',
     `service of ${printable(deployment)}: ${state}${again}: ${printable(detail)}`,

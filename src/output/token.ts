@@ -22,8 +22,8 @@ export function tokenDocument({ token, expiresAt, expiresInSeconds }: BearerToke
 
 /** How long it lives, for who reads along. */
 export function lifeText({ expiresAt, expiresInSeconds }: Omit<BearerToken, 'token'>): string {
-  if (expiresInSeconds === null || expiresAt === null) return 'The service does not say how long this token lives.'
+  if (expiresInSeconds === null || expiresAt === null) return 'The service does not say how long this token is valid.'
   if (expiresInSeconds === 0)
-    return 'This token has ended already, by what the service says of it: most likely it is refused.'
+    return 'The service says that this token has already expired: it will most likely be refused.'
   return `This token expires in ${grouped(expiresInSeconds)} s, at ${expiresAt.toISOString().replace(/\.\d+Z$/, 'Z')}.`
 }

@@ -32,7 +32,7 @@ export const flushSessions = defineRepair({
     const { namespace, sessions: found, foreign } = census
     if (typeof which !== 'string' && !census.indexed && census.present > 0) refuseWithoutIndex(census, which.user)
     const version = identity ? `, Redis ${identity.version}` : ''
-    const none = `${sessions.target} holds no session${which === 'all' ? '' : ' that is meant'}`
+    const none = `${sessions.target} holds no ${which === 'all' ? '' : 'matching '}session`
     return {
       target: { sessions: `${sessions.target}${version}${namespace === null ? '' : `, key space ${namespace}`}` },
       impact: impactOf(census, which),
@@ -52,8 +52,8 @@ function whichOf({ all, stale, user }: FlushOptions): SessionSelection['which'] 
     ...(stale ? ['--stale'] : []),
     ...(user === null ? [] : ['--user']),
   ]
-  if (named.length > 1) throw new AdminError('USAGE', `${named.join(' and ')} exclude each other`, named)
-  if (user === '') throw new AdminError('USAGE', '--user names nobody', ['--user NAME'])
+  if (named.length > 1) throw new AdminError('USAGE', `${named.join(' and ')} cannot be combined`, named)
+  if (user === '') throw new AdminError('USAGE', '--user is empty', ['--user NAME'])
   return stale ? 'stale' : user === null ? 'all' : { user }
 }
 
@@ -69,12 +69,12 @@ function stepOf(
       : which === 'stale'
         ? 'the sessions that are not valid now'
         : `the sessions of ${which.user}`
-  const how = flush ? ', the whole database at once where it holds nothing else' : ''
+  const how = flush ? '; empty the whole database at once if it holds nothing else' : ''
   return {
     title: `remove ${whose} in key space ${namespace} at ${target}${how}`,
     action: { kind: 'remove-sessions', store: target, namespace, which, flush, counts: { sessions, asOf } },
     interrupts: which !== 'stale',
-    loses: 'those sessions, and what is not saved in them; there is no undo: their users sign in again',
+    loses: 'those sessions and any unsaved work in them. There is no undo: their users must sign in again',
   }
 }
 
@@ -94,7 +94,7 @@ function evidenceOf(
     typeof which === 'string'
       ? []
       : [command`${nested(client)} SCARD ${sessionKeys.userIndex(namespace!, which.user)}`, grouped(sessions)]
-  const all = `${grouped(present)}${which === 'stale' ? `, of which ${grouped(sessions)} are not valid by the clock of the store` : ''}`
+  const all = `${grouped(present)}${which === 'stale' ? `; ${grouped(sessions)} of them ${sessions === 1 ? 'is' : 'are'} not valid by the store's clock` : ''}`
   return [
     ...own,
     scan,
@@ -106,10 +106,10 @@ function evidenceOf(
 function notesOf({ all, stale }: FlushOptions): string[] {
   return [
     stale
-      ? "valid by the store's own clock, and kept: sessions that have begun and whose time is not up"
+      ? "sessions stay if they have begun and have not expired, by the store's own clock"
       : all
-        ? 'whoever signs in while this is done may have to do so again'
-        : 'who signs in while this is done stays signed in: only the sessions that were counted are removed',
+        ? 'anyone who signs in during this repair may have to sign in again'
+        : 'anyone who signs in during this repair stays signed in: it removes only the sessions it counted',
     'the service keeps running',
   ]
 }
@@ -127,7 +127,7 @@ function stay(foreign: number, namespace: string | null): string[] {
 function refuseWithoutIndex({ namespace }: SessionCensus, user: string): never {
   throw new AdminError(
     'UNAVAILABLE',
-    `the sessions of ${user} cannot be told: the service keeps no index of users in key space ${namespace}`,
+    `cannot find the sessions of ${user}: the service keeps no index of users in key space ${namespace}`,
     [
       'testops-admin flush-sessions -d {deployment}   # all sessions',
       'testops-admin flush-sessions --stale -d {deployment}',
@@ -139,7 +139,7 @@ function rivals({ target }: SessionsSource, { rivals: several }: SessionCensus):
   const shown = several.slice(0, 5).map(({ namespace, sessions }) => `${namespace} (${counted(sessions, 'session')})`)
   return new AdminError(
     'CONFIGURATION',
-    `several key spaces at ${target} hold sessions: ${shown.join(', ')}: which is the service's has to be named`,
+    `several key spaces at ${target} hold sessions: ${shown.join(', ')}. Name the service's key space`,
     [
       ...several
         .slice(0, 5)
@@ -158,7 +158,7 @@ function loading({ target, client }: SessionsSource): AdminError {
 function replica({ target, client }: SessionsSource, role: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `Redis at ${target} is a replica (role ${role}) and takes no writes: its master has to be named`,
+    `Redis at ${target} is a replica (role ${role}) and takes no writes. Name its master`,
     [
       command`${nested(client)} INFO replication   # master_host`,
       'name the master in the configuration: sessions.url, or sessions.sentinel',

@@ -14,7 +14,7 @@ import type { Names } from './migrate-trees/names.ts'
 
 export const migrateTrees = defineRepair({
   id: 'migrate-trees',
-  title: 'have the service load trees anew in their new structure',
+  title: 'reload trees in their new structure',
   reads: ['api'],
   wants: ['service'],
   async plan({ api, service }, _, options: MigrateOptions) {
@@ -25,7 +25,7 @@ export const migrateTrees = defineRepair({
     const names = await named(api, chosen)
     const newestJob = options.wait && items.length > 0 ? await newestJobOf(api) : null
     return {
-      target: { service: `${api.target}, ${declared === null ? 'build not known' : `build ${declared}`}` },
+      target: { service: `${api.target}, ${declared === null ? 'build unknown' : `build ${declared}`}` },
       impact: items.length === 0 ? {} : impactOf(items, names),
       evidence: names.lines,
       notes: [
@@ -43,7 +43,7 @@ export const migrateTrees = defineRepair({
   },
 })
 
-const noJobs = 'the service does not list its migration jobs, so that --wait has nothing to wait for'
+const noJobs = 'the service does not list its migration jobs, so --wait has nothing to wait for'
 
 function askStep({ target }: ApiSource, { items }: Chosen, { concurrency }: MigrateOptions): Step {
   const whole = items.filter(({ tree }) => tree === null).length
@@ -52,10 +52,10 @@ function askStep({ target }: ApiSource, { items }: Chosen, { concurrency }: Migr
     ...(items.length > whole ? [counted(items.length - whole, 'tree')] : []),
   ]
   return {
-    title: `ask the service to load ${parts.join(' and ')} anew, ${counted(concurrency, 'call')} at a time`,
+    title: `ask the service to reload ${parts.join(' and ')}, ${counted(concurrency, 'call')} at a time`,
     action: { kind: 'migrate-trees', api: target, items, concurrency },
     interrupts: true,
-    loses: 'there is no undo: trees are cleared and loaded anew, under the eyes of who looks at them',
+    loses: 'there is no undo: the service clears and reloads trees, even while people look at them',
   }
 }
 
@@ -83,12 +83,10 @@ function versionNotes(declared: string | null): string[] {
   const { first, last } = treeMigration
   const build = declared === null ? null : parseBuild(declared)
   if (!build)
-    return [`WARNING: the build is not known; versions ${first} to ${last} move their trees to the new structure`]
+    return [`WARNING: the build is unknown. Versions ${first} to ${last} move their trees to the new structure`]
   return migratesTrees(build)
     ? []
-    : [
-        `WARNING: build ${build.label} is outside of ${first} to ${last}, the versions that move their trees to the new structure`,
-      ]
+    : [`WARNING: build ${build.label} does not move its trees to the new structure: versions ${first} to ${last} do`]
 }
 
 /** Null: the service does not list its jobs. Throws FORBIDDEN where it does not show them to this user. */
@@ -97,9 +95,9 @@ async function newestJobOf(api: ApiSource): Promise<number | null> {
     if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error
     throw new AdminError(
       'FORBIDDEN',
-      `--wait has to see the service's migration jobs, and nothing was asked for yet: ${error.message}`,
+      `--wait must see the service's migration jobs: ${error.message}. No migration was requested yet`,
       [
-        'the same command without --wait   # asks for the migration, and leaves the jobs to the service',
+        'the same command without --wait   # requests the migration, and leaves the jobs to the service',
         ...error.suggestions,
       ],
       { cause: error },

@@ -15,7 +15,7 @@ export async function rolloutRisks(
   return [
     {
       name: 'stuck-rollout',
-      message: `${stops ? 'the service may not come back once it is stopped' : 'what is changed may never come to run'}: ${obstacles.map(({ message }) => message).join('; ')}`,
+      message: `${stops ? 'the service may not come back once it is stopped' : 'the new instances may never start'}: ${obstacles.map(({ message }) => message).join('; ')}`,
       proof: [...new Set(obstacles.flatMap(({ proof }) => proof))],
     },
   ]

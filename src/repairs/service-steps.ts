@@ -17,7 +17,7 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
   return [
     {
       name: 'controller',
-      message: `${atWork.map(({ name }) => name).join(' and ')} may start the service again while it is to be stopped, or set back what is changed`,
+      message: `${atWork.map(({ name }) => name).join(' and ')} may start the service while it should be stopped, or revert the changes`,
       proof: atWork.flatMap(({ pause }) => pause),
     },
   ]
@@ -27,7 +27,7 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
 export function unaskedNotes(api: Wanted<ApiSource>): string[] {
   if (!(api instanceof AdminError) || !isForbidden(api)) return []
   return [
-    `whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: ${api.message}`,
+    `cannot ask the service whether it answers: ${api.message}. It counts as started once the platform calls it ready`,
   ]
 }
 
@@ -36,10 +36,10 @@ export function settingNotes({ platform }: Deployment, { name, to }: { name: str
   if (platform !== 'kubernetes') return []
   if (to === null)
     return [
-      `${name} is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it`,
+      `${name} is removed from the pod template only. If the values file has it, the next helm upgrade sets it again`,
     ]
   return [
-    `${name} is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`,
+    `${name} is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: ${valuesKey}: {${name}: "${to}"}`,
   ]
 }
 

@@ -53,7 +53,7 @@ export const restartTheService = defineRepair({
       return {
         ...drafted(seen, [startStep()]),
         impact: { serviceStarts: 1 },
-        notes: ['the service is stopped: it is started', ...seen.notes],
+        notes: ['the service is stopped, so it is only started', ...seen.notes],
       }
     return {
       ...drafted(seen, [stopStep(seen.status), startStep()]),

@@ -167,16 +167,16 @@ export const setEnvInValues = defineRepair({
           )
           .map(
             ({ path: at }) =>
-              `${at.join('.')} is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes`,
+              `${at.join('.')} is not text in the file, and Kubernetes takes only text as a setting: put it in quotes`,
           ),
         ...(queues.note === undefined ? [] : [queues.note]),
         ...(!apply && wanted.some(({ path: at }) => at.at(-1) === own.rabbitDurable)
           ? [
-              'the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them',
+              'the existing queues must fit this setting, or the service fails on them. To make them fit: testops-admin reset-queues',
             ]
           : []),
         ...(wanted.length === 0
-          ? [`all is set so already${apply ? ' in the files' : ''}`]
+          ? [`all settings are already as requested${apply ? ' in the files' : ''}`]
           : apply
             ? []
             : [effectNote(values, place)]),
@@ -197,7 +197,7 @@ function vendorWords(given: GivenVendor | undefined): string[] {
 }
 
 function inValues(name: string, { file }: Chosen): AdminError {
-  return new AdminError('REFUSED', `${name} is a secret, and ${file} is no place for one: nothing was changed`, [
-    command`kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # and have the chart refer to it`,
+  return new AdminError('REFUSED', `${name} is a secret and does not belong in ${file}. Nothing was changed`, [
+    command`kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # then make the chart refer to it`,
   ])
 }

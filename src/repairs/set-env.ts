@@ -54,7 +54,7 @@ export const setEnv = defineRepair({
           ? []
           : [
               {
-                title: next === null ? `take ${name} away` : `set ${name}, a secret`,
+                title: next === null ? `remove ${name}` : `set ${name}, a secret`,
                 action: { kind: 'set-secret', name, salt, from, to: next, file: secret?.file ?? null },
                 interrupts: false,
               },
@@ -64,7 +64,7 @@ export const setEnv = defineRepair({
         ? []
         : [
             {
-              title: to === null ? `take ${name} away` : `set ${name}=${to}`,
+              title: to === null ? `remove ${name}` : `set ${name}=${to}`,
               action: { kind: 'set-setting', name, from: current, to },
               interrupts: false,
             },
@@ -97,16 +97,18 @@ export const setEnv = defineRepair({
         ...(queues.note === undefined ? [] : [queues.note]),
         ...changes.flatMap(({ action }) => (action.kind === 'set-setting' ? settingNotes(deployment, action) : [])),
         ...(changes.some(({ action }) => action.kind === 'set-secret' && action.from !== null)
-          ? ["the former value of a secret is kept for `undo`, in a file of this user's alone beside the journal"]
+          ? [
+              '`undo` can restore a secret: its former value is kept beside the journal, in a file that only this user can read',
+            ]
           : []),
         ...(changes.length === 0
-          ? ['all is set so already; a service that was not restarted since may run with other settings']
+          ? ['all settings are already as requested. A service not restarted since then may still use other values']
           : restarts
             ? seen.notes
             : [
                 runs
-                  ? 'the service is not restarted: it takes effect at the next start'
-                  : 'the service is stopped, and stays so: it takes effect at the next start',
+                  ? 'the service is not restarted: the change takes effect at the next start'
+                  : 'the service stays stopped: the change takes effect at the next start',
               ]),
       ],
       risks: [...(restarts ? seen.risks : []), ...(queues.risk ? [queues.risk] : [])],
@@ -128,7 +130,7 @@ function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: bo
   if (rollsOut && changes.length > 0) {
     throw new AdminError(
       'USAGE',
-      'on Kubernetes a setting that is written starts new pods at once: --no-restart is for a service that is stopped',
+      'on Kubernetes, a changed setting starts new pods at once. Use --no-restart only while the service is stopped',
       [
         'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
         'testops-admin service stop -d {deployment}',
@@ -138,18 +140,18 @@ function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: bo
 }
 
 function inTemplate(name: string): AdminError {
-  return new AdminError('REFUSED', `${name} is a secret, and a pod template is no place for one: nothing was changed`, [
+  return new AdminError('REFUSED', `${name} is a secret and does not belong in a pod template. Nothing was changed`, [
     'set it in the Secret of the release, then: testops-admin service restart -d {deployment}',
   ])
 }
 
 function shown(name: string, value: string | Secret | undefined): string {
   if (value === undefined) return `${name} is not set`
-  return value instanceof Secret ? `${name} is set, and a secret` : `${name}=${value}`
+  return value instanceof Secret ? `${name} is set (a secret)` : `${name}=${value}`
 }
 
 function heldSecret(name: string): AdminError {
-  return new AdminError('USAGE', `${name} holds a secret now: its value is given by a file`, [
+  return new AdminError('USAGE', `${name} holds a secret. Pass its new value in a file`, [
     command`testops-admin set-env ${name}=@FILE -d {deployment}`,
   ])
 }

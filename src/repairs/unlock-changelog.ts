@@ -159,7 +159,7 @@ function nothingElse(error: AdminError): AdminError {
 function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
   if (schema === null || schemas.includes(schema)) return
-  const where = schemas.length === 0 ? 'nor has any other' : `there is one in ${listed(schemas)}`
+  const where = schemas.length === 0 ? 'no other schema has one' : `there is one in ${listed(schemas)}`
   throw new AdminError(
     'USAGE',
     `schema ${schema} has no table ${changelogLock.table}; ${where}`,
@@ -182,9 +182,9 @@ function assertAnyTable(looked: readonly Looked[], { liquibase }: Surroundings):
   )
     return
   const targets = listed(looked.map(({ database }) => database.target))
-  const message = `no table ${named ?? changelogLock.table} is in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: no Liquibase has run there yet, or the service uses another database`
+  const message = `no table ${named ?? changelogLock.table} is in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: Liquibase has not run there yet, or the service uses another database`
   throw new AdminError('UNEXPECTED_ANSWER', message, [
-    "see whether the configuration's database is the one that the service is set to",
+    'check that the configuration names the database that the service uses',
     'testops-admin doctor -d {deployment}',
   ])
 }

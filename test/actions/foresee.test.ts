@@ -88,7 +88,7 @@ describe('helm', () => {
       what: 'a rollback of what others have upgraded since',
       given: { latest: { version: '528u01' } },
       back: true,
-      said: 'REFUSED release testops in namespace testops is at revision 2 by now, with another chart or other values than this run left: what came after it would be lost',
+      said: 'REFUSED release testops in namespace testops is now at revision 2, with another chart or other values than this run left. Undo would lose what came after it',
     },
   ])('$what', async ({ given, back, said }) => {
     const deployment = released(given)
@@ -105,7 +105,7 @@ describe('helm', () => {
 
 describe('a values file', () => {
   const changed =
-    'REFUSED version in /srv/values.yaml is neither as it was seen nor as it was to be: somebody else has changed it'
+    'REFUSED somebody else has changed version in /srv/values.yaml: neither the old nor the new value is there'
 
   test.each([
     { what: 'as it was seen', version: '526u03', forth: null, back: null },

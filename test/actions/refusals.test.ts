@@ -67,13 +67,13 @@ describe('what is not as the plan saw it is left alone', () => {
       'a row that has come since',
       insert,
       fakeDeployment({ rows: [stuck] }),
-      /^REFUSED public\.databasechangeloglock at .* has got a row with id 1 since it was looked at$/,
+      /^REFUSED public\.databasechangeloglock at .* has got a row with id 1 since the plan was made$/,
     ],
     [
       'a database that the deployment has no longer',
       { ...insert, database: 'old.example.org:5432/testops' },
       fakeDeployment(),
-      /^REFUSED old\.example\.org:5432\/testops is none of the deployment's databases any more$/,
+      /^REFUSED old\.example\.org:5432\/testops is no longer one of the deployment's databases$/,
     ],
     [
       'a lock in such a database',
@@ -90,7 +90,7 @@ describe('what is not as the plan saw it is left alone', () => {
   test('a lock is put back only while the service is stopped', async () => {
     const deployment = fakeDeployment({ rows: [free] })
     expect(await undone(release, deployment)).toBe(
-      'REFUSED the lock is put back only while the service is stopped: it may be at work under it',
+      'REFUSED cannot restore the lock while the service runs: it may be working under that lock',
     )
     expect(deployment.rows).toEqual([free])
   })

@@ -22,7 +22,7 @@ function started(openApi: () => Promise<never>, patienceMs: number): Promise<str
 
 it('a service to which this machine has no way is not waited for in vain, and is not said to migrate', async () => {
   const said = await started(async () => Promise.reject(noWay), 3000)
-  expect(said).toBe(`UNREACHABLE the service was started and runs; whether it answers is not known: ${noWay.message}`)
+  expect(said).toBe(`UNREACHABLE the service was started and runs; cannot tell whether it answers: ${noWay.message}`)
 })
 
 it('an upgrade of which the pods are new is not waited for in vain, where this machine has no way to the service', async () => {
@@ -32,7 +32,7 @@ it('an upgrade of which the pods are new is not waited for in vain, where this m
     handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(noWay) } }),
   )
   expect(said).toBe(
-    `UNREACHABLE the service runs, and all of its pods are new; whether it answers is not known: ${noWay.message}`,
+    `UNREACHABLE the service runs, and all of its pods are new; cannot tell whether it answers: ${noWay.message}`,
   )
 })
 

@@ -171,7 +171,7 @@ describe('one that is held by a real Liquibase at a statement', () => {
     async () => {
       await service.start()
       const calls = await service.calls()
-      expect(await unlocked()).toEqual(refused(/another process may be at work on it|^the holder is alive: /))
+      expect(await unlocked()).toEqual(refused(/another process may be migrating|^the holder is alive: /))
       expect(await service.calls()).toEqual(calls)
     },
     timeoutMs,
@@ -260,7 +260,7 @@ describe('behind PgBouncer in transaction mode, whose connections to the server 
       await settled({ port: pooler.port })
       migration = await migrating({ work: 'java outside of one', zone, endpoint: through })
       await idle()
-      expect(await unlockedEach()).toEqual(refusedEach(/may be a pooler that lends out its database sessions/))
+      expect(await unlockedEach()).toEqual(refusedEach(/may be a pooler that shares its database sessions/))
     },
     timeoutMs,
   )

@@ -87,7 +87,7 @@ describe('nothing listens', () => {
 
   it('the service is looked at where its API is silent', async () => {
     expect(await remedyOf({ check: apiReachable, kind: 'refused' })).toEqual({
-      text: expect.stringMatching(/^See whether the service runs/) as string,
+      text: expect.stringMatching(/^Check whether the service runs/) as string,
       commands: [
         'systemctl status testops',
         'journalctl -u testops',
@@ -104,33 +104,37 @@ const reasons: { what: string; failed: Omit<Failed, 'check'>; says: RegExp; of?:
     failed: { kind: 'unresolved' },
     says: /^Correct the host name far\.example\.org .*or make it resolve/,
   },
-  { what: 'no route', failed: { kind: 'unrouted' }, says: /no way to far\.example\.org: network, VPN or firewall/ },
+  { what: 'no route', failed: { kind: 'unrouted' }, says: /cannot reach far\.example\.org: network, VPN or firewall/ },
   {
     what: 'a proxy of this machine',
     failed: { kind: 'proxy' },
-    says: /^Correct the proxy far\.example\.org:9999 that the environment of this command names, or have NO_PROXY/,
+    says: /^Correct the proxy far\.example\.org:9999 in the environment of this command, or name .* in NO_PROXY/,
   },
   { what: 'TLS', failed: { kind: 'tls' }, says: /certificate authority .*ca: FILE/ },
   {
     what: 'a certificate for another name',
     failed: { obstacle: { kind: 'misnamed', host: 'far.example.org', port: 9999, names: ['near.example.org'] } },
-    says: /^Have its address \(.+\) use a name that the certificate holds, or have a certificate issued that holds far\.example\.org\.$/,
+    says: /^Use a name from its certificate in the address \(.+\), or get a certificate for far\.example\.org\.$/,
   },
-  { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /did not answer in time/, more: ' --timeout 30' },
+  { what: 'a time-out', failed: { code: 'TIMED_OUT' }, says: /^It timed out\./, more: ' --timeout 30' },
   {
     what: 'a wrong password',
     failed: { code: 'UNAUTHENTICATED' },
     says: /^Correct the user or the password/,
     of: servers,
   },
-  { what: 'a server that does not serve', failed: {}, says: /there, and does not serve/, of: servers, more: ' --wait' },
+  { what: 'a server that does not serve', failed: {}, says: /there, but does not serve/, of: servers, more: ' --wait' },
   {
     what: 'something else that answers',
     failed: { code: 'UNEXPECTED_ANSWER' },
-    says: /^Correct the address|^Correct its address/,
+    says: /correct the address/,
   },
-  { what: 'a secret that is missing', failed: { code: 'SECRET_MISSING' }, says: /^Correct the configuration/ },
-  { what: 'no slot', failed: { code: 'EXHAUSTED' }, says: /takes no further connection/, of: servers },
+  {
+    what: 'a secret that is missing',
+    failed: { code: 'SECRET_MISSING' },
+    says: /^Correct what the message names, in the configuration/,
+  },
+  { what: 'no slot', failed: { code: 'EXHAUSTED' }, says: /accepts no more connections/, of: servers },
 ]
 
 describe.each(reasons)('$what', ({ failed, says, of = [...servers, apiReachable], more = '' }) => {
@@ -149,7 +153,7 @@ it.each(servers)(
     const text = async (obstacle?: Obstacle): Promise<string> =>
       (await remedyOf({ check, code: 'UNAUTHENTICATED', ...(obstacle && { obstacle }) })).text
     const note =
-      ' What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
+      ' The refused login is from the configuration. The service may use another, so no other problem is blamed on this.'
     expect(await text({ kind: 'login' })).toBe(`${await text()}${note}`)
   },
 )
@@ -182,9 +186,9 @@ it('names where the address and the credentials are kept', async () => {
 
 it.each([
   [databaseReachable, 'UNAVAILABLE', /^Correct the name of the database .*or restore it from a backup/],
-  [databaseReachable, 'FORBIDDEN', /^Let this user connect to the database/],
+  [databaseReachable, 'FORBIDDEN', /let this user connect to the database/],
   [brokerReachable, 'FORBIDDEN', /^Correct the virtual host .*add_vhost.*set_permissions/],
-  [sessionsReachable, 'UNAVAILABLE', /^Correct the number of the database/],
+  [sessionsReachable, 'UNAVAILABLE', /^Correct the database number/],
   [sessionsReachable, 'FORBIDDEN', /ACL/],
 ] as const)('$id: %s', async (check, code, says) => {
   const { text, commands } = await remedyOf({ check, code })
@@ -196,7 +200,7 @@ it.each(['UNAVAILABLE', 'FORBIDDEN', 'TIMED_OUT', 'UNEXPECTED_ANSWER'] as const)
   'a platform that cannot be asked (%s) is no service that is to be started',
   async (code) => {
     const { text, commands } = await remedyOf({ check: serviceRunning, code })
-    expect(text).toMatch(/^The platform could not be asked/)
+    expect(text).toMatch(/^The platform did not show the service/)
     expect(commands).toEqual(['systemctl status testops', 'testops-admin doctor -d prod --only service/running'])
   },
 )

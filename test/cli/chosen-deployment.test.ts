@@ -33,10 +33,10 @@ test.each([
   ['1\n', 'prod'],
   [' 2 \n', 'staging'],
   ['staging\n', 'staging'],
-  ['3\n', "CONFIGURATION | '3' is none of them | -d prod | -d staging"],
-  ['0\n', "CONFIGURATION | '0' is none of them | -d prod | -d staging"],
-  ['\n', 'CONFIGURATION | none was chosen | -d prod | -d staging'],
-  ['', 'CONFIGURATION | none was chosen | -d prod | -d staging'],
+  ['3\n', 'CONFIGURATION | `3` is not one of them | -d prod | -d staging'],
+  ['0\n', 'CONFIGURATION | `0` is not one of them | -d prod | -d staging'],
+  ['\n', 'CONFIGURATION | no deployment was chosen | -d prod | -d staging'],
+  ['', 'CONFIGURATION | no deployment was chosen | -d prod | -d staging'],
 ])('the answer %j', async (answer, chosen) => expect((await answered(answer)).chosen).toBe(chosen))
 
 test('an interruption is no answer', async () => {

@@ -37,8 +37,8 @@ describe("oclif's errors are wrong usage", () => {
   })
 
   test.each([
-    [['--onyl'], '--onyl is no flag of `tool doctor`', ['tool doctor --only', 'tool doctor --help']],
-    [['--onyl', '-z'], '--onyl, -z are no flags of `tool doctor`', ['tool doctor --only', 'tool doctor --help']],
+    [['--onyl'], 'unknown flag for `tool doctor`: --onyl', ['tool doctor --only', 'tool doctor --help']],
+    [['--onyl', '-z'], 'unknown flags for `tool doctor`: --onyl, -z', ['tool doctor --only', 'tool doctor --help']],
   ])('unknown flags: %j', (flags, message, suggestions) => {
     const error = Object.assign(new Errors.CLIError('Nonexistent flag'), {
       flags,

@@ -42,14 +42,14 @@ test.each([
   {
     where: 'a narrow terminal',
     to: { isTTY: true, columns: 40 },
-    said: 'The journal is on this machine alone:\nthe lab has none\n',
+    said: 'The journal is only on this machine: the\nlab has none\n',
   },
-  { where: 'no terminal', to: {}, said: 'The journal is on this machine alone: the lab has none\n' },
+  { where: 'no terminal', to: {}, said: 'The journal is only on this machine: the lab has none\n' },
 ])('a sentence on $where', ({ to, said }) => {
   let printed = ''
   tellLine(
     { ...to, write: (text: string) => (printed += text) },
-    'The journal is on this machine alone: the lab has none',
+    'The journal is only on this machine: the lab has none',
   )
   expect(printed).toBe(said)
 })

@@ -68,11 +68,11 @@ describe('without signing in', () => {
                      instead, so try that where it is refused
       ✖ password     the password (the file pw) ends with 1 blank (U+0020): it counts
                      as a part of the password
-      - sign-in      not tried: --sign-in tries once, and each attempt counts where
+      - sign-in      not tried: --sign-in tries once, and each attempt counts if
                      accounts get locked
 
-      Credentials: enter them anew in the integration's settings, without anything
-      unseen at their ends.
+      Credentials: enter them again in the integration's settings, without invisible
+      characters at the ends.
           testops-admin explain integrations/credentials
       "
     `)
@@ -114,7 +114,7 @@ describe('--sign-in', () => {
     const ended = await check('--url', `${url}/me`, ...user, ...trusted, '--sign-in', '--json')
     expect([ended.exitCode, ended.stderr]).toEqual([
       0,
-      `Signs in once: GET ${url}/me as bob, with the password of the file pw.\n`,
+      `Signs in once: GET ${url}/me as bob, with the password from the file pw.\n`,
     ])
     expect(stepsIn(ended).at(-1)).toBe('sign-in ok')
     expect(asked.map(({ authorization }) => authorization)).toEqual([undefined, basic('bob', 's3cret')])
@@ -309,19 +309,19 @@ describe('what is given wrongly', () => {
     [['--url', 'https://bob:s3cret@tracker.example.org'], /holds credentials; leave them out$/],
     [
       ['--url', 'https://a.example.org', '--password-from', 's3cret'],
-      /^--password-from says where it is kept, never what it is: /,
+      /^--password-from takes the place where the value is kept, not the value: /,
     ],
     [
       ['--url', 'https://a.example.org', '--user-from', '@-', '--password-from', '@-'],
-      /^standard input can be read but once$/,
+      /^standard input can be read only once$/,
     ],
     [['--url', 'https://a.example.org', '--password-from', '@nowhere'], /^nowhere cannot be read: /],
     [['--url', 'https://a.example.org', '--sign-in'], /^--sign-in needs a user and a password, or a token$/],
     [
       ['--url', 'https://a.example.org', '--user', 'bob', '--password-from', '@/dev/null', '--sign-in'],
-      /^the file \/dev\/null is empty, so nobody can sign in with it$/,
+      /^cannot sign in: the file \/dev\/null is empty$/,
     ],
-    [['--url', 'https://a.example.org', '--ca', 'pw'], /^pw holds no certificate in PEM form$/],
+    [['--url', 'https://a.example.org', '--ca', 'pw'], /^pw has no certificate in PEM form$/],
     [['--user', 'bob'], /^credentials are for one external system/],
     [
       ['--url', 'https://a.example.org', '--token-from', 'env:NOT_SET'],

@@ -99,7 +99,7 @@ test('the image is fetched before the service is stopped; undo takes back the re
   expect([await text(), stand().image, project.world.state.images?.has(legacy)]).toEqual([before, standard, true])
   const again = await repair(apply)
   expect([again.code, again.document?.applied[0]?.status, again.document?.plan?.notes.join(), stand().fetches]).toEqual(
-    [0, 'already', expect.stringContaining('is on this machine already, and is not fetched again') as string, 1],
+    [0, 'already', expect.stringContaining('is already on this machine and is not fetched again') as string, 1],
   )
 })
 

@@ -65,13 +65,13 @@ test('a lock of a container that was started again since is released, unless som
   await lockedBy(own().Config.Hostname, 10)
   own().ExecIDs = ['4f2a']
   expect(await run('unlock-changelog')).toEqual(
-    refused(/^cannot tell whether the holder is alive: \w{12} bears the name of the service's container or pod/),
+    refused(/^cannot tell whether the holder is alive: \w{12} is the service's container or pod/),
   )
   own().ExecIDs = null
   const redis = project.world.state.containers.find(({ Name }) => Name === '/redis')!
   const before = redis.HostConfig.NetworkMode
   redis.HostConfig.NetworkMode = `container:${own().Id}`
-  expect(await run('unlock-changelog')).toEqual(refused(/bears the name of the service's container or pod/))
+  expect(await run('unlock-changelog')).toEqual(refused(/is the service's container or pod/))
   redis.HostConfig.NetworkMode = before
   expect(await run('unlock-changelog')).toEqual(released)
   expect(own().State['Status']).toBe('running')
@@ -87,9 +87,9 @@ test('a lock of a container that is stopped is released, and the container is st
 test('a lock that was taken in the container after its start, and one of another container, are refused', async () => {
   await run('service', 'start')
   await lockedBy(own().Config.Hostname, 0)
-  expect(await run('unlock-changelog')).toEqual(refused(/another process may be at work on it/))
+  expect(await run('unlock-changelog')).toEqual(refused(/another process may be migrating/))
   await lockedBy('1a79b513f312', 10)
-  expect(await run('unlock-changelog')).toEqual(refused(/1a79b513f312 is none of the service's instances/))
+  expect(await run('unlock-changelog')).toEqual(refused(/1a79b513f312 is not an instance of the service/))
   expect(own().State['Status']).toBe('running')
 })
 
@@ -98,6 +98,6 @@ test('a container in the network of another has no address of its own: its sessi
   await lockedBy(own().Config.Hostname, 10)
   own().HostConfig.NetworkMode = 'service:proxy'
   expect(await run('unlock-changelog')).toEqual(
-    refused(/a session that may be the holder's is open: .*which process has it cannot be seen from here/),
+    refused(/a session that may be the holder's is open: .*cannot see from here which process has it/),
   )
 })

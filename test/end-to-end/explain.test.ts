@@ -71,7 +71,7 @@ describe('nothing', () => {
     ['no input at all', 'explain - < /dev/null'],
   ])('%s', (_, line) => {
     expect(typed(line)).toEqual({
-      stdout: 'There is no text to look for.\nAll names: testops-admin explain\n',
+      stdout: 'The text is empty.\nAll names: testops-admin explain\n',
       stderr: '',
       exitCode: 3,
     })

@@ -51,7 +51,7 @@ const refused = (said: RegExp): Ended => ({
   locked: true,
 })
 const beside =
-  /^cannot tell whether the holder is alive: testops-testops-\S+ bears the name of the service's container or pod, in which another process may be at work on it/
+  /^cannot tell whether the holder is alive: testops-testops-\S+ is the service's container or pod, where another process may be migrating/
 
 test('a lock of a pod that is gone is released while another one runs', async () => {
   await lockedBy(`${container}-7d9f8c5b6-q8zkn`, '10 minutes')

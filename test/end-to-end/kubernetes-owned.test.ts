@@ -63,7 +63,7 @@ test('a service whose pods an Argo Rollout owns is told as running, and neither 
   expect(checks.find(({ id }) => id === 'service/running')).toMatchObject({
     status: 'ok',
     detail: expect.stringContaining(
-      `Rollout \`testops\` owns ${pod}, which this program neither stops nor starts`,
+      `Rollout \`testops\` owns ${pod}: this program does not stop or start it`,
     ) as unknown,
   })
   const before = here.world.requests.length

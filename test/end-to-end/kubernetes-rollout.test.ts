@@ -144,7 +144,7 @@ test('a run that was killed is found again under another name of the deployment,
   const other = await here.run('resume', '--confirm', 'renamed')
   expect([other.exitCode, flat(other.stderr + other.stdout)]).toEqual([
     4,
-    expect.stringContaining('it was deleted and made again since'),
+    expect.stringContaining('was deleted and recreated since run'),
   ])
   edit(({ metadata }) => void (metadata.uid = uid!))
   here.world.cluster.isFrozen = false
@@ -179,7 +179,7 @@ test('a run of a former version, which did not note the workload, is found under
   expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([
     4,
     expect.stringMatching(
-      /was begun for deployment `prod` by version \S+, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, `renamed`.* --accept-risk record-differs/,
+      /was begun for deployment `prod` at the same cluster and namespace, and may belong to this one, `renamed`: version \S+ did not record what ran the service.* --accept-risk record-differs/,
     ),
   ])
   expect(deployment().spec.replicas).toBe(0)

@@ -109,7 +109,7 @@ test('queues are made durable, by a setting in the pod template', async () => {
     { 'broker/queues-durable': 'ok', 'service/running': 'ok', 'api/reachable': 'ok' },
   ])
   expect(document.plan?.notes).toContain(
-    'VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
+    'VENDOR_RABBIT_DURABLE is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
   )
   const after = (await world.vhost.manage('GET', `/api/queues/${world.vhost.vhost}`)) as {
     name: string
@@ -130,7 +130,7 @@ test('a controller that is at work refuses the plan, and its risk can be accepte
   const refused = await run('service', 'stop', '--confirm', 'prod')
   expect([refused.exitCode, flat(refused.stderr)]).toEqual([
     4,
-    expect.stringContaining('Argo CD (Application `testops`) may start the service again while it is to be stopped'),
+    expect.stringContaining('Argo CD (Application `testops`) may start the service while it should be stopped'),
   ])
   const stopped = await run('service', 'stop', '--confirm', 'prod', '--accept-risk', 'controller')
   expect(stopped.exitCode).toBe(0)
@@ -180,7 +180,7 @@ test('a service that ends again and again is one cause, in the words of the cont
   const { findings, remedy } = report.checks.find(({ id }) => id === 'service/crashes')!
   expect(findings?.map(({ message }) => message)).toEqual([
     expect.stringMatching(
-      /^testops-testops-\S+ does not stay up \(CrashLoopBackOff\), it ended with 3 at .*, started again 3 times: its JVM had no memory left$/,
+      /^testops-testops-\S+ does not stay up \(CrashLoopBackOff\), it ended with 3 at .*, restarted 3 times: its JVM had no memory left$/,
     ),
   ])
   expect(findings?.[0]?.evidence).toContain('Terminating due to java.lang.OutOfMemoryError: Java heap space')
@@ -333,7 +333,7 @@ test('a right that is missing is named: its check is unknown, and no repair begi
   expect([ended.exitCode, flat(ended.stdout)]).toEqual([
     69,
     expect.stringMatching(
-      /^Failed: nothing was changed\. Run \S+\. Error: user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of the cluster of context `test` Try: kubectl --context test auth can-i patch /,
+      /^Failed: nothing changed\. Run \S+\. Error: user tester may not patch deployments\/scale `testops-testops` in namespace `testops` of the cluster of context `test` Try: kubectl --context test auth can-i patch /,
     ) as string,
   ])
   expect(

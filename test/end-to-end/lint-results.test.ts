@@ -93,22 +93,22 @@ describe('wrong usage is told with what is right', () => {
   test.each<[words: string[], message: string, next: string]>([
     [
       [],
-      'name the results directory: the one that the tests write their `*-result.json` to',
+      'name the results directory, where the tests write their `*-result.json` files',
       'testops-admin lint-results build/results',
     ],
     [
       ['r', '--rule', 'bad-jsn=off'],
-      '--rule: there is no rule `bad-jsn`; did you mean `bad-json`?',
+      '--rule: unknown rule `bad-jsn`; did you mean `bad-json`?',
       "testops-admin lint-results --rule ID='off|warning|error'",
     ],
     [
       ['r', '--rule', 'bad-json=of'],
-      '--rule bad-json=of: a rule is judged as off, warning or error; did you mean `off`?',
+      '--rule bad-json=of: the level must be off, warning or error; did you mean `off`?',
       "testops-admin lint-results --rule bad-json='off|warning|error'",
     ],
     [
       ['r', '--rule', 'bad-json'],
-      '--rule bad-json: how is it to be judged?',
+      '--rule bad-json: the level is missing',
       "testops-admin lint-results --rule bad-json='off|warning|error'",
     ],
     [
@@ -116,20 +116,20 @@ describe('wrong usage is told with what is right', () => {
       '--max-warnings: expected an integer greater than or equal to 0 but received: -1',
       'testops-admin lint-results --help',
     ],
-    [['r', '--bogus'], '--bogus is no flag of `testops-admin lint-results`', 'testops-admin lint-results --help'],
+    [['r', '--bogus'], 'unknown flag for `testops-admin lint-results`: --bogus', 'testops-admin lint-results --help'],
     [
       ['r', '--fix'],
-      '--fix never changes the directory itself: --output says where the mended copy is to be written',
+      '--fix needs --output: it writes a corrected copy there, and never changes the directory itself',
       'testops-admin lint-results r --fix --output r-mended',
     ],
     [
       ['r', '--output', 'to'],
-      '--output is where --fix writes its mended copy, and --fix is not there',
+      '--output needs --fix, which writes a corrected copy there',
       'testops-admin lint-results --fix --output to',
     ],
     [
       ['r', 's', '--fix', '--output', 'to'],
-      '--fix mends one directory at a time',
+      '--fix takes one directory at a time',
       'testops-admin lint-results r --fix --output r-mended',
     ],
     [['r', '--settings', 'none.yaml'], 'cannot read the settings none.yaml: there is no such file', 'ls -l none.yaml'],

@@ -6,7 +6,7 @@ import { onTerminal } from '../support/terminal.ts'
 import type { Shown, Terminal } from '../support/terminal.ts'
 
 const values = 'version: 527u01\nimage:\n  imageName: testops\n'
-const question = /to go on: /
+const question = /to confirm: /
 const edit = 'testops-admin use-legacy-image --values values.yaml'
 
 let folder: string
@@ -42,7 +42,7 @@ test('after Ctrl-Z and fg the question can still be answered', async () => {
   const { exitCode, text } = await type(`set -m; ${edit}; echo stopped; fg`, {
     answers: [
       [question, '\u001A'],
-      [/stopped[^]*to go on: /, 'values.yaml\r'],
+      [/stopped[^]*to confirm: /, 'values.yaml\r'],
     ],
   })
   expect(text).toMatch(/stopped[^]*Done\./)

@@ -86,7 +86,7 @@ describe('wrong usage: one clear line, what to type next, and 64', () => {
     ['docter', '`docter` is not a command of testops-admin', 'testops-admin doctor'],
     ['zebra --help', '`zebra` is not a command of testops-admin', 'testops-admin --help'],
     ['-d prod doctor', 'flags come after the command: testops-admin COMMAND -d', 'testops-admin --help'],
-    ['doctor --onyl broker', '--onyl is no flag of `testops-admin doctor`', 'testops-admin doctor --only'],
+    ['doctor --onyl broker', 'unknown flag for `testops-admin doctor`: --onyl', 'testops-admin doctor --only'],
     ['doctor broker', '`testops-admin doctor` takes no argument: broker', 'testops-admin doctor --help'],
     [
       'doctor --format tabel',

@@ -46,7 +46,7 @@ test('an undo that is refused leaves the run as it stood', async () => {
     4,
     {
       code: 'REFUSED',
-      message: 'the lock is put back only while the service is stopped: it may be at work under it',
+      message: 'cannot restore the lock while the service runs: it may be working under that lock',
       suggestions: ['# stop the service'],
     },
   ])

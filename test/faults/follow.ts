@@ -15,7 +15,7 @@ const nextLine = /^Next: (.+)$/m
 const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
 const waiting = /^testops-admin doctor .* {3}# again when the migration or repair has finished$/
 /** The name of the deployment, where it is asked for. */
-const confirming: readonly Answer[] = [[/to go on: /, 'lab\r']]
+const confirming: readonly Answer[] = [[/to confirm: /, 'lab\r']]
 
 /**
  * Types what `Next:` says, as it is printed, on a terminal, until doctor finds nothing or a step is left to do by hand,

@@ -138,7 +138,7 @@ test('it goes with the lab', async () => {
   expect(document.checks[0]).toMatchObject({
     status: 'ok',
     detail: expect.stringMatching(
-      /^http:\S+\/login\/system is let through: 3 requests.*the built-in administrator signs in there$/,
+      /^the proxy lets http:\S+\/login\/system through: 3 requests.*the built-in administrator signs in there$/,
     ) as unknown,
   })
   const { document: down } = await lab.json<LabDownDocument>('lab', 'down')

@@ -27,24 +27,24 @@ function shown(...machines: JudgedMachine[]): string {
 test('a line for each machine, then what to do', () => {
   expect(shown(fit, short, other, dark)).toBe(`✔ node-1: x86-64-v4
 ✖ node-2: x86-64-v2, without avx, avx2; a virtual machine (QEMU)
-? node-3: aarch64, to which x86-64 levels do not apply
-? node-4: its processor is not known
+? node-3: aarch64: x86-64 levels do not apply
+? node-4: processor unknown
 
-From build 526u03 on, image testops needs x86-64-v3.
+Since build 526u03, image testops needs x86-64-v3.
 
-Where the host's processor has x86-64-v3, give it to the virtual machine: in
-Proxmox and QEMU \`cpu: host\` or \`x86-64-v3\`, in VMware a newer EVC level; it
-counts once the machine was powered off and on.
+If the host's processor has x86-64-v3, give it to the virtual machine: in
+Proxmox and QEMU \`cpu: host\` or \`x86-64-v3\`, in VMware a newer EVC level. Then
+power the machine off and on.
 
-Else use image testops-legacy, which is there from build 527u01 on:
-testops-admin explain service/cpu-level
+Or use image testops-legacy, available since build 527u01: testops-admin explain
+service/cpu-level
 `)
 })
 
 test('each reason why a processor could not be read has a line of its own', () => {
   const reason =
     'user tester may not create pods/exec `testops-5dvgm` in namespace `testops` of the cluster of context `test`\na pod would have to be made there'
-  expect(shown({ ...dark, reason }, fit)).toBe(`? node-4: its processor is not known
+  expect(shown({ ...dark, reason }, fit)).toBe(`? node-4: processor unknown
     - user tester may not create pods/exec \`testops-5dvgm\` in namespace
       \`testops\` of the cluster of context \`test\`
     - a pod would have to be made there

@@ -51,6 +51,6 @@ test('of a pasted text only its beginning is repeated, without tokens and passwo
 test('a text of several lines moves nothing on the screen where it is not known', () => {
   const query = 'zebra\n\u001b[2Jtapir\t\u202eokapi'
   expect(explainText(explainDocument(query, search(query)), plainScreen)).toMatch(
-    /^Nothing is known of `zebra ⏎ \\x1b\[2Jtapir \\u202eokapi`; [^\u001b]*$/,
+    /^No entry matches `zebra ⏎ \\x1b\[2Jtapir \\u202eokapi`; [^\u001b]*$/,
   )
 })

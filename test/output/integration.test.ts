@@ -50,11 +50,11 @@ test('a line for each step, what to type of those that are not fine, then what f
 ✖ password     ends with 1 blank
 - sign-in      not tried
 
-Credentials: enter them anew in the integration's settings, without anything
-unseen at their ends.
+Credentials: enter them again in the integration's settings, without invisible
+characters at the ends.
     testops-admin explain integrations/credentials
-Connectivity: what stands in the way is name, network, proxy or certificate, not
-the credentials.
+Connectivity: the problem is the name, network, proxy or certificate, not the
+credentials.
     testops-admin explain integrations/reachable
 
 https://tracker.example.org/rest (from the log)

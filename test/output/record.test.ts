@@ -38,7 +38,7 @@ describe('a record of another machine is shown whole', () => {
       lacks: ['open-session' as const, 'another-host' as const],
     }
     expect(recordText(history('unlock-changelog', { steps: [step(release)] }), plainScreen)).toContain(
-      'passes over the risk unproven-holder, for open-session, another-host',
+      'accepts the risk unproven-holder, for open-session, another-host',
     )
   })
 

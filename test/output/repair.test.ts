@@ -80,10 +80,10 @@ test('each step is told as it begins and ends, with what it took before', () => 
     '  1/3  stop the service (about 12 s)',
     '  1/3  done after N s',
     '  2/3  release the lock',
-    '  2/3  was so already',
+    '  2/3  already done',
     '  3/3  start the service',
     '  3/3  failed after N s',
-    '  2/3  taking back: release the lock',
+    '  2/3  undoing: release the lock',
     '  2/3  undone after N s',
   ])
 })

@@ -80,7 +80,7 @@ export const documents: Readonly<Record<string, RepairDocument>> = {
   }),
   'not-confirmed': documentOf(planOf(), {
     outcome: 'refused',
-    error: { ...error, message: 'that is not `prod`: nothing was changed' },
+    error: { ...error, message: 'Nothing changed: that is not `prod`' },
   }),
   'interrupted-before': documentOf(planOf(), {
     outcome: 'interrupted',

@@ -39,7 +39,7 @@ test.each([
       image: { ...up.image, tag: null },
     },
     exitCode: 1,
-    text: '✖ service of prod: failed, and is about to be started again: exit status 1\\x1b[2J\n  declared: testops, build 527u01 (testops-admin.yaml)\n',
+    text: '✖ service of prod: failed, about to be restarted: exit status 1\\x1b[2J\n  declared: testops, build 527u01 (testops-admin.yaml)\n',
   },
   {
     document: {

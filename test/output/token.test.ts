@@ -20,13 +20,13 @@ const tokens = [
     what: 'no more',
     token: { token: new Secret('eyJ.a.b'), expiresInSeconds: 0, expiresAt },
     document: { schemaVersion: 1, accessToken: 'eyJ.a.b', expiresAt: '2026-11-21T23:35:12.345Z', expiresInSeconds: 0 },
-    says: 'This token has ended already, by what the service says of it: most likely it is refused.',
+    says: 'The service says that this token has already expired: it will most likely be refused.',
   },
   {
     what: 'nobody knows how long',
     token: { token: new Secret('opaque'), expiresInSeconds: null, expiresAt: null },
     document: { schemaVersion: 1, accessToken: 'opaque', expiresAt: null, expiresInSeconds: null },
-    says: 'The service does not say how long this token lives.',
+    says: 'The service does not say how long this token is valid.',
   },
 ]
 

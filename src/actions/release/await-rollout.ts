@@ -29,7 +29,7 @@ export const awaitRollout: ActionHandler<'await-rollout'> = {
 export async function untilUp(workshop: Workshop): Promise<void> {
   const { patienceMs, signal, progress } = workshop
   const end = performance.now() + patienceMs
-  progress('waiting until what runs is new, and answers')
+  progress('waiting until all pods are new and the service answers')
   const refuseUnseen = unseenWatch(patienceMs, 'the service runs, and all of its pods are new')
   for (;;) {
     const status = await statusOf(workshop)
@@ -57,7 +57,7 @@ function isNew({ state, isRollingOut }: ServiceStatus): boolean {
 
 function notUp(status: ServiceStatus, patienceMs: number): AdminError {
   const { detail, evidence = [] } = status
-  const what = isNew(status) ? 'the service runs, and does not answer' : 'the service is not up'
+  const what = isNew(status) ? 'the service runs but does not answer' : 'the service is not up'
   const isCommand = (line: string): line is ShellCommand => line.startsWith('kubectl ')
   const said = [detail, ...evidence.filter((line) => !isCommand(line))].join('; ')
   return new AdminError('TIMED_OUT', `${what} within ${span(patienceMs)}: ${said}`, [

@@ -116,9 +116,9 @@ function isSameChart({ chart: one }: ReleaseRevision, { chart: other }: ReleaseR
 function changed({ latest: { revision, status, updatedAt }, former }: Standing, release: ReleaseSource): AdminError {
   const why =
     former === null
-      ? 'what it was when the plan was made is not on record any more'
+      ? 'its revision at that time is no longer on record'
       : `it is at revision ${revision}, ${status}, of ${updatedAt}, with another chart or other values`
-  return new AdminError('REFUSED', `${release.target} has been changed by somebody else since: ${why}`, [
+  return new AdminError('REFUSED', `somebody else has changed ${release.target} since the plan was made: ${why}`, [
     release.helm('history'),
   ])
 }
@@ -126,11 +126,11 @@ function changed({ latest: { revision, status, updatedAt }, former }: Standing, 
 function busy({ latest: { revision, status, updatedAt } }: Standing, release: ReleaseSource): AdminError {
   return new AdminError(
     'BUSY',
-    `another helm is at work on ${release.target}: revision ${revision} is ${status} since ${updatedAt}`,
+    `another helm is working on ${release.target}: revision ${revision} has been ${status} since ${updatedAt}`,
     [
       release.helm('history'),
       'testops-admin resume -d {deployment}   # once it has ended',
-      command`${nested(release.helm('rollback'))}   # only where no helm is at work any more: goes back to the revision before`,
+      command`${nested(release.helm('rollback'))}   # only if no helm is still running: goes back to the revision before`,
     ],
   )
 }

@@ -58,10 +58,10 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     const { latest } = standing
     throw new AdminError(
       'REFUSED',
-      `${release.target} is at revision ${latest.revision} by now, with another chart or other values than this run left: what came after it would be lost`,
+      `${release.target} is now at revision ${latest.revision}, with another chart or other values than this run left. Undo would lose what came after it`,
       [
         release.helm('history'),
-        command`${nested(release.helm('rollback', String(action.revision)))}   # takes back what came after it, too`,
+        command`${nested(release.helm('rollback', String(action.revision)))}   # also reverts what came after it`,
       ],
     )
   },
@@ -92,8 +92,8 @@ async function refuseOtherFiles(action: Upgrade, former: ReleaseRevision, { open
   const others = paths.filter((path) => !isWithin([path], action)).map((path) => path.join('.'))
   const what =
     others.length > 0
-      ? `the files would change ${others.slice(0, 5).join(', ')} too`
-      : 'the files or the chart are others than when the plan was made'
+      ? `the files would also change ${others.slice(0, 5).join(', ')}`
+      : 'the files or the chart have changed since the plan was made'
   throw new AdminError('REFUSED', `${release.target} was not upgraded: ${what}`, [
     'testops-admin history -d {deployment}',
   ])

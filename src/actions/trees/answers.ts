@@ -121,7 +121,7 @@ export function leftOf(
 
 /** killed between what it put on record and the call, it was asked for less often than that */
 const unanswered =
-  'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+  'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
 
 /** How it stands, for the report. */
 export function accountOf(items: readonly MigrationItem[], notes: readonly string[]): TreeAccount {

@@ -18,7 +18,7 @@ const mostNamed = 5
 /** one run makes a job a tree at most, as far as that shows */
 const mostJobs = 500_000
 const away: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED'])
-const goesOn = 'the calls are accepted, and the service goes on with the work'
+const goesOn = 'the service accepted the calls and continues the work'
 const judge = 'testops-admin doctor -d {deployment} --only trees/migrated'
 
 /** Looks only. Which job is whose is not documented, so all that are newer count. */
@@ -35,7 +35,7 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
     // one at all
     let isThorough = false
     let over: readonly MigrationJob[]
-    progress('waiting until the service has no migration in work')
+    progress('waiting until the service has finished its migrations')
     for (;;) {
       const look: Look = await lookAt(api, newestJob, isThorough).catch(awayUntil(end))
       if ('unseen' in look) throw unseen(look.unseen)
@@ -55,7 +55,7 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
       if (signal.aborted)
         throw new AdminError(
           'INTERRUPTED',
-          'interrupted while waiting for the migration jobs: the service goes on with them',
+          'interrupted while waiting for the migration jobs: the service continues them',
         )
       if (working && working.length > 0 && performance.now() > end) throw unfinished(working, patienceMs)
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
@@ -96,7 +96,7 @@ async function lookAt(api: ApiSource, newestJob: number, isThorough: boolean): P
       newerThan: newestJob,
       atMost: mostJobs,
     })
-    return found ? { jobs: found.jobs } : { unseen: 'the service does not list its migration jobs any more' }
+    return found ? { jobs: found.jobs } : { unseen: 'the service no longer lists its migration jobs' }
   } catch (error) {
     if (error instanceof AdminError && error.code === 'FORBIDDEN')
       return { unseen: "the service does not show its migration jobs to this API token's user" }
@@ -113,17 +113,17 @@ function awayUntil(end: number): (error: unknown) => Look {
 }
 
 function unseen(why: string): AdminError {
-  return new AdminError('INTERRUPTED', `${why}: whether they are over is not known; ${goesOn}`, [judge])
+  return new AdminError('INTERRUPTED', `${why}: cannot tell whether they are over. But ${goesOn}`, [judge])
 }
 
 function unfinished(working: readonly MigrationJob[], patienceMs: number): AdminError {
   const jobs = counted(working.length, 'migration job')
   const strange = [...new Set(working.map(({ status }) => status))].filter((status) => status !== workingState)
-  const states = strange.length === 0 ? '' : ` (in a state that is not documented: ${strange.join(', ')})`
+  const states = strange.length === 0 ? '' : ` (in an undocumented state: ${strange.join(', ')})`
   const are = working.length === 1 ? 'is' : 'are'
   return new AdminError(
     'INTERRUPTED',
-    `${jobs}${states} ${are} not over after ${Math.round(patienceMs / 1000)} s: ${goesOn}`,
+    `${jobs}${states} ${are} not finished after ${Math.round(patienceMs / 1000)} s: ${goesOn}`,
     [judge],
   )
 }

@@ -37,7 +37,7 @@ export const migrateTrees: ActionHandler<'migrate-trees'> = {
 async function controlOf({ api }: Migrate, { control }: Workshop): Promise<ApiControl> {
   const found = await control.api()
   if (found.target === api) return found
-  throw new AdminError('REFUSED', `the plan was made for ${api}, and the deployment's address is ${found.target} now`)
+  throw new AdminError('REFUSED', `the plan was made for ${api}, but the deployment's address is now ${found.target}`)
 }
 
 /** what a line can hold for people */

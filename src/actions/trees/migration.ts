@@ -125,12 +125,17 @@ function failureOf(
   of: Migrate['items'][number],
 ): Failure {
   if (status === 'unknown')
-    return { item, status: httpStatus, message: `${message}: whether the service took it is not known`, unknown: true }
+    return {
+      item,
+      status: httpStatus,
+      message: `${message}. Cannot tell whether the service accepted it`,
+      unknown: true,
+    }
   if (httpStatus === 403)
     return {
       item,
       status: httpStatus,
-      message: `${message}; it takes the project role \`${roles.projectOwner}\` or the global role \`${roles.administrator}\``,
+      message: `${message}; this needs the project role \`${roles.projectOwner}\` or the global role \`${roles.administrator}\``,
     }
   if (httpStatus === 404) return { item, status: httpStatus, message: `there is no ${missingIn(of)}: ${message}` }
   return { item, status: httpStatus, message }

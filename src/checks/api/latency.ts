@@ -11,7 +11,7 @@ const warningMs = 1000
 
 export const apiLatency = defineCheck({
   id: 'api/latency',
-  title: "service's API answers at once",
+  title: "service's API answers quickly",
   reads: ['api'],
   wants: ['database'],
   async run({ api, database }): Promise<Outcome> {
@@ -20,9 +20,9 @@ export const apiLatency = defineCheck({
     if (median === undefined)
       return {
         status: 'skipped',
-        reason: `no call was timed: what answers GET ${api.target}/api/management/health does not answer as the service does`,
+        reason: `no call was timed: the answer to GET ${api.target}/api/management/health is not the service's`,
       }
-    const figures = `a small call takes ${span(median)} in the middle of ${times.length} (${span(times[0]!)} to ${span(times.at(-1)!)})`
+    const figures = `a small call takes ${span(median)} (median of ${times.length}, ${span(times[0]!)} to ${span(times.at(-1)!)})`
     if (median <= warningMs) return { status: 'ok', detail: figures }
     const evidence = [
       curl(api.target, '/api/management/health', "-s -o /dev/null -w '%{time_total}\\n'"),
@@ -37,7 +37,7 @@ export const apiLatency = defineCheck({
       severity: 'warning',
       findings: [{ message: `${api.target} is slow: ${figures}`, evidence }],
       remedy: {
-        text: 'Look at the load of the service and of its database, and at what lies between here and there.',
+        text: 'Check the load of the service and of its database, and the network between this machine and them.',
         commands: [...(main ? [psql(main.target, user ?? null, longest)] : []), '{logs}'],
       },
     }

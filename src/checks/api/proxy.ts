@@ -25,13 +25,13 @@ const cuts = [
     ...tooLate,
     least: 3,
     message: 'cut off while the service still worked on them',
-    remedy: `Let the proxy wait longer for an answer (nginx: ${tooLate.setting}, ${tooLate.usual} unless set), and see why these take so long.`,
+    remedy: `Let the proxy wait longer for an answer (nginx: ${tooLate.setting}, ${tooLate.usual} unless set), and find out why these requests take so long.`,
   },
   {
     ...unusable,
     least: 3,
-    message: 'answered by the proxy, which could not use what came from the service',
-    remedy: `Read the proxy's own error log for the reason: the service closes connections earlier than the proxy expects, or the head of its answer is larger than the proxy takes (nginx: ${unusable.setting}).`,
+    message: 'the proxy could not use what the service answered',
+    remedy: `Read the proxy's error log for the reason. Either the service closes connections too early for the proxy, or the head of its answer is too large (nginx: ${unusable.setting}).`,
   },
 ] as const
 
@@ -56,14 +56,14 @@ export const apiProxy = defineCheck({
     const settings = cutAway.map(({ cut }) => cut.setting).join('|')
     const raise =
       limits.length > 0
-        ? ['Let larger and slower requests through, there and in the values that it is made from.']
+        ? ['Let larger and slower requests through, there and in the values that it comes from.']
         : cutAway.map(({ cut }) => cut.remedy)
     return {
       status: 'problem',
       severity: 'warning',
       findings: [first, ...others],
       remedy: {
-        text: `${raise.join(' ')} Results that are uploaded go missing otherwise. Routers and firewalls have such limits too.`,
+        text: `${raise.join(' ')} Otherwise uploaded results go missing. Routers and firewalls have such limits too.`,
         commands: [
           ...(limits.length > 0 ? changes : [command`sudo nginx -T | grep -nE ${settings}   # where the proxy runs`]),
           'testops-admin doctor -d {deployment} --only api/proxy',
@@ -85,7 +85,7 @@ async function cutsIn(
     const those = requests.filter(({ status }) => status === cut.status)
     return those.length >= cut.least ? [{ cut, finding: findingFor(those, cut, day, log) }] : []
   })
-  return { found, detail: `none of ${counted(requests.length, 'request')} in ${day.where} was cut by it` }
+  return { found, detail: `the proxy cut none of ${counted(requests.length, 'request')} in ${day.where}` }
 }
 
 function findingFor(

@@ -8,7 +8,7 @@ import { unopened } from '../support/unopened.ts'
 
 const kept = `\`url\` in the configuration, else ${settingNames({ prefix: '…', package: '…' }).endpoint} in {settings}`
 const look: Pick<Remedy, 'text' | 'commands'> = {
-  text: 'See whether the service runs and what its log says last; a reverse proxy in front of it may be down too.',
+  text: 'Check whether the service runs and what its log says last. A reverse proxy in front of it may also be down.',
   commands: ['{status}', '{logs}'],
 }
 
@@ -37,11 +37,11 @@ export const apiReachable = defineCheck({
     if (found?.isService)
       return {
         status: 'ok',
-        detail: `${api.target} answers: ${found.shown}; its health is not shown to this machine (${said})`,
+        detail: `${api.target} answers: ${found.shown}; this machine may not see its health (${said})`,
       }
     const message = isOther
-      ? `${api.target} answers, but not as the service does: ${said}; is this its address?`
-      : `${api.target} answers, and is not well: ${said}`
+      ? `${api.target} answers, but not like the service: ${said}; is this the right address?`
+      : `${api.target} answers, but is unhealthy: ${said}`
     const again = 'testops-admin doctor -d {deployment} --only api/reachable'
     return {
       status: 'problem',
@@ -51,11 +51,11 @@ export const apiReachable = defineCheck({
       ],
       remedy: isOther
         ? {
-            text: `Correct its address (${kept}), or look at the proxy that answers there.${pathHint(api.target)}`,
+            text: `Correct the address (${kept}), or check the proxy that answers there.${pathHint(api.target)}`,
             commands: [curl(api.target, '/api/management/health'), editConfiguration(deployment), again],
           }
         : {
-            text: "Look at the other problems first; where there are none, the service's log says more.",
+            text: "Solve the other problems first. If there are none, read the service's log.",
             commands: ['{logs}', '{status}', again],
           },
     }

@@ -20,7 +20,7 @@ export const apiRoles = defineCheck({
     if (found === null)
       return {
         status: 'skipped',
-        reason: `what ${api.target}/api/uaa/me answers shows no global role in a form that is known; the migration of trees takes ${needed}`,
+        reason: `cannot find a global role in the answer of ${api.target}/api/uaa/me; the migration of trees needs ${needed}`,
       }
     const name = nameOf(user)
     const shown = `${name ?? 'the user'} has ${found.join(', ')}`
@@ -28,12 +28,12 @@ export const apiRoles = defineCheck({
     const image = had(service) && (await tolerant(had(service)!.image()))
     const declared = image?.build ?? image?.tag ?? null
     const build = declared === null ? null : parseBuild(declared)
-    const only = `${shown}, which is not the global role \`${roles.administrator}\``
+    const only = `${shown}, but not the global role \`${roles.administrator}\``
     if (!build || !migratesTrees(build)) {
-      const versions = `versions ${treeMigration.first} to ${treeMigration.last} do`
+      const versions = `versions ${treeMigration.first} to ${treeMigration.last}`
       return {
         status: 'skipped',
-        reason: `${only}; ${build ? `build ${build.label} moves no trees: ${versions}` : `whether trees are to be migrated is not known: ${versions}`}`,
+        reason: `${only}; ${build ? `build ${build.label} moves no trees: ${versions} do` : `the build is unknown: ${versions} move their trees`}`,
       }
     }
     return {
@@ -46,7 +46,7 @@ export const apiRoles = defineCheck({
         },
       ],
       remedy: {
-        text: `Have the API token made by a user who has ${needed}, and put it where the configuration's \`apiToken\` points to; or migrate only the trees of projects that this user owns.`,
+        text: `Create the API token as a user who has ${needed}, and put it where \`apiToken\` in the configuration points. Or migrate only the trees of projects that this user owns.`,
         commands: [
           enterSecret('apiToken', deployment),
           byHand('api/roles'),

@@ -18,16 +18,16 @@ const { loginPage, signIn } = webSession
  */
 export const apiSystemLogin = defineCheck({
   id: 'api/system-login',
-  title: 'built-in administrator has a page to sign in at',
+  title: 'built-in administrator has a sign-in page',
   reads: [],
   wants: ['api', 'accessLog'],
   async run({ api, accessLog }): Promise<Outcome> {
     const base = had(api)?.target ?? null
     const page = base === null ? `${loginPage} of the web interface` : `${base}${loginPage}`
-    const rule = `where an identity provider (LDAP, SAML 2.0, OpenID Connect) is the main way to sign in, the built-in administrator signs in at ${page}`
+    const rule = `if an identity provider (LDAP, SAML 2.0, OpenID Connect) is the main way to sign in, the built-in administrator signs in at ${page}`
     const skipped = (why: string): Outcome => ({
       status: 'skipped',
-      reason: `${rule}; whether that page is let through is not seen: ${why}`,
+      reason: `${rule}; cannot tell whether the proxy lets that page through: ${why}`,
     })
     if (accessLog instanceof AdminError) {
       if (notConfigured(accessLog)) return skipped(accessLog.message)
@@ -40,22 +40,22 @@ export const apiSystemLogin = defineCheck({
     if (reached.length > 0)
       return {
         status: 'ok',
-        detail: `${page} is let through: ${over(reached, 'request')}; ${rule.replace(` at ${page}`, ' there')}`,
+        detail: `the proxy lets ${page} through: ${over(reached, 'request')}; ${rule.replace(` at ${page}`, ' there')}`,
       }
     const refused = views.filter(isRefused)
     const last = refused.at(-1)
-    if (!last) return skipped(`nobody has asked for it in ${day.where}`)
+    if (!last) return skipped(`nobody opened it in ${day.where}`)
     return {
       status: 'problem',
       severity: 'warning',
       findings: [
         {
-          message: `${page} is not let through: ${over(refused, 'request')}, all sent elsewhere or refused (${last.status}, ${senderOf(last)})`,
+          message: `the proxy does not let ${page} through: ${over(refused, 'request')}, all redirected or refused (${last.status}, ${senderOf(last)})`,
           evidence: inAccessLog(accessLog, day, `GET.*[^i]${loginPage}`, isView, refused),
         },
       ],
       remedy: {
-        text: `Let the proxy pass ${loginPage} and ${signIn} to the service, and not to the identity provider: the built-in administrator is a local account, which signs in there alone.`,
+        text: `Let the proxy pass ${loginPage} and ${signIn} to the service, not to the identity provider. The built-in administrator is a local account and can only sign in there.`,
         commands: [
           command`sudo nginx -T | grep -nE -A5 ${`location.*${loginPage.split('/')[1]!}`}   # where the proxy runs`,
           ...(base === null ? [] : [curl(base, loginPage, '-sI')]),

@@ -38,7 +38,7 @@ export const apiTokenLifetime = defineCheck({
         severity: 'warning',
         findings: [{ message, evidence }],
         remedy: {
-          text: `Set ${name} to the life that is meant, in seconds: the service is restarted with it.`,
+          text: `Set ${name} to the lifetime that you want, in seconds. This restarts the service.`,
           commands: [
             command`testops-admin set-env -d {deployment} --token-lifetime ${settingDefaults.tokenValiditySeconds}`,
             byHand('api/token-lifetime'),
@@ -49,13 +49,13 @@ export const apiTokenLifetime = defineCheck({
     }
     if (Math.abs(life.seconds - wanted) <= life.toleranceSeconds)
       return { status: 'ok', detail: `${life.seconds} s, as set` }
-    const message = `Bearer tokens live for ${life.seconds} s, the settings say ${wanted} s: the service runs with other settings than it would start with`
+    const message = `Bearer tokens live for ${life.seconds} s, but the settings say ${wanted} s: the service runs with other settings than it would start with`
     return {
       status: 'problem',
       severity: 'warning',
       findings: [{ message, evidence }],
       remedy: {
-        text: `Where ${wanted} s are meant, restart the service: it reads its settings at its start. Else set ${name} to what is meant, which restarts it, too.`,
+        text: `If ${wanted} s is right, restart the service: it reads its settings when it starts. If not, set ${name} to the right lifetime, which also restarts it.`,
         commands: [
           'testops-admin service restart -d {deployment}',
           'testops-admin set-env -d {deployment} --token-lifetime SECONDS',

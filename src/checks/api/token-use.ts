@@ -43,7 +43,7 @@ export const apiTokenUse = defineCheck({
         severity: 'warning',
         findings: [first, ...others],
         remedy: {
-          text: `Have these programs exchange the API token for a Bearer token, send that one on each call, and exchange again only before it ends (after ${span(settingDefaults.tokenValiditySeconds * 1000)} unless set otherwise). Calls with the API token itself can overload the service.`,
+          text: `Make these programs exchange the API token for a Bearer token and send that on each call. They need a new one only before it expires (after ${span(settingDefaults.tokenValiditySeconds * 1000)} unless set otherwise). Calls with the API token itself can overload the service.`,
           commands: [
             ...(service ? [exchangeOn(service.target, [...direct, ...storms][0]![0]!.client)] : []),
             'testops-admin token -d {deployment}   # prints a Bearer token for a script',
@@ -120,8 +120,8 @@ function unrecorded(requests: readonly LoggedRequest[], { target }: AccessLogSou
   const named = without.map(
     (same) => `${senderOf(same[0]!)} (${counted(same.length, 'call')} in ${span(lasted(same))})`,
   )
-  const hint = named.length === 0 ? '' : `; without an exchange that shows there: ${listed(named, 3)}`
-  return `${target} does not record the scheme of the Authorization header, which alone tells (testops-admin explain api/token-use says how it does)${hint}`
+  const hint = named.length === 0 ? '' : `; it shows no exchange by ${listed(named, 3)}`
+  return `cannot tell: ${target} does not record the scheme of the Authorization header (testops-admin explain api/token-use shows how to record it)${hint}`
 }
 
 function lasted(requests: readonly LoggedRequest[]): number {

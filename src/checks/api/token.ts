@@ -19,7 +19,7 @@ export const apiToken = defineCheck({
         severity: 'error',
         findings: [{ message: exchanged.message, evidence: [exchange] }],
         remedy: {
-          text: "Create a new API token in the user menu of the web interface and put it where the configuration's `apiToken` points to. Where another service answers at that address, correct `url`.",
+          text: 'Create a new API token in the user menu of the web interface and put it where `apiToken` in the configuration points. If another service answers at that address, correct `url`.',
           commands: [enterSecret('apiToken', deployment), 'testops-admin doctor -d {deployment} --only api/token'],
         },
       }
@@ -31,7 +31,7 @@ export const apiToken = defineCheck({
         severity: 'error',
         findings: [{ message: used.message, evidence: [exchange, curlAsUser(api.target, '/api/uaa/me')] }],
         remedy: {
-          text: 'The service exchanges the API token, and does not accept the Bearer token that it gives: see whether its clock is right, then what its log says.',
+          text: 'The service exchanges the API token, but rejects the Bearer token that it gives out. Check its clock, then its log.',
           commands: [curl(api.target, '/api/management/health', '-sI'), '{logs}'],
         },
       }

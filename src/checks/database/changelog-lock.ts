@@ -65,16 +65,16 @@ function restore(
   return {
     text: found
       ? restoreText
-      : 'See where the service looks for its lock: the schemas in SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA, and currentSchema in SPRING_DATASOURCE_URL. The table stays where it is: another program may use it.',
+      : 'Find out where the service looks for its lock: in SPRING_LIQUIBASE_LIQUIBASE_SCHEMA, SPRING_LIQUIBASE_DEFAULT_SCHEMA, or currentSchema in SPRING_DATASOURCE_URL. Leave the table where it is: another program may use it.',
     commands: [...byRepair, ...(found ? [] : [settingsToCompare(service)]), byHand('database/changelog-lock')],
   }
 }
 
 function keepOne(target: string, user: string | null, own: LockTableName): Remedy {
   return {
-    text: 'Stop the service, leave one row with id 1, and give the table its primary key back. By hand: which row goes is yours to say.',
+    text: 'Do this by hand, since you must choose which row stays. Stop the service, leave one row with id 1, and restore the primary key.',
     commands: [...leaveOne(target, user, own), byHand('database/changelog-lock')],
-    risk: 'a row that is held may be a migration at work: see to it that its holder has ended',
+    risk: 'A held row may belong to a running migration: make sure that its holder has ended.',
   }
 }
 
@@ -172,7 +172,7 @@ async function judge(
   const blocked = situation.waits
     ? 'the service waits for it and cannot start'
     : 'with a change pending, the service cannot start until it is released'
-  const consequence = around.up ? 'the service works, and will not get past its next migration' : blocked
+  const consequence = around.up ? 'the service works, but cannot get past its next migration' : blocked
   const message = [`${holder} holds the change-log lock${since}; ${verdict}; ${consequence}`, ...odd].join('. ')
   const user = await userOf(database)
   const evidence = [
@@ -212,7 +212,7 @@ async function heldElsewhere(
   if (!first) return null
   const shown = dead.map(({ row, ...table }) => `${nameOf(table)} (held by ${holderText(row.lockedBy)})`)
   return {
-    message: `another table holds a lock, in a schema that the service does not look at: ${listed(shown)}`,
+    message: `another table holds a lock, in a schema that the service does not use: ${listed(shown)}`,
     schema: first.schema,
     ...(first.table !== undefined && { table: first.table }),
   }

@@ -39,7 +39,7 @@ export const databaseConnections = defineCheck({
         severity: used >= slots * errorShare ? 'error' : 'warning',
         findings: [{ message: figures, evidence }],
         remedy: {
-          text: 'List the sessions, and end by PID those that nobody needs. Else make pools smaller, or allow more: a superuser raises max_connections, which counts once PostgreSQL is restarted.',
+          text: 'List the sessions, and end by PID those that nobody needs. If all are needed, make pools smaller, or raise max_connections as a superuser and restart PostgreSQL.',
           commands: [
             psql(one.target, 'postgres', sessionsText),
             psql(one.target, 'postgres', endSessionText),

@@ -17,7 +17,7 @@ const scarceBytes = 1_000_000_000
 const scarceShare = 0.05
 
 /** What keeps a file from growing on a disk that has room. */
-const otherLimits = 'look at quotas, inodes (`df -i`), and where temporary files lie'
+const otherLimits = 'check quotas, inodes (`df -i`), and where temporary files are'
 
 export const databaseDisk = defineCheck({
   id: 'database/disk',

@@ -18,9 +18,9 @@ export const databaseReachable = defineCheck({
     secret: 'database',
     tls: { scheme: 'sslmode in its address', key: 'database: {ca: FILE}', starttls: 'postgres' },
     said: {
-      UNAUTHENTICATED: `Correct the user or the password (${kept}). Where both are right, pg_hba.conf must admit that user from this machine.`,
+      UNAUTHENTICATED: `Correct the user or the password (${kept}). If both are right, pg_hba.conf must admit that user from this machine.`,
       UNAVAILABLE: `Correct the name of the database (${kept}), or restore it from a backup.`,
-      FORBIDDEN: 'Let this user connect to the database, as a superuser of PostgreSQL, or configure another user.',
+      FORBIDDEN: 'As a superuser of PostgreSQL, let this user connect to the database. Or configure another user.',
     },
   }),
   async run({ database }) {
@@ -28,14 +28,14 @@ export const databaseReachable = defineCheck({
       const { target } = one
       const { version, user, inRecovery } = await one.identity()
       if (!inRecovery) return { status: 'ok', detail: `PostgreSQL ${version} at ${target} answers ${user}` }
-      const message = `PostgreSQL ${version} at ${target} is a standby in recovery: nothing can be written to it`
+      const message = `PostgreSQL ${version} at ${target} is a standby in recovery: it accepts no writes`
       const evidence = [psql(target, user, 'SELECT pg_is_in_recovery()'), 't']
       return {
         status: 'problem',
         severity: 'error',
         findings: [{ message, evidence }],
         remedy: {
-          text: `Use the address of the primary (${kept}), or promote this server where the primary is lost.`,
+          text: `Use the address of the primary (${kept}). If the primary is lost, promote this server.`,
           commands: [
             psql(target, user, 'SELECT sender_host, sender_port FROM pg_stat_wal_receiver'),
             'testops-admin doctor -d {deployment} --only database/reachable',

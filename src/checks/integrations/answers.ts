@@ -23,12 +23,12 @@ export const integrationsAnswers = defineCheck({
     const urls = calls.troubles.flatMap(({ host, last: { url } }) => url ?? (host === null ? [] : `https://${host}`))
     return outcomeOf(calls, logs, {
       none: `neither HTTP FAILED nor 400 bad request in ${grouped(calls.log.records.length)} records of ${logs.target}`,
-      over: 'what failed is answered again, or was before the last start',
+      over: 'the failed calls are answered again, or are from before the last start',
       said: (trouble) => saidOf(trouble, calls.shown),
       remedy: {
         text:
-          'See whether the external system is reached, and whether its API is still the one that the integration calls: an update of ' +
-          'either can change that. Debug output of integrations tells which call it is.',
+          'Check whether the service reaches the external system, and whether an update of either changed the API that the ' +
+          'integration calls. Debug output of integrations shows which call fails.',
         commands: [
           ...((await isTold(had(service), deployment))
             ? []

@@ -5,8 +5,8 @@ import { outcomeOf, troubledCalls } from '../support/integration-calls.ts'
 import { command } from '../../core/shell-command.ts'
 
 const refusals: ReadonlyMap<number | null, string> = new Map([
-  [401, 'HTTP 401, which is what wrong credentials are answered with'],
-  [403, 'HTTP 403: the user may not do this there, or may not sign in for now'],
+  [401, 'HTTP 401, the answer to wrong credentials'],
+  [403, 'HTTP 403: the user may not do this, or may not sign in for now'],
 ])
 
 export const integrationsCredentials = defineCheck({
@@ -21,12 +21,12 @@ export const integrationsCredentials = defineCheck({
     const urls = calls.troubles.flatMap(({ last: { url } }) => url ?? [])
     return outcomeOf(calls, logs, {
       none: `no answer 401 or 403 in ${grouped(calls.log.records.length)} records of ${logs.target}`,
-      over: 'what was refused is accepted again, or was before the last start',
+      over: 'the refused calls are accepted again, or are from before the last start',
       said: ({ host, last }) => `${host ?? 'an external system'}: ${refusals.get(last.status)!}`,
       remedy: {
         text:
-          "Enter user and password (or token) anew in the integration's settings: a blank at either end counts as a character, and whether " +
-          'the user is a name or an e-mail address depends on the integration.',
+          "Enter user and password (or token) again in the integration's settings, without blanks at either end. " +
+          'Some integrations want a name as the user, others an e-mail address.',
         commands: [
           ...urls
             .slice(0, 5)

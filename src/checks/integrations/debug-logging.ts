@@ -21,7 +21,7 @@ export const integrationsDebugLogging = defineCheck({
       severity: 'warning',
       findings: [{ message, evidence: settingLines(service, name, `${name}=${level}`) }],
       remedy: {
-        text: `Take ${name} away once the integration works: the service reads it at its start.`,
+        text: `Remove ${name} once the integration works. The service reads it when it starts.`,
         commands: [
           'testops-admin set-env -d {deployment} --integration-debug off',
           byHand('integrations/debug-logging'),

@@ -49,7 +49,7 @@ export const integrationsReachable = defineCheck({
       return severity === null ? [] : [{ name: host.name, severity, finding: findingFor(host, logs) }]
     })
     const [first, ...others] = judged
-    if (!first) return asFarAsRead({ status: 'ok', detail: `${names.join(', ')} resolved again` }, log)
+    if (!first) return asFarAsRead({ status: 'ok', detail: `resolved again: ${names.join(', ')}` }, log)
     const severity = judged.some((it) => it.severity === 'error') ? 'error' : 'warning'
     return asFarAsRead(
       {
@@ -102,7 +102,7 @@ async function lookUp(
 function findingFor({ name, times, record, here, there, why }: Host, logs: LogsSource): Finding {
   const where =
     there === null
-      ? `whether it resolves where the service runs cannot be asked${why === null ? '' : `: ${why}`}`
+      ? `cannot be checked where the service runs${why === null ? '' : `: ${why}`}`
       : `${there ? 'resolves' : 'does not resolve'} where the service runs`
   const message = `${name}: java.net.UnknownHostException ${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
   const line = record.text.split('\n').find((it) => unknownHosts(it).includes(name)) ?? record.text

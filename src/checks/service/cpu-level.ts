@@ -35,7 +35,7 @@ export const serviceCpuLevel = defineCheck({
     if (build && !isAtLeast(build, firstV3Build)) {
       return {
         status: 'ok',
-        detail: `build ${build.label} runs without x86-64-v3, which is needed from ${firstV3Build.label} on`,
+        detail: `build ${build.label} runs without x86-64-v3, which images need since ${firstV3Build.label}`,
       }
     }
     const [machines, status] = await Promise.all([service.machines(), tolerant(service.status())])
@@ -52,10 +52,10 @@ export const serviceCpuLevel = defineCheck({
       if (other)
         return {
           status: 'skipped',
-          reason: `${other.name} is a ${other.level} machine, to which x86-64 levels do not apply`,
+          reason: `${other.name} is a ${other.level} machine: x86-64 levels do not apply to it`,
         }
       if (said && status !== null && status.state !== 'running') {
-        const message = `the processor on which the service was started lacks what x86-64-v3 needs: its image says so; which flags is not known${likely(verdicts)}`
+        const message = `the service's image reports a processor without x86-64-v3; the missing flags are unknown${likely(verdicts)}`
         return {
           status: 'problem',
           severity: 'error',
@@ -65,7 +65,7 @@ export const serviceCpuLevel = defineCheck({
       }
       throw new AdminError(
         'UNAVAILABLE',
-        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are not known${likely(verdicts)}`,
+        `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are unknown${likely(verdicts)}`,
         [
           ...(deployment.platform === 'kubernetes'
             ? ['testops-admin check-cpu -d {deployment} --prove   # reads it in a pod on each node']
@@ -78,7 +78,7 @@ export const serviceCpuLevel = defineCheck({
       const short = lacking.map((it) => `${it.name} lacks ${it.missing.join(', ')}`).join('; ')
       return {
         status: 'skipped',
-        reason: `the build is not known, and from ${firstV3Build.label} on the image needs x86-64-v3: ${short}`,
+        reason: `the build is unknown, and the image needs x86-64-v3 since ${firstV3Build.label}: ${short}`,
       }
     }
     const findings = lacking.map((it) => findingFor(it, build?.label ?? null, log))
@@ -93,7 +93,7 @@ function likely(verdicts: readonly MachineVerdict[]): string {
   const shown = verdicts.filter(({ by }) => by !== null)
   return shown.length === 0
     ? ''
-    : `; by the ${shown[0]?.by}, x86-64-v3 is likely on ${listed(shown.map(({ name }) => name))}`
+    : `; according to the ${shown[0]?.by}, x86-64-v3 is likely on ${listed(shown.map(({ name }) => name))}`
 }
 
 function findingFor(
@@ -103,7 +103,7 @@ function findingFor(
 ): Finding {
   const which = build === null ? `image ${images.standard}` : `image ${images.standard} of build ${build}`
   const virtual = isVirtual
-    ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, whose processor type is a setting of its hypervisor`
+    ? `; it is a virtual machine${hypervisor === null ? '' : ` (${hypervisor})`}, and its hypervisor sets the processor type`
     : ''
   return {
     message: `${name} lacks ${missing.join(', ')} (it has ${level}), and ${which} needs x86-64-v3${virtual}`,
@@ -126,9 +126,9 @@ async function saidInLog(logs: Wanted<LogsSource>): Promise<readonly Suggestion[
 async function judgePrivate(name: string, service: ServiceSource, logs: Wanted<LogsSource>): Promise<Outcome> {
   const [log, status] = await Promise.all([saidInLog(logs), tolerant(service.status())])
   if (log.length === 0 || status === null || status.state === 'running')
-    return { status: 'skipped', reason: `what image ${name} needs is not known` }
-  const message = `the processor on which the service was started lacks what x86-64-v3 needs: image ${name} says so`
-  const text = `Move the service to a machine with x86-64-v3, or run your copy of image ${images.legacy}, which is there from build ${firstLegacyBuild.label} on.`
+    return { status: 'skipped', reason: `cannot tell what image ${name} needs` }
+  const message = `image ${name} reports a processor without x86-64-v3`
+  const text = `Move the service to a machine with x86-64-v3, or run your copy of image ${images.legacy}, available since build ${firstLegacyBuild.label}.`
   return {
     status: 'problem',
     severity: 'error',
@@ -146,8 +146,10 @@ function remedyFor(
   image: ServiceImage,
   { isVirtual, tooOld }: { isVirtual: boolean; tooOld: boolean },
 ): Remedy {
-  const machine = isVirtual ? `${hypervisorAdvice} Else use` : 'Move the service to a machine with x86-64-v3, or use'
-  const legacy = ` image ${images.legacy}${tooOld ? `, which is there from build ${firstLegacyBuild.label} on, so upgrade as well` : ''}.`
+  const machine = isVirtual
+    ? `${hypervisorAdvice} Otherwise use`
+    : 'Move the service to a machine with x86-64-v3, or use'
+  const legacy = ` image ${images.legacy}${tooOld ? `, available since build ${firstLegacyBuild.label}: upgrade too` : ''}.`
   return {
     text: machine + legacy + runningIt(deployment, image, { tooOld }),
     commands: [...legacyImageCommands(deployment, image, { tooOld }), byHand('service/cpu-level')],

@@ -47,11 +47,11 @@ export const serviceCrashes = defineCheck({
     const told = await Promise.all(troubled.slice(0, mostTold).map(async (it) => findingFor(it, look)))
     const [first, ...others] = told.length > 0 ? told : [await findingFor({ ...unknownInstance, status }, look)]
     const rest = troubled.length - told.length
-    const more = rest > 0 ? `; so ${rest === 1 ? 'does one more' : `do ${rest} more`}` : ''
+    const more = rest > 0 ? `; ${rest} more ${rest === 1 ? 'is' : 'are'} affected` : ''
     const holder =
       stolen === null
         ? ''
-        : `; its last start released a change-log lock that ${stolen} held, who may still be migrating`
+        : `; its last start released a change-log lock that ${stolen} held, and that migration may still be running`
     const said = health?.said ?? []
     const head: Finding = {
       message: `${first!.message}${more}${holder}`,
@@ -92,14 +92,14 @@ function letItEnd(holder: string, { platform }: Deployment): Remedy {
   // as Liquibase writes it: HOST (ADDRESS)
   const host = holder.split(' ')[0]!
   return {
-    text: 'Keep it stopped until the other migration has ended; only then start it.',
+    text: 'Keep the service stopped until the other migration has ended. Only then start it.',
     commands: [
       platform === 'kubernetes' ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'),
       'testops-admin service start -d {deployment}',
       '{logs}',
       'testops-admin explain lock-stolen',
     ],
-    risk: 'Two migrations at once can leave the database in a state that none of them knows.',
+    risk: 'Two migrations at once can leave the database in a state that neither of them knows.',
   }
 }
 
@@ -115,7 +115,7 @@ function startable(remedy: Remedy, { ownedByOthers = [] }: ServiceStatus): Remed
   const names = ownedByOthers.map(({ name }) => name).join(', ')
   return {
     ...remedy,
-    text: `${remedy.text} What owns its pods: ${names}.`,
+    text: `${remedy.text} Its pods belong to ${names}.`,
     commands: [...new Set([...own, ...owners])],
   }
 }
@@ -148,11 +148,9 @@ function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
 }
 
 function calm({ state }: ServiceStatus, health: ServiceHealth | null): string {
-  if (state !== 'running') return 'it was stopped, and has not ended by itself'
+  if (state !== 'running') return 'it was stopped, and has not crashed'
   const restarts = (health?.instances ?? []).reduce((sum, it) => sum + it.restarts, 0)
-  return restarts === 0
-    ? 'it has not ended by itself'
-    : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
+  return restarts === 0 ? 'it has not crashed' : `${counted(restarts, 'restart')}, none in the last ${span(recentMs)}`
 }
 
 async function findingFor(it: Troubled, { service, logs, environment }: Look): Promise<Told> {
@@ -160,7 +158,7 @@ async function findingFor(it: Troubled, { service, logs, environment }: Look): P
   const ending =
     words === null || words instanceof AdminError ? null : endingIn(words.text, (line) => masked(line, environment))
   const outOfMemory = it.ended?.reason === 'OOMKilled' || it.ended?.reason.includes('oom-kill') === true
-  const why = outOfMemory ? 'it went over the memory that it may have' : (ending?.reason?.means ?? null)
+  const why = outOfMemory ? 'it used more memory than allowed' : (ending?.reason?.means ?? null)
   const shown =
     words === null
       ? []
@@ -201,14 +199,14 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
     ended === null
       ? ''
       : `it ended${ended.exitCode === null ? '' : ` with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
-  const again = restarts === 0 ? '' : `started again ${restarts === 1 ? 'once' : `${restarts} times`}`
+  const again = restarts === 0 ? '' : `restarted ${restarts === 1 ? 'once' : `${restarts} times`}`
   const state =
     waits !== null
-      ? `${ended === null ? 'cannot begin' : 'does not stay up'} (${waits})`
+      ? `${ended === null ? 'cannot start' : 'does not stay up'} (${waits})`
       : isUp && isReady !== false
         ? 'is up again'
         : isUp
-          ? 'does not get ready'
+          ? 'does not become ready'
           : 'has failed'
   return [`${name} ${state}`, how, again].filter(Boolean).join(', ')
 }
@@ -217,22 +215,22 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
 function remedyFor(told: readonly Told[], again: Suggestion): Remedy {
   if (told.some(({ outOfMemory }) => outOfMemory)) {
     return {
-      text: 'Give it more memory: the limit of its container, unit or machine has to hold the heap of its JVM and some more.',
+      text: 'Give it more memory. The limit of its container, unit or machine must be larger than the heap of its JVM.',
       commands: ['{edit}', '{logs}', 'testops-admin explain service/crashes'],
     }
   }
   const reason = told.find(({ ending }) => ending?.reason)?.ending?.reason ?? null
   if (reason === null)
     return {
-      text: 'Read why it ended, and mend that; then start it where that does not happen by itself.',
+      text: 'Find out why it ended, and fix that. Then start it, unless it restarts by itself.',
       commands: ['{logs}', again, '{status}'],
     }
   const { next, explain } = reason
   return {
     text:
       next === undefined
-        ? 'Start it again: the checks of its parts find nothing more of what ended it.'
-        : 'Mend what ended it, then start it where that does not happen by itself.',
+        ? 'Start it again: the checks of its parts no longer find what ended it.'
+        : 'Fix what ended it, then start it, unless it restarts by itself.',
     commands: [
       ...(next === undefined ? [] : [next]),
       again,

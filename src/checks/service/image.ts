@@ -13,7 +13,7 @@ import { tolerant } from '../support/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
 const correct = (deployment: Deployment): Remedy => ({
-  text: `Make the image's name, its tag and the declared version agree with what is meant to run (the name is ${images.standard} or ${images.legacy}); where another runs, restart the service.`,
+  text: `Set the image's name (${images.standard} or ${images.legacy}), its tag and the declared version to what should run. If another image runs, restart the service.`,
   commands: [deployment.platform === 'host' ? editConfiguration(deployment) : '{edit}', '{restart}'],
   risk: 'The service restarts.',
 })
@@ -42,7 +42,7 @@ export const serviceImage = defineCheck({
     if (name === images.legacy && build && !isAtLeast(build, firstLegacyBuild)) {
       return problem(
         'error',
-        `there is no image ${images.legacy} of build ${build.label}: it is there from ${firstLegacyBuild.label} on`,
+        `build ${build.label} has no image ${images.legacy}: the first that has one is ${firstLegacyBuild.label}`,
         image,
         proposeBuild(deployment, image),
       )
@@ -65,7 +65,7 @@ export const serviceImage = defineCheck({
     if (name !== null && name !== images.standard && name !== images.legacy)
       return {
         status: 'skipped',
-        reason: `image ${name} is named neither ${images.standard} nor ${images.legacy}: which of the two it holds cannot be seen`,
+        reason: `cannot tell by the name of image ${name} whether it is ${images.standard} or ${images.legacy}`,
       }
     return { status: 'ok', detail: describe(image) }
   },
@@ -75,7 +75,7 @@ export const serviceImage = defineCheck({
 function disagreementOf({ tag, build }: ServiceImage): string | null {
   const [declared, tagged] = [parsed(build), parsed(tag)]
   if (declared && tagged && compareBuilds(declared, tagged) !== 0)
-    return `the deployment is declared to run build ${build}, and its image has tag ${tag}`
+    return `the deployment declares build ${build}, but its image has tag ${tag}`
   return null
 }
 

@@ -36,7 +36,7 @@ const toldElsewhere: readonly SignatureId[] = [
 
 export const serviceLogErrors = defineCheck({
   id: 'service/log-errors',
-  title: 'service log tells of no other known fault',
+  title: 'service log shows no other known fault',
   reads: ['logs'],
   wants: ['service', 'database'],
   async run({ logs, service, database: databases }): Promise<Outcome> {
@@ -71,8 +71,8 @@ export const serviceLogErrors = defineCheck({
         remedy: {
           text:
             told.length === 1
-              ? 'Read what it means, why it happens and what is done about it.'
-              : 'Read of each what it means, why it happens and what is done about it.',
+              ? 'Read what it means, why it happens and what to do.'
+              : 'Read what each one means, why it happens and what to do.',
           commands: [
             ...new Set([
               ...told.flatMap(({ signature }) => nextFor(signature, { database, user })),

@@ -11,14 +11,14 @@ export const serviceReady = defineCheck({
   reads: ['service'],
   explains: apiFails,
   remedy: {
-    text: 'Read what its probe says and what its log says of that part; a service that is not ready gets no requests.',
+    text: 'Read what its probe reports, then what its log says about that part. A service that is not ready gets no requests.',
     commands: ['{status}', '{logs}', 'testops-admin explain service/ready'],
   },
   async run({ service }): Promise<Outcome> {
     const { wanted, instances, said } = await service.health()
     if (wanted === null)
-      return { status: 'skipped', reason: 'nothing on this platform asks the service whether it is ready' }
-    if (wanted === 0) return { status: 'skipped', reason: 'it is not to run' }
+      return { status: 'skipped', reason: 'this platform does not check whether the service is ready' }
+    if (wanted === 0) return { status: 'skipped', reason: 'the service is meant to be stopped' }
     const ready = instances.filter((it) => it.isReady === true)
     const waiting = instances.filter(isNotReady)
     const young = waiting.filter(isYoung)
@@ -26,7 +26,7 @@ export const serviceReady = defineCheck({
     // where there is none at all, it does not run
     if (missing > 0 && instances.length > 0 && waiting.length === young.length) {
       const { detail } = await service.status()
-      const message = `${missing} of ${wanted} replicas of the service ${missing === 1 ? 'is' : 'are'} not there`
+      const message = `${missing} of ${wanted} replicas of the service ${missing === 1 ? 'is' : 'are'} missing`
       return {
         status: 'problem',
         severity: 'warning',
@@ -39,14 +39,14 @@ export const serviceReady = defineCheck({
       return { status: 'ok', detail: [`${ready.length} of ${wanted} ready`, ...young.map(starts)].join('; ') }
     const late = waiting.filter((it) => !isYoung(it))
     const since = late.map(({ name, startedAt }) =>
-      startedAt === null ? name : `${name}, which began ${span(Date.now() - startedAt.getTime())} ago`,
+      startedAt === null ? name : `${name} (started ${span(Date.now() - startedAt.getTime())} ago)`,
     )
     return {
       status: 'problem',
       severity: ready.length === 0 ? 'error' : 'warning',
       findings: [
         {
-          message: `the service runs and is not ready: ${ready.length} of ${wanted} ${wanted === 1 ? 'is' : 'are'}; not so ${listed(since, 3, '; ')}`,
+          message: `the service runs but is not ready: ${ready.length} of ${wanted} ready; not ready: ${listed(since, 3)}`,
           evidence: evidenceOf({ wanted, instances, said }, service.commands.status),
         },
       ],
@@ -65,7 +65,7 @@ function isYoung({ startedAt }: InstanceHealth): boolean {
 }
 
 function starts({ name, startedAt }: InstanceHealth): string {
-  return `${name} began ${span(Date.now() - startedAt!.getTime())} ago`
+  return `${name} started ${span(Date.now() - startedAt!.getTime())} ago`
 }
 
 function evidenceOf({ instances, said }: ServiceHealth, command: string): string[] {

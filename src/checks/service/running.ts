@@ -15,15 +15,15 @@ export const serviceRunning = defineCheck({
   explainsUnopened: false,
   unopened: ({ code }, deployment) => ({
     text: isConfiguration(code)
-      ? 'Correct the configuration in what is named; then look again.'
-      : 'The platform could not be asked for the service, which may well run: see whether `host` in the configuration names the right unit or commands, and whether this user may ask for it.',
+      ? 'Correct what the message names in the configuration. Then check again.'
+      : 'The platform did not show the service, which may well run. Check that `host` in the configuration names the right unit or commands, and that this user may use them.',
     commands: [
       ...(isConfiguration(code) ? [editConfiguration(deployment)] : ['{status}']),
       'testops-admin doctor -d {deployment} --only service/running',
     ],
   }),
   remedy: {
-    text: 'Start it. Where it does not stay up, its log says why.',
+    text: 'Start it. If it does not stay up, its log says why.',
     commands: ['testops-admin service start -d {deployment}', '{status}', '{logs}'],
   },
   async run({ service }) {
@@ -31,7 +31,8 @@ export const serviceRunning = defineCheck({
     if (state === 'running') {
       const named = instances.map(({ name, startedAt }) => (startedAt ? `${name} since ${moment(startedAt)}` : name))
       const owners = ownedByOthers.map(
-        (it) => `${it.name} owns ${listed(it.instances, 3)}, which this program neither stops nor starts`,
+        (it) =>
+          `${it.name} owns ${listed(it.instances, 3)}: this program does not stop or start ${it.instances.length === 1 ? 'it' : 'them'}`,
       )
       return { status: 'ok', detail: [named.length > 0 ? listed(named) : detail, ...owners].join('; ') }
     }
@@ -48,7 +49,7 @@ export const serviceRunning = defineCheck({
 /** What is scaled up would run beside those. */
 function throughOwner(owners: readonly InstanceOwner[]): Remedy {
   return {
-    text: `Read why it ended, then start it through what owns its pods: ${owners.map(({ name }) => name).join(', ')}.`,
+    text: `Find out why it ended. Then start it through the owner of its pods: ${owners.map(({ name }) => name).join(', ')}.`,
     commands: ['{status}', '{logs}', ...owners.flatMap(({ proof }) => proof)],
   }
 }

@@ -14,7 +14,7 @@ const uncompared: readonly AdminError['code'][] = ['NOT_CONFIGURED', 'FORBIDDEN'
 
 export const serviceSettings = defineCheck({
   id: 'service/settings',
-  title: 'service runs with the settings that are written down',
+  title: 'service runs with its declared settings',
   reads: ['service'],
   async run({ service }, deployment): Promise<Outcome> {
     const found = await service.drift().catch((error: unknown) => {
@@ -23,9 +23,9 @@ export const serviceSettings = defineCheck({
     })
     if (found instanceof AdminError) return { status: 'skipped', reason: found.message }
     const { declaredIn, shown, settings } = found
-    if (settings.length === 0) return { status: 'ok', detail: `it runs with what ${declaredIn} says` }
+    if (settings.length === 0) return { status: 'ok', detail: `it runs with the settings in ${declaredIn}` }
     const names = settings.map(({ name }) => name)
-    const message = `${counted(settings.length, 'setting')} of ${declaredIn} ${settings.length === 1 ? 'is' : 'are'} not what the service runs with: ${listed(names)}`
+    const message = `${counted(settings.length, 'setting')} in ${declaredIn} ${settings.length === 1 ? 'differs' : 'differ'} from what the service runs with: ${listed(names)}`
     return {
       status: 'problem',
       severity: 'warning',
@@ -39,8 +39,8 @@ export const serviceSettings = defineCheck({
 function line({ name, declared, runs }: DriftingSetting): string {
   const isSecret = declared instanceof Secret || runs instanceof Secret
   if (isSecret)
-    return `${name}: ${declared === null ? 'not written down any more' : runs === null ? 'not there' : 'another value'} (a secret)`
-  return `${name}: written down is ${inWords(declared)}, it runs with ${inWords(runs)}`
+    return `${name}: ${declared === null ? 'no longer declared' : runs === null ? 'missing' : 'another value'} (a secret)`
+  return `${name}: declared ${inWords(declared)}, runs with ${inWords(runs)}`
 }
 
 function inWords(value: string | Secret | null): string {
@@ -50,7 +50,7 @@ function inWords(value: string | Secret | null): string {
 function remedyFor({ platform }: Deployment, shown: Suggestion): Remedy {
   if (platform === 'kubernetes') {
     return {
-      text: 'Where the file is right, apply it with helm upgrade; where the cluster is, write into the file what runs, or the next upgrade takes it back.',
+      text: 'If the file is right, apply it with helm upgrade. If the cluster is right, write its values into the file, or the next upgrade undoes them.',
       commands: [
         shown,
         'helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff',
@@ -61,7 +61,7 @@ function remedyFor({ platform }: Deployment, shown: Suggestion): Remedy {
     }
   }
   return {
-    text: 'Where what is written down is right, restart the service, which then has it; where it is not, write back what it runs with.',
+    text: 'If the declared settings are right, restart the service to apply them. If not, write back what it runs with.',
     commands: ['testops-admin service restart -d {deployment}', byHand('service/settings')],
     risk: 'The service restarts.',
   }

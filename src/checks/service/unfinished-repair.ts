@@ -224,7 +224,7 @@ function remedyFor({
     }
   }
   return {
-    text: 'Nothing is to be resumed or undone. This removes the empty record.',
+    text: 'There is nothing to resume or undo. This removes the empty record.',
     commands: [command`testops-admin discard ${empty!} -d {deployment}`],
   }
 }

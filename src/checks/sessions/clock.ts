@@ -14,7 +14,7 @@ export const sessionsClock = defineCheck({
   title: 'sessions are neither expired nor from the future',
   reads: ['sessions'],
   remedy: {
-    text: 'Remove the sessions that are not valid now; their users sign in again. First make all clocks agree, else it happens again.',
+    text: 'Make all clocks agree first, or it happens again. Then remove the invalid sessions. Their users sign in again.',
     commands: ['testops-admin flush-sessions --stale -d {deployment}', byHand('sessions/clock')],
     risk: 'The users of those sessions are signed out.',
   },
@@ -41,7 +41,7 @@ export const sessionsClock = defineCheck({
       })
     }
     if (expired.length > 0) {
-      const message = `${grouped(expired.length)} of ${of} have expired and are still there, by up to ${span(Math.max(...expired))}: sign-in fails with 401`
+      const message = `${grouped(expired.length)} of ${of} expired up to ${span(Math.max(...expired))} ago and are still stored: sign-in fails with 401`
       findings.push({
         message,
         evidence: [

@@ -21,7 +21,7 @@ export const sessionsMemory = defineCheck({
     const effect =
       policy === 'noeviction'
         ? 'new sessions are refused'
-        : `sessions are thrown out (${grouped(evictedKeys)} keys so far), which signs users out`
+        : `Redis evicts sessions (${grouped(evictedKeys)} keys so far), which signs users out`
     const message = `Redis at ${sessions.target} is ${isFull ? 'full' : 'nearly full'}: ${figures}; ${isFull ? effect : `when it is full, ${effect}`}`
     const evidence = [
       command`${nested(sessions.client)} INFO memory`,
@@ -34,7 +34,7 @@ export const sessionsMemory = defineCheck({
       severity: isFull ? 'error' : 'warning',
       findings: [{ message, evidence }],
       remedy: {
-        text: 'Give Redis more memory (until its next start; to keep it, write it into its configuration), or remove what is of no use there any more.',
+        text: 'Give Redis more memory, or remove stale sessions. This limit lasts until its next start, so write it into its configuration too.',
         commands: [
           command`${nested(sessions.client)} CONFIG SET maxmemory ${maxBytes * 2}`,
           'testops-admin flush-sessions --stale -d {deployment}',

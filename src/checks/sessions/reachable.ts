@@ -18,8 +18,8 @@ export const sessionsReachable = defineCheck({
     tls: { scheme: 'its address (redis:// is plain, rediss:// encrypted)', key: 'sessions: {ca: FILE}' },
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}).`,
-      UNAVAILABLE: `Correct the number of the database or the name of the master (${kept}), or give back the command that is named where it was renamed or disabled.`,
-      FORBIDDEN: `Let this user do what is named (Redis's ACL), or configure another (${kept}). Protected mode ends once Redis has a password.`,
+      UNAVAILABLE: `Correct the database number or the master's name (${kept}). If the message names a command that was renamed or disabled, enable it again.`,
+      FORBIDDEN: `Give this user the right that is named, in Redis's ACL, or configure another user (${kept}). Protected mode ends once Redis has a password.`,
     },
   }),
   remedy: {
@@ -29,7 +29,7 @@ export const sessionsReachable = defineCheck({
   async run({ sessions }) {
     const { version, role, loading } = await sessions.identity()
     if (loading) {
-      const message = `Redis at ${sessions.target} is still loading its data and answers nobody`
+      const message = `Redis at ${sessions.target} is still loading its data and does not answer yet`
       return {
         status: 'problem',
         severity: 'error',
@@ -43,7 +43,7 @@ export const sessionsReachable = defineCheck({
         severity: 'error',
         findings: [{ message, evidence: [command`${nested(sessions.client)} INFO replication`, `role:${role}`] }],
         remedy: {
-          text: `Use the address of its master (${kept}), or make this one the master where the other is lost: a master that is back then has to follow it.`,
+          text: `Use the address of its master (${kept}), or, if that is lost, make this one the master. The old master must follow it when it is back.`,
           commands: [
             command`${nested(sessions.client)} INFO replication   # master_host`,
             'testops-admin doctor -d {deployment} --only sessions/reachable',

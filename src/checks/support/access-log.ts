@@ -25,7 +25,7 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
   if (requests.length === 0) {
     const reason =
       unread > 0
-        ? 'holds no line that can be read: the common and the combined format are, and JSON'
+        ? 'holds no readable line (readable are the common and the combined format, and JSON)'
         : 'holds no request'
     return { reason: `${log.target} ${reason}` }
   }
@@ -33,7 +33,9 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
   const recent = requests.filter(({ at }) => at === null || at.getTime() >= now - recentMs)
   const reach = reachOf(requests, complete, now)
   if (recent.length > 0) return { all: requests, requests: recent, span: reach, where: `${log.target} (${reach})` }
-  return { reason: `${log.target} holds no request of the last 24 h: its newest is of ${moment(requests.at(-1)!.at!)}` }
+  return {
+    reason: `${log.target} holds no request of the last 24 h: its newest is from ${moment(requests.at(-1)!.at!)}`,
+  }
 }
 
 /**
@@ -43,7 +45,7 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
 function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: number): string {
   const newest = `its newest ${bytes(accessLogBytes)}`
   const first = requests.find(({ at }) => at !== null)?.at?.getTime()
-  if (first === undefined) return `${complete ? 'all of it' : newest}, whose times cannot be read`
+  if (first === undefined) return `${complete ? 'all of it' : newest}, without readable times`
   if (first <= now - recentMs) return 'the last 24 h'
   return `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, as far as ${complete ? 'it goes' : `${newest} go`} back`
 }

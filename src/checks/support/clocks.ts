@@ -55,7 +55,7 @@ export async function judgeClocks({ database, sessions, api }: ClockSources, dep
 export function refuseIfClocksDisagree(outcome: Outcome): void {
   if (outcome.status !== 'problem' || outcome.severity !== 'error') return
   const said = outcome.findings.map(({ message }) => message).join('; ')
-  throw new AdminError('REFUSED', `which sessions are stale cannot be told while clocks disagree: ${said}`, [
+  throw new AdminError('REFUSED', `cannot tell which sessions are stale while clocks disagree: ${said}`, [
     'testops-admin doctor -d {deployment} --only service/clocks',
     ...(outcome.remedy?.commands ?? []),
   ])
@@ -87,7 +87,7 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
     const uncertain = Math.max(...clocks.map(({ uncertaintyMs }) => uncertaintyMs))
     return {
       status: 'ok',
-      detail: `${clocks.length} clocks lie within ${span(widest)} of each other (read to within ${span(uncertain)})`,
+      detail: `${clocks.length} clocks are within ${span(widest)} of each other (read to within ${span(uncertain)})`,
     }
   }
   const evidence = clocks.flatMap((clock) => [clock.command, `${clock.name}: ${offset(clock.offsetMs)}`])
@@ -95,7 +95,7 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
   const findings = odd.map((clock): Finding => {
     const difference = clock.offsetMs - reference.offsetMs
     const message = isSplit
-      ? `the clocks of ${reference.name} and ${clock.name} lie ${span(difference)} apart; which one is wrong cannot be told`
+      ? `the clocks of ${reference.name} and ${clock.name} are ${span(difference)} apart; cannot tell which one is wrong`
       : `the clock of ${clock.name} is ${span(difference)} ${difference > 0 ? 'ahead of' : 'behind'} ${listed(majority.map(({ name }) => name))}`
     return { message, evidence }
   })
@@ -115,7 +115,7 @@ function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
   const named = listed(clocks.map(({ name }) => (name === 'this machine' ? name : `the machine of ${name}`)))
   return {
     text: isSplit
-      ? `See which has the wrong time, ${named}, and set it to network time.`
+      ? `Find out which clock is wrong, and set it to network time: ${named}.`
       : `Set ${named} to network time.`,
     commands: hosts.flatMap((host) => {
       const [look, mend] = [typedOn(host, 'timedatectl'), typedOn(host, 'sudo timedatectl set-ntp true')]
@@ -130,6 +130,6 @@ function apart(a: Clock, b: Clock): number {
 }
 
 function offset(milliseconds: number): string {
-  if (milliseconds === 0) return 'the time that the others are held against'
+  if (milliseconds === 0) return 'the reference for the others'
   return `${span(milliseconds)} ${milliseconds > 0 ? 'ahead of' : 'behind'} this machine`
 }

@@ -16,7 +16,7 @@ export async function lockDatabases(databases: Databases, known: KnownUse): Prom
   const { liquibase = null, main } = known.use ?? {}
   if (liquibase === null) return databases
   const { address, shown } = liquibase
-  if (address === null) throw elsewhere(databases, `is not known (${shown})`)
+  if (address === null) throw elsewhere(databases, `is unknown (${shown})`)
   const [first] = databases
   const own =
     main?.address && isSameDatabase(address, main.address)
@@ -37,7 +37,7 @@ async function markOf(database: DatabaseSource): Promise<string | null> {
 }
 
 function elsewhere(databases: Databases, where: string): AdminError {
-  const message = `the database of the service's Liquibase ${where}, by SPRING_LIQUIBASE_URL; the locks in ${listed(databases.map(({ target }) => target))} may be others than the service's`
+  const message = `by SPRING_LIQUIBASE_URL, the database of the service's Liquibase ${where}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
   return new AdminError('REFUSED', message, [
     'name that database first in the configuration: database',
     'testops-admin explain database/changelog-lock',

@@ -46,11 +46,11 @@ export function waitsElsewhere(
   ]
   return {
     finding: {
-      message: `the service's log says that it waits for the change-log lock, and ${looked}: it looks in another table, schema or database (${told}), unless the lock was given back just now`,
+      message: `the service's log says that it waits for the change-log lock, but ${looked}; it looks in another table, schema or database (${told}), unless the lock was released just now`,
       evidence: [...evidence, ...(service ? [service.commands.logs] : []), firstLine(wait.text)],
     },
     remedy: {
-      text: 'Find the table that the service looks at, if it still waits: releasing this one would change nothing.',
+      text: 'If the service still waits, find the table that it looks at. Releasing this one changes nothing.',
       commands,
     },
   }

@@ -3,7 +3,7 @@ import type { ChangelogLockRow, DatabaseSource, ServiceSource } from '../../core
 import { changelogLock } from '../../knowledge/lock.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { psql, settingLines } from './evidence.ts'
-import { firstLine, listed, moment } from './format.ts'
+import { counted, firstLine, listed, moment } from './format.ts'
 import { describeSession } from './lock-sessions.ts'
 import { sessionsQuery } from './lock-steps.ts'
 import type { LockSituation, Surroundings } from './lock-situation.ts'
@@ -24,10 +24,10 @@ export function lockEvidence(
   const busy = backends?.filter(({ state }) => state !== null && state !== 'idle') ?? []
   const sessions =
     backends === null
-      ? ['(not all sessions may be seen)']
+      ? ['(this user may not see all sessions)']
       : busy.length > 0
         ? busy.slice(0, 3).map((session) => describeSession(session, now))
-        : [`(none at work of ${backends.length})`]
+        : [`(none of ${backends.length} at work)`]
   const records = sinceStart(around.records, around.status) ?? around.records
   const waiting = records.findLast(
     ({ text }) => logSignatures.lockRefused.test(text) || logSignatures.lockWaiting.test(text),
@@ -35,7 +35,9 @@ export function lockEvidence(
   return [
     psql(database.target, user, sessionsQuery),
     ...sessions,
-    ...(backends !== null && hidden.length > 0 ? [`(what ${hidden.length} of other users do may not be seen)`] : []),
+    ...(backends !== null && hidden.length > 0
+      ? [`(hidden from this user: the work of ${counted(hidden.length, 'session')} of other users)`]
+      : []),
     psql(database.target, user, 'SELECT pg_postmaster_start_time()'),
     moment(databaseStartedAt),
     ...(service && around.status ? [service.commands.status, serviceLine(around)] : []),
@@ -61,7 +63,7 @@ export function zoneEvidence(
   if (configured!.getTime() === own!.getTime()) return []
   return [
     ...settingLines(service, ownTimeZone.setting, ownTimeZone.shown),
-    `the configuration's timeZone is ${timeZone}, and ${granted?.isAgreed === false ? 'one of the two is wrong' : 'counts'}: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone.zone}`,
+    `the configuration's timeZone is ${timeZone}, and ${granted?.isAgreed === false ? 'one of the two is wrong' : 'it counts'}: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone.zone}`,
   ]
 }
 

@@ -61,7 +61,7 @@ export function judgeHolder(situation: LockSituation): LockHolding {
     return {
       holder: 'dead',
       why: [
-        `PostgreSQL has been restarted since, at ${moment(situation.databaseStartedAt)}: no session of that time is left`,
+        `PostgreSQL was restarted later, at ${moment(situation.databaseStartedAt)}: no session from before is left`,
       ],
     }
   const doubts = unseen(situation, open)
@@ -111,11 +111,10 @@ function judgeProcess(
 ): { gone: string } | { lives: ServiceInstance } | Missing {
   const { host, address, instances, waits, took, tookBefore, answers, granted } = situation
   const named = host === null ? null : holderText(host)
-  if (instances === null)
-    return { lack: 'platform', text: "the platform could not be asked for the service's instances" }
+  if (instances === null) return { lack: 'platform', text: "the platform does not show the service's instances" }
   if (address !== null) {
-    const why = commonAddress(address) ?? 'another machine may have it as well'
-    const text = `the lock names no host, only the address ${address} (${why}): it does not show which process took the lock`
+    const why = commonAddress(address) ?? 'another machine may have it too'
+    const text = `the lock names only the address ${address} (${why}): cannot tell which process took the lock`
     return { lack: 'address', text }
   }
   if (situation.hasEnded) return { gone: `the process that took it is gone: nothing runs in ${named!} any more` }
@@ -123,8 +122,8 @@ function judgeProcess(
     const names = hostsOf(situation)
     const text =
       instances.length > 0
-        ? `${named} is none of the service's instances (${listed(instances.map((instance) => instance.host))})`
-        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}, and what runs on ${named} is not known`
+        ? `${named} is not an instance of the service (${listed(instances.map((instance) => instance.host))})`
+        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}; cannot see what runs on ${named}`
     return { lack: 'another-host', text }
   }
   if (instances.length === 0) return { gone: 'no instance of the service runs' }
@@ -132,7 +131,7 @@ function judgeProcess(
   if (there.length === 0)
     return {
       lack: 'another-host',
-      text: `none of the service's instances bears the name ${named!} (${listed(instances.map((instance) => instance.host))}), and what else runs there is not known`,
+      text: `no instance of the service is named ${named!} (${listed(instances.map((instance) => instance.host))}); cannot see what else runs there`,
     }
   const one = named ?? there[0]!.host
   // who runs a program beside the service, in its container or pod, has its name and its address
@@ -148,7 +147,7 @@ function judgeProcess(
     (isNoMigration && startedAfter(instance, situation, 'named'))
   const starts = listed(there.map(({ startedAt }) => (startedAt === null ? '' : moment(startedAt))).filter(Boolean))
   if (there.every(isAfter))
-    return { gone: `the process that took it is gone: ${named ?? 'the service'} was started again at ${starts}` }
+    return { gone: `the process that took it is gone: ${named ?? 'the service'} was restarted at ${starts}` }
   if (
     tookBefore &&
     isQuiet &&
@@ -156,14 +155,14 @@ function judgeProcess(
     there.every((instance) => startedAfter(instance, situation, 'named'))
   )
     return {
-      gone: `the process that took it is gone: by its log, ${one} took it before it was started again at ${starts}`,
+      gone: `the process that took it is gone: the log shows that ${one} took it before its restart at ${starts}`,
     }
   if (answers && instances.length === 1) {
     if ((took && isDaily) || (granted === null && isNoMigration))
-      return { gone: `${one} is past its start: the service answers, and migrates before it does` }
+      return { gone: `${one} has finished its migration: the service answers, and it migrates before it answers` }
     if (isShared) return { lack: 'another-process', text: besideIt(one) }
     if (!there.some((instance) => startedBefore(instance, situation))) return unclear(one, situation)
-    const text = `${one} took it after the service was started there, which answers, and by its own log does not hold it: another process may be at work on it`
+    const text = `${one} took it after the service started there, but the service answers and its log does not show this lock: another process may be migrating`
     return { lack: 'another-process', text }
   }
   // a waiter is in one transaction: of a second one, nothing is known
@@ -184,16 +183,16 @@ function unproven(missing: readonly Missing[]): LockHolding {
 function runsOn(instance: ServiceInstance): Missing {
   return {
     lack: 'another-process',
-    text: `${describeInstance(instance)} was there when the lock was taken and still runs, though PostgreSQL has been restarted since`,
+    text: `${describeInstance(instance)} was there when the lock was taken and still runs, although PostgreSQL was restarted in between`,
   }
 }
 
 function besideIt(host: string): string {
-  return `${host} bears the name of the service's container or pod, in which another process may be at work on it: their sessions come from one address`
+  return `${host} is the service's container or pod, where another process may be migrating: both connect from one address`
 }
 
 function unclear(host: string, { logAheadMs }: LockSituation): Missing {
-  const text = `whether ${host} took it before or after its last start cannot be told`
+  const text = `${host} may have taken it before or after its last start`
   return logAheadMs === null
     ? { lack: 'zone', text }
     : { lack: 'clock', text: `${text}: the service's log is ${span(logAheadMs)} ahead of the database's clock` }
@@ -204,24 +203,24 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
   const { pooler, poolerDoubt, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
   const missing: Missing[] = []
   if (inRecovery)
-    missing.push({ lack: 'standby', text: 'this server is a standby, where sessions of the primary are not seen' })
+    missing.push({ lack: 'standby', text: 'this server is a standby, which does not show the sessions of the primary' })
   const unread = hidden.filter((session) => mayHold(session, situation))
   if (open === null)
-    missing.push({ lack: 'rights', text: 'other sessions of the database may not be seen (GRANT pg_read_all_stats)' })
+    missing.push({ lack: 'rights', text: 'this user may not see other database sessions (GRANT pg_read_all_stats)' })
   else if (unread.length > 0) {
-    const text = `what ${usersOf(unread)} does in the database may not be seen, nor since when (${sample(unread)}; GRANT pg_read_all_stats)`
+    const text = `this user may not see what ${usersOf(unread)} does in the database, or since when (${sample(unread)}; GRANT pg_read_all_stats)`
     missing.push({ lack: 'rights', text })
   }
   if (pooler !== null)
     missing.push({
       lack: 'pooler',
-      text: `${pooler} lends out its database sessions, so that of the holder cannot be told`,
+      text: `${pooler} shares its database sessions between clients: cannot tell which is the holder's`,
     })
   else if (poolerDoubt !== null) missing.push({ lack: 'route', text: poolerDoubt })
   if (pooler === null && open !== null && open.length > 0) {
     const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
     const more = open.length > 3 ? ` and ${open.length - 3} more` : ''
-    const whose = origins === null ? '; which process has it cannot be seen from here' : ''
+    const whose = origins === null ? '; cannot see from here which process has it' : ''
     missing.push({ lack: 'open-session', text: `a session that may be the holder's is open: ${which}${more}${whose}` })
   }
   const others = strangers.filter((session) => mayHold(session, situation))
@@ -229,15 +228,15 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
     const since = `${usersOf(others)} has a session open (${sample(others)})`
     missing.push(
       usersKnown
-        ? { lack: 'stranger', text: `${since}, and may have taken it, though not as the service` }
-        : { lack: 'user', text: `as whom the service signs in is not known, and ${since}` },
+        ? { lack: 'stranger', text: `${since} and may have taken it, although it is not the service's user` }
+        : { lack: 'user', text: `the service's database user is unknown, and ${since}` },
     )
   }
   return missing
 }
 
 function usersOf(sessions: readonly DatabaseBackend[]): string {
-  return listed([...new Set(sessions.map(({ user }) => user ?? 'nobody that is named'))])
+  return listed([...new Set(sessions.map(({ user }) => user ?? 'an unnamed user'))])
 }
 
 /** A few of them. */
@@ -249,7 +248,7 @@ function sample(sessions: readonly DatabaseBackend[]): string {
 
 function withoutSession(own: readonly DatabaseBackend[]): string {
   return own.length === 0
-    ? "no database session is open that may be the holder's"
+    ? "no open database session can be the holder's"
     : "every open database session belongs to the service's instance, which does not hold the lock"
 }
 

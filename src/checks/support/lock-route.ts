@@ -31,7 +31,7 @@ export function betweenIt(
   ports: readonly number[],
   known: KnownUse,
 ): Between {
-  if (identity.pooled) return { pooler: 'a pooler (PgBouncer or the like) before the database', doubt: null }
+  if (identity.pooled) return { pooler: 'a pooler (PgBouncer or the like) in front of the database', doubt: null }
   const { use } = known
   if (use === null) return { pooler: null, doubt: doubtOf("the service's settings cannot be read") }
   const all = routesTo(database, use).map((route) => alongRoute(route, database, ports, known))
@@ -42,7 +42,7 @@ export function betweenIt(
 }
 
 function doubtOf(why: string): string {
-  return `by which address the service reaches this database is not known (${why}), so that a pooler may lend out its sessions`
+  return `it is unknown by which address the service reaches this database (${why}): a pooler may share its sessions`
 }
 
 /** Liquibase's own, where it may lead to this database; else each that does. */
@@ -65,7 +65,7 @@ function alongRoute(
     !ports.includes(port) || /bounce|pool|proxy|odyssey|pgcat|supavisor/i.test(host)
   const suspect = address.hosts.find(isSuspect)
   if (suspect) {
-    const where = shown === textOf(address) ? `what is at ${suspect.host}:${suspect.port}` : shown
+    const where = shown === textOf(address) ? `the server at ${suspect.host}:${suspect.port}` : shown
     return { pooler: `${where}, where the service's settings lead, may be a pooler that`, doubt: null }
   }
   const places = placesOf(database)
@@ -73,7 +73,7 @@ function alongRoute(
   if (isKnown) return { pooler: null, doubt: null }
   return {
     pooler: null,
-    doubt: `the service reaches this database by ${shown}, another address than ${database.target}, so that a pooler may lend out its sessions`,
+    doubt: `the service reaches this database by ${shown}, another address than ${database.target}: a pooler may share its sessions`,
   }
 }
 

@@ -57,7 +57,7 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
     const where =
       liquibase !== null && liquibase.shown.length > 0
         ? `the service's settings say ${listed(liquibase.shown)}`
-        : 'nothing that is known of the service says that it looks there'
+        : 'nothing shows that the service looks there'
     flaws.push({
       message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, and ${where}`,
       harmless: false,
@@ -68,11 +68,11 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
   if (counting.length > 1) flaws.push({ message: tellTwice(own), harmless: false })
   const extra = rows.filter(({ id }) => id !== changelogLock.rowId)
   if (extra.length > 0) {
-    const message = `${nameOf(own)} has more rows than the one with id ${changelogLock.rowId} (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase never looks at`
+    const message = `${nameOf(own)} has rows beside the one with id ${changelogLock.rowId} (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase ignores`
     flaws.push({ message, harmless: true })
   }
   if (row?.locked && row.lockGranted === null) {
-    const message = `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.granted}${row.lockedBy === null ? ` and ${changelogLock.columns.by}` : ''}; who waits for it fails on that`
+    const message = `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.granted}${row.lockedBy === null ? ` and ${changelogLock.columns.by}` : ''}; a service that waits for it fails`
     flaws.push({ message, harmless: false })
   } else if (row?.locked && row.lockedBy === null) {
     flaws.push({
@@ -111,7 +111,7 @@ export function countingRows({ rows }: ChangelogLockTable): readonly ChangelogLo
 
 /** `target`: named where the reader does not see otherwise which database it is about. */
 export function tellTwice(own: ChangelogLockTable, target?: string): string {
-  return `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ${changelogLock.rowId}, and lacks its primary key: which of them counts, Liquibase does not know either`
+  return `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ${changelogLock.rowId} and no primary key: even Liquibase cannot tell which one counts`
 }
 
 /** What is typed so that one row is left of several with one id. */

@@ -64,14 +64,14 @@ export function readGranted(
   const latest = latestAnywhere
   const least = span(now.getTime() - latest.getTime())
   const most = span(now.getTime() - earliest.getTime())
-  const why = against ?? (named === null || !isTimeZone(named) ? null : 'by it that is yet to come')
+  const why = against ?? (named === null || !isTimeZone(named) ? null : 'that is in the future')
   const age = now.getTime() === latest.getTime() ? `at most ${most}` : `between ${least} and ${most}`
   return {
     earliest,
     latest,
     latestAnywhere,
     isAgreed: true,
-    text: `${shown} of the holder's local time (its time zone is not known${why === null ? '' : `, and not ${named}: ${why}`}: ${age} ago, now ${moment(now)})`,
+    text: `${shown} in the holder's local time (time zone unknown${why === null ? '' : `, not ${named}: ${why}`}; ${age} ago, now ${moment(now)})`,
   }
 }
 

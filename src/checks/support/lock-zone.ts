@@ -26,13 +26,13 @@ export function contradictionOf(
   if (recent === null || start === null) return null
   const sinceMs = now.getTime() - clock.offsetMs - clock.uncertaintyMs - start.getTime()
   if (recent.every(({ at }) => at === null) && sinceMs > lagMs)
-    return `by it the service's log ends before the service was started at ${moment(start)}`
+    return `the service's log would end before its start at ${moment(start)}`
   const taken = lastTaken(recent)
   if (taken === null) return null
   const apart = Math.abs(taken.getTime() + clock.offsetMs - granted.earliest.getTime())
   const quarters = Math.round(apart / quarterMs) * quarterMs
   if (quarters === 0 || quarters > apartMs || Math.abs(apart - quarters) > besideMs + clock.uncertaintyMs) return null
-  return `the service's log tells of it being taken at ${moment(taken)}`
+  return `the service's log shows it taken at ${moment(taken)}`
 }
 
 /** When the service took the lock that it has not given back since, by its log. */

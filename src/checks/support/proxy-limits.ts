@@ -45,7 +45,7 @@ function findingsOn({
       ? [
           {
             finding: {
-              message: `${name} lets requests of ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`,
+              message: `${name} only lets requests of up to ${bytes(maxBodyBytes)} through: a result file may have ${bytes(limits.resultFileBytes)}, and an attachment more`,
               evidence,
             },
             change: change.maxBody,
@@ -56,7 +56,7 @@ function findingsOn({
       ? [
           {
             finding: {
-              message: `${name} waits ${span(readTimeoutMs)} for an answer, less than the ${span(limits.proxyReadTimeoutMs)} that proxies usually do`,
+              message: `${name} only waits ${span(readTimeoutMs)} for an answer; proxies usually wait ${span(limits.proxyReadTimeoutMs)}`,
               evidence,
             },
             change: change.readTimeout,
@@ -69,9 +69,9 @@ function findingsOn({
 function inWords({ name, maxBodyBytes, readTimeoutMs }: ProxySettings): string {
   const size =
     maxBodyBytes === null
-      ? "does not say how large requests may be, so that its controller's own settings count (ingress-nginx: `proxy-body-size` in its ConfigMap, 1 MB unless set)"
+      ? "sets no size limit for requests, so its controller's settings apply (ingress-nginx: `proxy-body-size` in its ConfigMap, 1 MB unless set)"
       : maxBodyBytes === Number.POSITIVE_INFINITY
         ? 'lets requests of any size through'
-        : `lets requests of ${bytes(maxBodyBytes)} through`
+        : `lets requests of up to ${bytes(maxBodyBytes)} through`
   return `${name} ${size}${readTimeoutMs === null ? '' : `, and waits ${span(readTimeoutMs)} for an answer`}`
 }

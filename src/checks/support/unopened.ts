@@ -68,12 +68,12 @@ function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
 const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.'
 
 const withoutPods =
-  'See why its pods are not ready: what they wait for, how they ended, or what became of their node. A node that is lost has to come back, or to be given up, before they are started elsewhere.'
+  'Find out why its pods are not ready: what they wait for, how they ended, or what happened to their node. A lost node must come back or be removed before they start on another.'
 
-const withoutContainer = 'See what became of its container, and have compose make it again.'
+const withoutContainer = 'Find out what happened to its container, and recreate it with compose.'
 
 const loginOnly =
-  'What was refused is the login of the configuration: the service may have another, so nothing else is put down to this.'
+  'The refused login is from the configuration. The service may use another, so no other problem is blamed on this.'
 
 /** What is done about something that stands between here and the part. */
 function stepAround(
@@ -94,27 +94,27 @@ function stepAround(
       }
     case 'unrouted':
       return {
-        text: `See why this machine finds no way to ${host}: network, VPN or firewall.`,
+        text: `Find out why this machine cannot reach ${host}: network, VPN or firewall.`,
         commands: [connecting({ host, port })],
       }
     case 'tls':
       return {
-        text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), have the certificate renewed, or correct ${tls.scheme}.`,
+        text: `Make both sides agree on TLS: name the certificate authority (\`${tls.key}\` in the configuration), renew the certificate, or correct ${tls.scheme}.`,
         commands: [openssl],
       }
     case 'client-certificate':
       return {
-        text: 'It wants a client certificate, and this program has none: have it let this program in without one.',
+        text: 'It wants a client certificate, and this program has none. Let this program in without one.',
         commands: [openssl],
       }
     case 'misnamed':
       return {
-        text: `Have its address (${kept}) use a name that the certificate holds, or have a certificate issued that holds ${host}.`,
+        text: `Use a name from its certificate in the address (${kept}), or get a certificate for ${host}.`,
         commands: [command`${nested(openssl)} | openssl x509 -noout -subject -ext subjectAltName`],
       }
     case 'proxy':
       return {
-        text: `Correct the proxy ${at} that the environment of this command names, or have NO_PROXY name what is to be reached without it.`,
+        text: `Correct the proxy ${at} in the environment of this command, or name the hosts to reach without it in NO_PROXY.`,
         commands: ['env | cut -d= -f1 | grep -i proxy   # the variables that name it'],
       }
   }
@@ -136,23 +136,23 @@ function stepForCode(
       return unwell
     case 'TIMED_OUT':
       return {
-        text: 'It did not answer in time: see whether its machine is up and not overloaded, and whether a firewall lets this machine through. One that accepts and is silent may be another program, or speak TLS where none is asked for (or none where it is).',
+        text: 'It timed out. Check whether its machine is up and not overloaded, and whether a firewall lets this machine through. If it accepts connections and is silent, it may be another program, or only one side may use TLS.',
         flags: ' --timeout 30',
         commands: suggestions,
       }
     case 'EXHAUSTED':
       return {
-        text: 'It runs, and takes no further connection: end those that nobody needs, or allow more of them.',
+        text: 'It runs, but accepts no more connections. End those that nobody needs, or allow more.',
         commands: suggestions,
       }
     case 'UNEXPECTED_ANSWER':
       return {
-        text: `Correct its address (${kept}), where something else answers; else its log says more.`,
+        text: `If something else answers there, correct the address (${kept}). If not, read its log.`,
         commands: [editConfiguration(deployment)],
       }
     default:
       return {
-        text: "Correct the configuration, or the service's settings, in what is named; then look again.",
+        text: "Correct what the message names, in the configuration or in the service's settings. Then check again.",
         commands: [editConfiguration(deployment)],
       }
   }
@@ -182,7 +182,7 @@ export function server(
       afterwards: ['{restart}'],
     }),
     unwell: {
-      text: `${name} is there, and does not serve: it starts, stops or fails. Where it only starts, wait; else its log says why.`,
+      text: `${name} is there, but does not serve: it is starting, stopping or failing. If it is starting, wait. If not, its log says why.`,
       flags: ' --wait',
     },
   }

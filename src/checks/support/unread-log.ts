@@ -18,7 +18,7 @@ export function asFarAsRead(outcome: Outcome, { unread = [] }: RecentRecords): O
   const names = unread.map(({ name }) => `\`${name}\``).join(', ')
   throw new AdminError(
     first.error.code,
-    `the log shows nothing of it as far as it was read; that of ${names} was not: ${first.error.message}`,
+    `the readable part of the log shows nothing of it; cannot read the log of ${names}: ${first.error.message}`,
     first.error.suggestions,
     { cause: first.error, obstacle: first.error.obstacle },
   )

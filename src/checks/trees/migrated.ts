@@ -28,7 +28,7 @@ const hangsAfterMs = 3_600_000
 const mostNamed = 5
 
 const migrate = 'testops-admin migrate-trees -d {deployment} --all-projects'
-const byEye = `where a tree looks wrong: ${migrate}`
+const byEye = `if a tree looks wrong: ${migrate}`
 
 export const treesMigrated = defineCheck({
   id: 'trees/migrated',
@@ -41,7 +41,7 @@ export const treesMigrated = defineCheck({
     if (!build)
       return {
         status: 'skipped',
-        reason: `the build is not known; versions ${treeMigration.first} to ${treeMigration.last} move their trees`,
+        reason: `the build is unknown; versions ${treeMigration.first} to ${treeMigration.last} move their trees`,
       }
     if (!migratesTrees(build)) {
       return {
@@ -71,11 +71,11 @@ export const treesMigrated = defineCheck({
         remedy: remedyFor(words, hasFailedAgain(seen.jobs)),
       }
     }
-    const told = `${seen.cut === null ? '' : 'of more, '}${statesOf(latest)}`
+    const told = `${seen.cut === null ? '' : 'among others, '}${statesOf(latest)}`
     if (!latest.some(({ status }) => status === doneState || status === workingState))
       return {
         status: 'skipped',
-        reason: `the service shows ${told}, which does not say whether trees are migrated; ${byEye}`,
+        reason: `the service shows ${told}; cannot tell whether trees are migrated; ${byEye}`,
       }
     return { status: 'ok', detail: `${told}; the newest: ${describe(latest[0]!)}` }
   },
@@ -113,7 +113,7 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
       ...(jobs.length > mostNamed ? [`and ${grouped(jobs.length - mostNamed)} more`] : []),
       ...(cut?.includes(doneState) === true
         ? [
-            `only the newest ${grouped(mostDone)} ${doneState} jobs were read: whether older ones were repeated is not known`,
+            `only the newest ${grouped(mostDone)} ${doneState} jobs were read: cannot tell whether older jobs were repeated`,
           ]
         : []),
     ],
@@ -139,7 +139,7 @@ function remedyFor(words: Suggestion | null, isRepeated: boolean): Remedy {
       : command`testops-admin migrate-trees -d {deployment} ${nested(words)} --wait`
   if (isRepeated)
     return {
-      text: `This has failed more than once. Find out why in the service's log, mend that, then let the service rebuild ${trees}.`,
+      text: `This has failed more than once. Find out why in the service's log, fix that, then let the service rebuild ${trees}.`,
       commands: ['{logs}', rebuild, byHand('trees/migrated')],
     }
   return {

@@ -53,7 +53,7 @@ export async function examineAs(
   const { stdout, stderr } = streams
   const format: Format = flags.json ? 'json' : flags.format
   if (flags.watch && format === 'json') {
-    throw new AdminError('USAGE', '--watch prints many reports, and --json is one document', [
+    throw new AdminError('USAGE', '--watch prints many reports, but --json is one document', [
       'testops-admin doctor --watch',
       'testops-admin doctor --json',
     ])

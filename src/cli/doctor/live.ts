@@ -32,7 +32,7 @@ export function liveList(terminal: Terminal, screen: Screen, ids: readonly strin
       const rest =
         waiting.size === 0
           ? ''
-          : clip(`… ${countOf(waiting.size, 'check')} at work: ${[...waiting].join(', ')}`, screen.columns - 1)
+          : clip(`… ${countOf(waiting.size, 'check')} running: ${[...waiting].join(', ')}`, screen.columns - 1)
       draw(terminal, cursor.emptyLine, `${result}${rest}`)
       begun = true
     },

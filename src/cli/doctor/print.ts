@@ -39,6 +39,6 @@ export function printRound(
   draw(
     stream,
     cursor.home,
-    `${fitted(text, { rows: rows - footRows, columns })}\nAgain every ${to.intervalMs / 1000} s; Ctrl-C ends.\n`,
+    `${fitted(text, { rows: rows - footRows, columns })}\nRepeats every ${to.intervalMs / 1000} s; Ctrl-C stops it.\n`,
   )
 }

@@ -7,7 +7,7 @@ import { askFor, askUntilTried } from './interview.ts'
 
 /** Asks where the service runs, once nothing was found. */
 export async function askForPlatform(interview: Interview): Promise<PlatformName> {
-  return interview.asker.choice<PlatformName>('platform', 'Nothing was found by itself. Where does the service run?', [
+  return interview.asker.choice<PlatformName>('platform', 'No deployment was found. Where does the service run?', [
     { value: 'host', name: 'on this machine' },
     { value: 'compose', name: 'under Docker Compose' },
     { value: 'kubernetes', name: 'on Kubernetes' },

@@ -76,7 +76,7 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
     const names = found.map(({ name, what }) => `\`${name}\`, the ${what}`).join('; ')
     throw new AdminError(
       'CONFIGURATION',
-      `several deployments are here: ${names}`,
+      `found several deployments: ${names}`,
       found.map(({ name }) => command`testops-admin init -d ${name}`),
     )
   }

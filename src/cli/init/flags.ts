@@ -88,9 +88,9 @@ const fields: readonly Field[] = [
     question: 'Name of the compose project (empty: leave it out):',
   },
   { flag: 'compose-service', path: ['compose', 'service'], question: "The service's name in it:" },
-  { flag: 'context', path: ['kubernetes', 'context'], question: 'Context of kubectl (empty: the current one):' },
+  { flag: 'context', path: ['kubernetes', 'context'], question: 'kubectl context (empty: the current one):' },
   { flag: 'namespace', path: ['kubernetes', 'namespace'], question: 'Its namespace (empty: the one of the context):' },
-  { flag: 'release', path: ['kubernetes', 'release'], question: 'Its release of Helm (empty: leave it out):' },
+  { flag: 'release', path: ['kubernetes', 'release'], question: 'Its Helm release (empty: leave it out):' },
   {
     flag: 'database-url',
     path: ['database', 'url'],
@@ -174,7 +174,7 @@ export function platformIn(flags: InitFlags): PlatformName | undefined {
   if (first && other)
     throw new AdminError(
       'USAGE',
-      `--${other.flag} is for platform \`${other.platform}\`, and --${first.flag} for \`${first.platform}\`: a deployment is on one`,
+      `--${other.flag} is for platform \`${other.platform}\`, but --${first.flag} is for \`${first.platform}\`: choose one platform`,
       ['testops-admin init --help'],
     )
   return first?.platform

@@ -71,7 +71,7 @@ export async function askUntilTried(
     if (probe?.status !== 'failed' || !isFailure(probe.error.code)) return next
     tell(`It does not answer: ${probe.error.message}`)
     const isKept = await asker.choice(null, 'Keep this answer?', [
-      { value: true, name: 'yes, it may be right elsewhere, or later' },
+      { value: true, name: 'yes, it may be right on another machine, or later' },
       { value: false, name: 'no, ask again' },
     ])
     if (isKept) return next

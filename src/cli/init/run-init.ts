@@ -51,7 +51,8 @@ export async function initiated(flags: InitFlags, around: Around): Promise<InitD
   await assertNew(file, environment)
   if (!askerWith) return written(flags, file, null, around)
   const kept = await keptAnswers(file, environment)
-  if (kept.count() > 0) progress('Answers of an earlier `init` are offered: Enter takes one, Ctrl-U clears it.')
+  if (kept.count() > 0)
+    progress('Your answers to an earlier `init` are filled in: Enter accepts one, Ctrl-U clears it.')
   try {
     const document = await written(flags, file, askerWith(kept), around)
     await kept.forget()

@@ -59,7 +59,7 @@ async function signInSteps(
 ): Promise<IntegrationStep[]> {
   const skipped = (message: string): IntegrationStep[] => [{ step: 'sign-in', status: 'skipped', message }]
   if (login === null)
-    return isGiven ? skipped('not tried: --sign-in tries once, and each attempt counts where accounts get locked') : []
+    return isGiven ? skipped('not tried: --sign-in tries once, and each attempt counts if accounts get locked') : []
   const kept = keptFromSignIn(steps, answer)
   if (kept !== null) return skipped(kept)
   const { signIn } = await import('../../runtime/index.ts')

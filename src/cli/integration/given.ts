@@ -25,7 +25,7 @@ const forms = 'env:NAME, @FILE, or @- for standard input'
 export async function givenCredentials(flags: GivenFlags): Promise<GivenCredentials> {
   const kept = (['user', 'password', 'token'] as const).map((what) => ({ what, reference: flags[`${what}-from`] }))
   if (kept.filter(({ reference }) => reference === '@-').length > 1)
-    throw new AdminError('USAGE', 'standard input can be read but once', [forms])
+    throw new AdminError('USAGE', 'standard input can be read only once', [forms])
   const given: GivenCredentials =
     flags.user === undefined ? {} : { user: { text: flags.user, from: '--user', isPublic: true } }
   for (const { what, reference } of kept)
@@ -45,7 +45,9 @@ async function read(reference: string, flag: `--${string}`): Promise<Given> {
   }
   const file = /^@(.+)$/.exec(reference)?.[1]
   if (file === undefined)
-    throw new AdminError('USAGE', `${flag} says where it is kept, never what it is: ${forms}`, [typed([flag, '@FILE'])])
+    throw new AdminError('USAGE', `${flag} takes the place where the value is kept, not the value: ${forms}`, [
+      typed([flag, '@FILE']),
+    ])
   const all = await readInput(file, { mostBytes: 100_000, next: [typed([flag, '@FILE'])] })
   const text = all.replace(/\r?\n$/, '')
   return { text, from: file === '-' ? 'standard input' : `the file ${file}`, ...(text !== all && { hadLineEnd: true }) }

@@ -37,7 +37,7 @@ export async function checkIntegrations(
   const url = flags.url === undefined ? undefined : await addressIn(flags.url)
   const given = await givenCredentials(flags)
   if (Object.keys(given).length > 0 && url === undefined && flags.integration === undefined) {
-    throw new AdminError('USAGE', 'credentials are for one external system, which is to be named', [
+    throw new AdminError('USAGE', 'credentials are for one external system: name it', [
       '--url URL',
       '--integration NAME',
     ])
@@ -136,5 +136,5 @@ async function addressIn(text: string): Promise<string> {
 async function authorityIn(file: string): Promise<string> {
   const text = await readInput(file, { mostBytes: 1_000_000, next: ['--ca FILE   # certificates in PEM form'] })
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new AdminError('USAGE', `${file} holds no certificate in PEM form`, ['--ca FILE   # certificates in PEM form'])
+  throw new AdminError('USAGE', `${file} has no certificate in PEM form`, ['--ca FILE   # certificates in PEM form'])
 }

@@ -28,23 +28,23 @@ export function plannedSignIn(
     url,
   } = target
   if (url.startsWith('http:') && !accepted.includes(plainHttp)) {
-    throw new AdminError('REFUSED', `${url} is not encrypted: whoever is on the way can read the credentials`, [
+    throw new AdminError('REFUSED', `${url} is not encrypted: anyone between here and there can read the credentials`, [
       command`${nested(typed(['testops-admin', ...process.argv.slice(2), '--accept-risk', plainHttp]))}   # only when you are sure`,
     ])
   }
   if (token?.text) {
     if (!/^[\x20-\x7e\t]+$/.test(token.text))
-      throw new AdminError('REFUSED', 'the token holds characters that no header of HTTP can carry', [
-        'testops-admin check-integration --url URL --token-from @FILE   # tells which',
+      throw new AdminError('REFUSED', 'the token has characters that an HTTP header cannot carry', [
+        'testops-admin check-integration --url URL --token-from @FILE   # shows which',
       ])
     return {
       login: { scheme: 'bearer', token: new Secret(token.text) },
-      plan: `Signs in once: GET ${url} with the token of ${token.from}.`,
+      plan: `Signs in once: GET ${url} with the token from ${token.from}.`,
     }
   }
   const empty = [token, user, password].find((it) => it?.text === '')
   if (empty)
-    throw new AdminError('USAGE', empty.missing ?? `${empty.from} is empty, so nobody can sign in with it`, [
+    throw new AdminError('USAGE', empty.missing ?? `cannot sign in: ${empty.from} is empty`, [
       '--user NAME --password-from @FILE',
       '--token-from @FILE',
     ])
@@ -54,9 +54,9 @@ export function plannedSignIn(
       `--sign-in needs ${user?.text ? 'a password' : 'a user and a password'}, or a token`,
       ['--user NAME --password-from @FILE', '--token-from @FILE'],
     )
-  const who = user.isPublic === true ? user.text : `the user of ${user.from}`
+  const who = user.isPublic === true ? user.text : `the user from ${user.from}`
   return {
     login: { scheme: 'basic', user: new Secret(user.text), password: new Secret(password.text) },
-    plan: `Signs in once: GET ${url} as ${who}, with the password of ${password.from}.`,
+    plan: `Signs in once: GET ${url} as ${who}, with the password from ${password.from}.`,
   }
 }

@@ -21,7 +21,7 @@ export async function namedTarget(configured: readonly ConfiguredIntegration[], 
   const names = configured.map((it) => it.name)
   const message =
     names.length === 0
-      ? 'the configuration names no integrations'
+      ? 'the configuration has no integrations'
       : `the configuration has no integration \`${name}\`; it has ${names.join(', ')}`
   throw new AdminError('USAGE', message, [
     ...closestNames(name, names).map(
@@ -44,10 +44,10 @@ export async function allTargets(
   const log = await wanted(async () => (await open.logs()).recent({ maxBytes: logBytes }))
   if (log instanceof AdminError) {
     if (targets.length === 0) throw log
-    if (!notConfigured(log)) tell(`The log is not looked at: ${log.message}`)
+    if (!notConfigured(log)) tell(`Skipped the log: ${log.message}`)
     return targets
   }
-  for (const { name, error } of log.unread ?? []) tell(`The log of ${name} is not looked at: ${error.message}`)
+  for (const { name, error } of log.unread ?? []) tell(`Skipped the log of ${name}: ${error.message}`)
   const service = had(await wanted(open.service))
   const hosts = new Set(targets.map(({ url }) => new URL(url).hostname))
   const shown = addressesInLog(log.records, service ? await ownParts(service) : new Set()).filter(

@@ -33,7 +33,7 @@ export interface Wanted {
  */
 export async function wantedLint(names: readonly string[], flags: WantedFlags): Promise<Wanted> {
   if (names.length === 0 || names.includes(''))
-    throw new AdminError('USAGE', 'name the results directory: the one that the tests write their `*-result.json` to', [
+    throw new AdminError('USAGE', 'name the results directory, where the tests write their `*-result.json` files', [
       'testops-admin lint-results build/results',
       'testops-admin lint-results --help',
     ])
@@ -69,19 +69,19 @@ export async function wantedLint(names: readonly string[], flags: WantedFlags): 
 function outputOf(names: readonly string[], { fix, output }: WantedFlags): string | null {
   if (!fix && output === undefined) return null
   if (!fix)
-    throw new AdminError('USAGE', '--output is where --fix writes its mended copy, and --fix is not there', [
+    throw new AdminError('USAGE', '--output needs --fix, which writes a corrected copy there', [
       typed(['--fix', '--output', output!]),
     ])
   if (names.length > 1)
     throw new AdminError(
       'USAGE',
-      '--fix mends one directory at a time',
+      '--fix takes one directory at a time',
       names.map((name) => typed(['testops-admin', 'lint-results', name, '--fix', '--output', mendedOf(name)])),
     )
   if (output === undefined || output === '')
     throw new AdminError(
       'USAGE',
-      '--fix never changes the directory itself: --output says where the mended copy is to be written',
+      '--fix needs --output: it writes a corrected copy there, and never changes the directory itself',
       [typed(['testops-admin', 'lint-results', names[0]!, '--fix', '--output', mendedOf(names[0]!)])],
     )
   return output
@@ -97,16 +97,16 @@ function ruleFlag(text: string): [RuleId, Level] {
   const [id = '', level, ...more] = text.split('=')
   const form = command`--rule ${isRule(id) ? id : 'ID'}=${levels.join('|')}`
   if (!isRule(id))
-    throw new AdminError('USAGE', `--rule: there is no rule \`${id}\`; ${closestTo(id, ruleIds)}`, [
+    throw new AdminError('USAGE', `--rule: unknown rule \`${id}\`; ${closestTo(id, ruleIds)}`, [
       form,
       sentence`rules: ${nested(commaList(ruleIds))}`,
     ])
-  if (level === undefined) throw new AdminError('USAGE', `--rule ${id}: how is it to be judged?`, [form])
+  if (level === undefined) throw new AdminError('USAGE', `--rule ${id}: the level is missing`, [form])
   if (more.length > 0 || !isLevel(level)) {
     const hint = didYouMean(level, levels)
     throw new AdminError(
       'USAGE',
-      `--rule ${text}: a rule is judged as ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}${hint ? `; ${hint}` : ''}`,
+      `--rule ${text}: the level must be ${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}${hint ? `; ${hint}` : ''}`,
       [form],
     )
   }

@@ -15,7 +15,7 @@ export function refuseUnknownRisks(accepted: readonly string[]): void {
   const nearest = nearestNames(unknown, known)
   throw new AdminError(
     'USAGE',
-    `there is no risk \`${unknown}\`; those that can be accepted are ${known.join(', ')}`,
+    `unknown risk \`${unknown}\`; the known risks are ${known.join(', ')}`,
     nearest.map((name) => command`--accept-risk ${name}`),
   )
 }

@@ -56,7 +56,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
   const selected = await interruptible(async (signal) => chosenDeployment(flags, signal)).catch((error: unknown) => {
     throw flags.apply === true || !(error instanceof AdminError) || error.exitCode !== 64
       ? error
-      : unsaid('and there is no configuration that names one', error)
+      : unsaid('no flag and no configuration names one', error)
   })
   const { kubernetes, compose } = selected.settings
   const path = flags.path ?? kubernetes?.valuesPath
@@ -71,7 +71,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
     }
   const found = await foundFile(selected, flags.timeout ?? defaultTimeoutSeconds)
   if (found) return { selected, compose: found.file, service: flags.service ?? found.service }
-  throw unsaid(`and the configuration of \`${selected.name}\` names none`)
+  throw unsaid(`no flag names one, nor does the configuration of \`${selected.name}\``)
 }
 
 /** Of a project whose containers know their files: the one that says which image the service has. */
@@ -94,10 +94,10 @@ async function foundFile(
 function unsaid(why: string, cause?: unknown): AdminError {
   return new AdminError(
     'USAGE',
-    `which file is to be edited is not said, ${why}`,
+    `name the file to edit: ${why}`,
     [
       '--values values.yaml   # the Helm values; or kubernetes.values in the configuration',
-      '--compose docker-compose.yml   # of use-legacy-image; or compose.file in the configuration',
+      '--compose docker-compose.yml   # for use-legacy-image; or compose.file in the configuration',
     ],
     { cause },
   )
@@ -132,14 +132,10 @@ export async function chartOf(
   if (flags.chart !== undefined) return { chart: await placeIfThere(flags.chart, process.cwd()), chartVersion }
   if (kubernetes?.chart !== undefined)
     return { chart: await placeIfThere(kubernetes.chart, dirname(file)), chartVersion }
-  throw new AdminError(
-    'USAGE',
-    `which chart \`${name}\` is installed with is not said, and helm does not keep where it came from`,
-    [
-      '--chart CHART   # a folder, an archive, REPOSITORY/NAME or an address; or kubernetes.chart in the configuration',
-      typed(['helm', 'repo', 'list']),
-    ],
-  )
+  throw new AdminError('USAGE', `name the chart of \`${name}\`: helm does not record where it came from`, [
+    '--chart CHART   # a folder, an archive, REPOSITORY/NAME or an address; or kubernetes.chart in the configuration',
+    typed(['helm', 'repo', 'list']),
+  ])
 }
 
 function fileOf(file: string | { path: string }): string {

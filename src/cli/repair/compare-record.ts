@@ -107,9 +107,7 @@ function refuseUnlessAccepted(
         ]
       : []),
     ...(isOfSteps && verb === 'undo'
-      ? [
-          command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # takes those steps back again`,
-        ]
+      ? [command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # undoes those steps again`]
       : []),
   ])
 }

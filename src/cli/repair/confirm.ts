@@ -37,19 +37,17 @@ export async function confirmed(
   if (confirm !== undefined) return
   show()
   if (!input.isTTY || !output.isTTY || input.readableEnded === true)
-    throw new AdminError(
-      'REFUSED',
-      'this has to be confirmed, and there is no terminal to ask on: nothing was changed',
-      [commandWith(words, name)],
-    )
+    throw new AdminError('REFUSED', 'Nothing changed: this needs a confirmation, and there is no terminal to ask on', [
+      commandWith(words, name),
+    ])
   const answer = await ask(
-    `Type the ${file ? 'file' : 'deployment'}'s name, ${name}, to go on: `,
+    `Type the ${file ? 'file' : 'deployment'}'s name, ${name}, to confirm: `,
     { input, output },
     signal,
   )
   if (answer?.trim() === name) return
-  const what = answer === null ? 'the question was not answered' : `that is not \`${name}\``
-  throw new AdminError('REFUSED', `${what}: nothing was changed`, [commandWith(words, name)])
+  const what = answer === null ? 'no answer was given' : `that is not \`${name}\``
+  throw new AdminError('REFUSED', `Nothing changed: ${what}`, [commandWith(words, name)])
 }
 
 /** Throws REFUSED where --confirm names another deployment. */
@@ -57,7 +55,7 @@ export function refuseOtherName({ deployment: { name, file }, confirm, words }: 
   if (confirm === undefined || confirm === name) return
   throw new AdminError(
     'REFUSED',
-    `--confirm names \`${confirm}\`, and this is ${file ? 'file' : 'deployment'} \`${name}\`: nothing was changed`,
+    `Nothing changed: --confirm names \`${confirm}\`, but this is ${file ? 'file' : 'deployment'} \`${name}\``,
     [commandWith(words, name)],
   )
 }

@@ -108,9 +108,9 @@ function risksOfCopy(own: RunHistory, found: Found): Risk[] {
       canonical(found.events, new Set()) !== canonical(own.events.slice(0, found.events.length), new Set()))
   if (!('record' in found) || !(isMore || isUnfinished(own))) return []
   const message = isMore
-    ? `the copy of run ${run} holds events that the journal on this machine does not: if another machine went on with the run, only the copy tells what it did`
-    : `run ${run} is not finished: without its copy, other machines do not see it`
-  const ask = isMore ? [sentence`ask who else repairs this deployment whether they went on with it`] : []
+    ? `the copy of run ${run} has events that the journal on this machine lacks: if another machine resumed the run, only the copy shows what it did`
+    : `run ${run} is unfinished: without its copy, other machines cannot see it`
+  const ask = isMore ? [sentence`ask the other operators of this deployment whether they resumed it`] : []
   return [
     {
       name: 'unfinished-run',

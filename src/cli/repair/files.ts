@@ -31,7 +31,7 @@ export async function namedFiles(
   const named = compose === undefined ? [values ?? []].flat() : [compose]
   if (named.length === 0) return {}
   if (named.includes(''))
-    throw new AdminError('USAGE', `--${compose === undefined ? 'values' : 'compose'} names no file`)
+    throw new AdminError('USAGE', `--${compose === undefined ? 'values' : 'compose'} needs the name of a file`)
   const { openFile, placeOfFile } = await import('../../runtime/index.ts')
   const flag = compose === undefined ? '--values' : '--compose'
   const paths = await Promise.all(named.map(async (it) => placeOfFile(it, process.cwd())))
@@ -55,6 +55,6 @@ export function keyPath(text: string | undefined): readonly string[] {
   if (text === undefined) return []
   const keys = text.split('.')
   if (keys.includes(''))
-    throw new AdminError('USAGE', `--path ${text} is no path of keys: they are joined by dots`, ['--path testops'])
+    throw new AdminError('USAGE', `--path ${text} has an empty key: join keys with single dots`, ['--path testops'])
   return keys
 }

@@ -63,14 +63,10 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
 }
 
 function unfitRecord(run: string, unfit: string, { by }: RepairSession): AdminError {
-  return new AdminError(
-    'REFUSED',
-    `Nothing changed: the record of run ${run} in the deployment fits no repair of it: ${unfit}`,
-    [
-      sentence`ask whoever repairs this deployment besides ${by} whether they began it`,
-      command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
-    ],
-  )
+  return new AdminError('REFUSED', `Nothing changed: the record of run ${run} does not fit this deployment: ${unfit}`, [
+    sentence`ask the operators of this deployment other than ${by} whether they began it`,
+    command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
+  ])
 }
 
 /**
@@ -81,7 +77,7 @@ export function refuseForeign({ history: { record } }: Standing, flags: RepairFl
   const { run, by, plan } = record
   const foreign: Risk = {
     name: 'foreign-run',
-    message: `run ${run} is known from the deployment alone, where others may write: read its plan before you adopt it`,
+    message: `run ${run} is recorded only in the deployment, where others may write: read its plan before you adopt it`,
     proof: [
       sentence`ask ${by} whether they began it`,
       command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,

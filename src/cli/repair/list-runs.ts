@@ -142,16 +142,16 @@ export function unknownEnd(
   journals: Journals,
 ): AdminError {
   const run = nameOf(damaged)
-  return new AdminError('REFUSED', `whether run ${run} has come to its end is not known: ${damaged.unreadable}`, [
+  return new AdminError('REFUSED', `cannot tell whether run ${run} is finished: ${damaged.unreadable}`, [
     'testops-admin history -d {deployment}',
     ...(damaged.isSpoiled
       ? [dropCopy(run)]
       : [
-          command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`,
+          command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
         ]),
     ...(damaged.isHere && !damaged.isSpoiled
       ? [
-          command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # once it is seen to be over`,
+          command`${'mv'} ${`${journals.here.where}/${run}`} ${`${journals.here.where}/${run}.aside`}   # once you are sure that it is over`,
         ]
       : []),
   ])

@@ -10,7 +10,7 @@ export function isReadOnly(environment: NodeJS.ProcessEnv = process.env): boolea
 /** Throws REFUSED where TESTOPS_ADMIN_READ_ONLY is set. */
 export function refuseIfReadOnly(environment: NodeJS.ProcessEnv = process.env): void {
   if (!isReadOnly(environment)) return
-  throw new AdminError('REFUSED', 'TESTOPS_ADMIN_READ_ONLY is set: nothing is changed from here', [
+  throw new AdminError('REFUSED', 'Nothing changed: TESTOPS_ADMIN_READ_ONLY is set', [
     'unset TESTOPS_ADMIN_READ_ONLY   # a repair with --dry-run shows its plan and changes nothing',
   ])
 }

@@ -93,7 +93,7 @@ export async function resumeIn(
       if (!progressOf(now.history.events).isGoingBack) return perform(performance)
       const why = await whyNotBack(performance)
       if (why === null) return performUndo(performance)
-      tellLine(process.stderr, `It cannot be taken back any more: ${why.message}. So it goes forward.`)
+      tellLine(process.stderr, `The undo cannot continue: ${why.message}. Resuming the run forward instead.`)
       return perform(performance)
     },
   )
@@ -185,7 +185,7 @@ export async function undoIn(
   // what is over was left as it should be, on which another run may stand by now
   if (await isOver(standing, session)) await refuseIfUnfinished(session)
   await refuseUnlessFits(session, standing)
-  if (isLost) tellLine(process.stderr, 'What it did cannot be taken back: the run is only closed.')
+  if (isLost) tellLine(process.stderr, 'What the run did cannot be undone: this only closes it.')
   show(standing, session, flags)
   tellBack(standing)
   if (isDry(flags)) return planned(standing)
@@ -241,7 +241,7 @@ async function goingOn(
   const added = [...endTakenBack(session, standing), ...redo]
   const journal = await reopenJournal(journals, standing, journalOptions(session), added)
   if (journal.onlyHere !== null && !session.opened.deployment.file)
-    tellLine(process.stderr, `The journal is on this machine alone: ${journal.onlyHere}`)
+    tellLine(process.stderr, `The journal is only on this machine: ${journal.onlyHere}`)
   return performanceOf(session, {
     record,
     events: [...(isForeign(standing) ? withoutLastCompared(events) : events), ...added],
@@ -276,7 +276,7 @@ async function onlyUnfinished(session: RepairSession): Promise<string | null> {
   if (unfinished.length > 1) {
     throw new AdminError(
       'USAGE',
-      `several runs have not come to their end: ${unfinished.join(', ')}`,
+      `several runs are unfinished: ${unfinished.join(', ')}`,
       unfinished.map((run) => command`testops-admin resume ${run} -d {deployment}`),
     )
   }
@@ -284,7 +284,7 @@ async function onlyUnfinished(session: RepairSession): Promise<string | null> {
   if (others.length === 0) return assertAllKnown(opened.journals, found)
   throw new AdminError(
     'USAGE',
-    `this machine has no run to go on with; begun on another one: ${others.join(', ')}`,
+    `this machine has no run to resume; from another machine: ${others.join(', ')}`,
     others.map((run) => command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`),
   )
 }
@@ -294,7 +294,7 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
   const damaged = all.find((it) => 'unreadable' in it)
   if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
   if (unasked === null) return null
-  const message = `this machine has no run to go on with; whether one was begun on another is not known: ${unasked.message}`
+  const message = `this machine has no run to resume; cannot tell whether another machine has one: ${unasked.message}`
   throw new AdminError(unasked.code, message, unasked.suggestions, { cause: unasked, obstacle: unasked.obstacle })
 }
 
@@ -319,7 +319,7 @@ async function refuseIfOthers(
   if (plan.deployment === name && record.by === by && cluster !== former) {
     throw new AdminError(
       'REFUSED',
-      `run ${run} was begun at ${former ?? 'this machine'}, and this is ${cluster ?? 'this machine'}: nothing was changed`,
+      `Nothing changed: run ${run} was begun at ${former ?? 'this machine'}, but this is ${cluster ?? 'this machine'}`,
       [
         ...(platform === 'compose'
           ? ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls']
@@ -332,7 +332,7 @@ async function refuseIfOthers(
   if (own) {
     throw new AdminError(
       'REFUSED',
-      `run ${run} is one of ${inWords(workload)}, and deployment \`${name}\` is ${inWords(own)}: nothing was changed`,
+      `Nothing changed: run ${run} belongs to ${inWords(workload)}, but deployment \`${name}\` is ${inWords(own)}`,
       [typed(['testops-admin', 'history', '-d', plan.deployment])],
     )
   }
@@ -341,7 +341,7 @@ async function refuseIfOthers(
     return refuseUntold(history, name, flags, words)
   throw new AdminError(
     'REFUSED',
-    `run ${run} is one of deployment \`${plan.deployment}\`, and this is deployment \`${name}\`: nothing was changed`,
+    `Nothing changed: run ${run} belongs to deployment \`${plan.deployment}\`, but this is deployment \`${name}\``,
     [typed(['testops-admin', 'history', '-d', plan.deployment])],
   )
 }
@@ -356,7 +356,7 @@ function refuseUntold(
   flags: RepairFlags,
   words: readonly string[],
 ): void {
-  const message = `run ${run} was begun for deployment \`${plan.deployment}\` by version ${program}, which did not note what ran the service; it was at the same cluster and namespace, and may be of this one, \`${name}\``
+  const message = `run ${run} was begun for deployment \`${plan.deployment}\` at the same cluster and namespace, and may belong to this one, \`${name}\`: version ${program} did not record what ran the service`
   refuseRisks(
     { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}', '{status}'] }] },
     flags['accept-risk'] ?? [],
@@ -375,7 +375,7 @@ function refuseMadeAgain(
   words: readonly string[],
 ): void {
   if (seen.uid === undefined || own.uid === undefined || seen.uid === own.uid) return
-  const message = `${inWords(own)} is another one than run ${run} has seen: it was deleted and made again since (its uid was ${seen.uid}, and is ${own.uid})`
+  const message = `${inWords(own)} was deleted and recreated since run ${run} saw it: its uid was ${seen.uid}, and is ${own.uid}`
   refuseRisks(
     { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}'] }] },
     flags['accept-risk'] ?? [],
@@ -388,7 +388,7 @@ function inWords({ kind, namespace, name }: WorkloadIdentity): string {
 }
 
 function lost(run: string): AdminError {
-  return new AdminError('REFUSED', `what run ${run} did cannot be taken back: there is no undo`, [
+  return new AdminError('REFUSED', `run ${run} cannot be undone: there is no undo for what it did`, [
     'testops-admin history -d {deployment}',
   ])
 }
@@ -396,11 +396,11 @@ function lost(run: string): AdminError {
 function gone(run: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `the deployment kept a copy of the journal of run ${run} and has it no longer: most likely the run was finished or taken back from another machine`,
+    `the copy of the journal of run ${run} is gone from the deployment: most likely another machine finished or undid the run`,
     [
       'testops-admin doctor -d {deployment}',
-      command`testops-admin resume ${run} -d {deployment} --confirm {deployment}   # goes on with it all the same`,
-      command`testops-admin undo ${run} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
+      command`testops-admin resume ${run} -d {deployment} --confirm {deployment}   # resumes it anyway`,
+      command`testops-admin undo ${run} -d {deployment} --confirm {deployment}   # undoes what this machine did`,
     ],
   )
 }
@@ -430,14 +430,14 @@ function show(standing: Standing, { opened: { deployment } }: RepairSession, fla
     }
     return
   }
-  const at = within === null ? '' : `, within: ${within}`
+  const at = within === null ? '' : `, in the middle of: ${within}`
   tellLine(process.stderr, `Run ${run}: ${repair} by ${by}, begun ${startedAt}; ${done} of ${steps} steps done${at}`)
   // a dry run prints it as its result
   if (!isDry(flags)) print(process.stderr, planText(history.record.plan, screen))
   if (isGone)
     tellLine(
       process.stderr,
-      'The deployment keeps its journal no longer: it may have been finished or taken back from another machine.',
+      'The copy of its journal is gone from the deployment: another machine may have finished or undone the run.',
     )
 }
 

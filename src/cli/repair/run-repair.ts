@@ -175,5 +175,5 @@ function show(plan: Plan, difference: string): void {
 
 function tellWhere({ run }: RunRecord, onlyHere: string | null): void {
   tellLine(process.stderr, `Run ${run}`)
-  if (onlyHere !== null) tellLine(process.stderr, `    its journal is on this machine alone: ${onlyHere}`)
+  if (onlyHere !== null) tellLine(process.stderr, `    its journal is only on this machine: ${onlyHere}`)
 }

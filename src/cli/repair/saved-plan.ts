@@ -18,16 +18,16 @@ export async function savedPlan(file: string, deployment: string | undefined): P
   const { plan, hash } = document
   const fault =
     document.schemaVersion !== 1
-      ? 'it has another schemaVersion than 1'
+      ? 'its schemaVersion is not 1'
       : typeof hash !== 'string'
         ? 'its hash is missing'
         : faultOfPlan(plan)
   if (fault !== null || plan === undefined) {
-    throw new AdminError('USAGE', `${inputName(file)} holds no plan that this version knows: ${fault}`, how)
+    throw new AdminError('USAGE', `${inputName(file)} is not a plan that this version can read: ${fault}`, how)
   }
   const unknown = faultOfOptions(plan.repair, plan.options)
   if (unknown !== null)
-    throw new AdminError('USAGE', `${inputName(file)} holds no plan that this version knows: ${unknown}`, how)
+    throw new AdminError('USAGE', `${inputName(file)} is not a plan that this version can read: ${unknown}`, how)
   if (hashOf(plan) !== hash)
     throw new AdminError('REFUSED', `the plan in ${inputName(file)} has been changed since it was made`, how)
   if (deployment !== undefined && deployment !== plan.deployment) {
@@ -47,7 +47,9 @@ function parse(read: string, file: string): Partial<RepairDocument> {
     const value = JSON.parse(read) as Partial<RepairDocument> | null
     if (typeof value === 'object' && value !== null) return value
   } catch (error) {
-    throw new AdminError('USAGE', `${inputName(file)} is no JSON document: ${messageOf(error)}`, how, { cause: error })
+    throw new AdminError('USAGE', `${inputName(file)} is not a JSON document: ${messageOf(error)}`, how, {
+      cause: error,
+    })
   }
-  throw new AdminError('USAGE', `${inputName(file)} holds no plan`, how)
+  throw new AdminError('USAGE', `${inputName(file)} is not a plan`, how)
 }

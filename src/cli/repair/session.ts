@@ -66,10 +66,11 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
 
 /** Says at once how it is gone on with, since the process ends when this returns. */
 function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: OpenedDeployment | null): number {
-  const error = new AdminError('INTERRUPTED', `interrupted by ${signal} again: what was under way is left as it is`, [
-    'testops-admin history -d {deployment}',
-    'testops-admin resume -d {deployment}   # where it lists a run that is unfinished',
-  ])
+  const error = new AdminError(
+    'INTERRUPTED',
+    `interrupted by ${signal} again: stopped at once, and left everything as it is`,
+    ['testops-admin history -d {deployment}', 'testops-admin resume -d {deployment}   # if it lists an unfinished run'],
+  )
   const { code, message, suggestions, exitCode } =
     opened === null ? new AdminError(error.code, error.message) : filledError(error, opened)
   const document = { error: { code, message, suggestions } }

@@ -24,8 +24,8 @@ export async function settingWishes(
 ): Promise<Pick<SetEnvOptions, 'settings' | 'salt'> & { given: ReadonlyMap<string, Secret> }> {
   const flag = words.find((word) => word.startsWith('-'))
   if (flag !== undefined) {
-    throw new AdminError('USAGE', `${flag} is no flag of \`testops-admin set-env\``, [
-      'testops-admin set-env NAME-   # takes a setting away',
+    throw new AdminError('USAGE', `unknown flag for \`testops-admin set-env\`: ${flag}`, [
+      'testops-admin set-env NAME-   # removes a setting',
       'testops-admin set-env --help',
     ])
   }
@@ -44,9 +44,9 @@ export async function settingWishes(
   }
   settings.push(...ofShortcuts(shortcuts))
   if (settings.length > 0) return { settings, salt, given }
-  throw new AdminError('USAGE', 'what is to be set is not said', [
+  throw new AdminError('USAGE', 'name the setting to change', [
     'testops-admin set-env NAME=VALUE',
-    'testops-admin set-env NAME-   # takes it away',
+    'testops-admin set-env NAME-   # removes it',
     'testops-admin set-env --help',
   ])
 }
@@ -56,11 +56,13 @@ async function secretFrom(source: string, name: string): Promise<Secret> {
   const secret = secretIn(await readInput(source, { mostBytes: 100_000, next }))
   const text = secret.reveal()
   if (text === '')
-    throw new AdminError('USAGE', `${source === '-' ? 'standard input' : source} is empty: ${name} would be, too`, [
-      command`testops-admin set-env ${name}-   # takes it away`,
-    ])
+    throw new AdminError(
+      'USAGE',
+      `${source === '-' ? 'standard input' : source} is empty, so ${name} would be empty too`,
+      [command`testops-admin set-env ${name}-   # removes it`],
+    )
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(text))
-    throw new AdminError('USAGE', `the value of ${name} holds control characters, or more than one line`, next)
+    throw new AdminError('USAGE', `the value of ${name} has control characters or more than one line`, next)
   return secret
 }
 

@@ -31,7 +31,9 @@ export function givenVendor({
       'testops-admin set-env --help',
     ])
   if (name !== undefined && !/^[\w.-]+$/.test(name))
-    throw new AdminError('USAGE', `--vendor-package ${name} is no package`, ['testops-admin set-env --help'])
+    throw new AdminError('USAGE', `--vendor-package ${name} is not the name of a package`, [
+      'testops-admin set-env --help',
+    ])
   return prefix === undefined && name === undefined
     ? {}
     : { vendor: { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { package: name }) } }

@@ -101,7 +101,7 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
 /** What is told of a signature that is a part of another fault than it is alone. */
 const beside = {
   'lock-stolen': {
-    title: 'the service waited for the change-log lock in vain, and released it: its holder may still be at work',
+    title: 'the service gave up waiting for the change-log lock and released it: its holder may still be at work',
     remedy: null,
     explain: 'lock-stolen',
   },

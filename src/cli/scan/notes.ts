@@ -25,41 +25,35 @@ export function notesOn(
   const isBounded = since !== undefined || until !== undefined
   const note = (kind: ScanNote['kind'], message: string, isGap = false): void =>
     void notes.push({ kind, message, isGap })
-  if (isCut) note('interrupted', 'interrupted: this is what was found until then', true)
+  if (isCut) note('interrupted', 'interrupted: these are the findings so far', true)
   if (bytes === 0 && unread.length === 0 && !isCut)
     note(
       'empty',
-      parts.length === 0 ? 'there is no log to look at' : `${named(parts.map(({ name }) => name))} held nothing at all`,
+      parts.length === 0 ? 'there is no log to read' : `nothing to read in ${named(parts.map(({ name }) => name))}`,
       true,
     )
-  if (since && to && to < since)
-    note('empty', `the newest record is of ${moment(to)}: there is nothing of the time that was asked for`)
+  if (since && to && to < since) note('empty', `no records in the requested time: the newest one is from ${moment(to)}`)
   if (until && from && from >= until)
-    note('empty', `the oldest record is of ${moment(from)}: there is nothing of the time that was asked for`)
+    note('empty', `no records in the requested time: the oldest one is from ${moment(from)}`)
   const binary = parts.filter((it) => it.isBinary)
   if (binary.length > 0)
-    note(
-      'binary',
-      `${named(binary.map(({ name }) => name))}: no text, but bytes: searched through all the same, as \`grep -a\` does`,
-    )
+    note('binary', `${named(binary.map(({ name }) => name))}: binary, not text; searched anyway, as \`grep -a\` does`)
   const undated = parts.filter(({ tally }) => tally.datesUnknown)
   if (undated.length > 0) {
-    const all = isBounded
-      ? '; whether they are of the time that was asked for is not known, and all of them are counted'
-      : ''
+    const all = isBounded ? '; all of them are counted, in the requested time or not' : ''
     note(
       'dates',
-      `${named(undated.map(({ name }) => name))}: no date in a form that is known: the times of its records are not known${all}`,
+      `${named(undated.map(({ name }) => name))}: unknown date format, so the times of its records are unknown${all}`,
       isBounded,
     )
   }
   if (backward.steps > 0)
     note(
       'clock',
-      `the clock of the log runs backwards ${backward.steps === 1 ? 'once' : `${grouped(backward.steps)} times`}: first and last are the earliest and the latest time, wherever they stand`,
+      `times in the log run backwards ${backward.steps === 1 ? 'once' : `${grouped(backward.steps)} times`}: first and last are the earliest and the latest time, wherever they are`,
     )
   if (isBounded && assumedFrom !== null && undated.length < parts.length)
-    note('time-zone', `times without an offset are read as ${timeZone}, ${assumedFrom}: --time-zone says otherwise`)
+    note('time-zone', `times without an offset are read as ${timeZone}, ${assumedFrom}: use --time-zone to change that`)
   return notes
 }
 

@@ -77,7 +77,7 @@ async function* patient(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const waiting = setTimeout(
-    () => tell('waiting for a log on standard input: name files, or a deployment with -d, if that was not meant'),
+    () => tell('Waiting for a log on standard input. To read another one, name files, or a deployment with -d.'),
     input.isTTY ? 0 : patienceMs,
   )
   const end = (): void => void input.destroy()

@@ -94,18 +94,16 @@ function askedOf(
   deployment: { platform: string; timeZone: string | null } | null,
 ): Pick<About, 'timeZone' | 'assumedFrom' | 'since' | 'until'> {
   if (named !== undefined && !isTimeZone(named))
-    throw new AdminError('USAGE', `--time-zone: there is no time zone \`${named}\``, [
+    throw new AdminError('USAGE', `--time-zone: unknown time zone \`${named}\``, [
       '--time-zone UTC',
       '--time-zone Europe/Moscow',
     ])
   const zone = named ?? deployment?.timeZone ?? null
   const isHere = deployment === null || deployment.platform === 'host'
   const timeZone = zone ?? (isHere ? zoneHere() : 'UTC')
-  const assumedFrom =
-    zone !== null ? null : isHere ? "this machine's own" : 'as containers have it that are told no other'
+  const assumedFrom = zone !== null ? null : isHere ? "this machine's own" : 'the default of containers'
   const from = since === undefined ? undefined : when('--since', since)(timeZone)
   const to = until === undefined ? undefined : when('--until', until)(timeZone)
-  if (from && to && from >= to)
-    throw new AdminError('USAGE', '--since is not before --until: nothing is left between them')
+  if (from && to && from >= to) throw new AdminError('USAGE', '--since must be before --until')
   return { timeZone, assumedFrom, since: from, until: to }
 }

@@ -39,7 +39,7 @@ function offsetMs(zone: string): number {
 }
 
 function noTime(flag: string, text: string): AdminError {
-  return new AdminError('USAGE', `${flag}: \`${text}\` is no time`, [
+  return new AdminError('USAGE', `${flag}: invalid time \`${text}\``, [
     command`${flag} 2h`,
     command`${flag} 2026-11-22`,
     command`${flag} 2026-11-22T10:30`,

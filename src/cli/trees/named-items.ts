@@ -27,7 +27,7 @@ export async function namedItems(
   input: AsyncIterable<Buffer | string> = process.stdin,
 ): Promise<MigrationItem[]> {
   const ofProjects = projects.map(
-    (word) => itemIn(word, { tree: false }) ?? `${typed(['--project', word])}: no project's id`,
+    (word) => itemIn(word, { tree: false }) ?? `${typed(['--project', word])}: not a project id`,
   )
   const ofTrees = trees.map(
     (word) => itemIn(word, { tree: true }) ?? `${typed(['--tree', word])}: not PROJECT/TREE, such as 3/12`,
@@ -42,11 +42,11 @@ export async function namedItems(
   }
   if (all.length === 0 && file === undefined && !isAll) throw nothingNamed()
   if (file !== undefined && ofFile.length === 0)
-    throw new AdminError('USAGE', `${inputName(file)} names no project and no tree`, how)
+    throw new AdminError('USAGE', `${inputName(file)} lists no project and no tree`, how)
   if (all.length > mostItems) {
     throw new AdminError(
       'USAGE',
-      `${all.length} projects and trees are named, and one run takes ${mostItems} at most: divide them`,
+      `${all.length} projects and trees are too many: one run takes at most ${mostItems}. Split the list`,
       ['split -l 100000 FILE part-   # then one run for each part'],
     )
   }

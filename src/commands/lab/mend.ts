@@ -14,7 +14,7 @@ export default class LabMend extends BaseCommand {
   static override args = {
     fault: Args.string({
       ignoreStdin: true,
-      description: 'FAULT or FAULT/VARIANT, one or several; all where it is left out',
+      description: 'FAULT or FAULT/VARIANT, one or several; all if left out',
     }),
   }
   static override strict = false

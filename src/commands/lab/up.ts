@@ -11,7 +11,7 @@ export default class LabUp extends BaseCommand {
   static override description =
     `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Started again, it brings back what is missing.
 
-Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs or packages; the first that works where it is not set.`
+Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs or packages; by default the first that works.`
   static override examples = ['<%= config.bin %> lab up', '<%= config.bin %> lab up --broker 3']
   static override flags = {
     broker: Flags.option({

@@ -41,16 +41,16 @@ export const integrationsEntries: readonly ExplainEntry[] = [
     title: 'external systems accept the credentials of integrations',
     severities: ['error', 'warning'],
     meaning:
-      'An external system answered calls of an integration with 401 or 403, as the debug output of integrations in the log of the service ' +
-      'tells; without that output nothing is known of it. Users see "Не удается установить соединение" (cannot establish connection). It is ' +
-      'an error where it was seen within the last 15 minutes and since the last start of the service, else a warning; it is over once the ' +
-      'same address answers well.',
+      'An external system answered calls of an integration with 401 or 403. Only the debug output of ' +
+      'integrations in the log of the service shows this. Users see "Не удается установить соединение" ' +
+      '(cannot establish connection). It is an error if it happened within the last 15 minutes and since the ' +
+      'last start of the service; otherwise it is a warning. It is over once the same address answers well.',
     causes: [
       'The password or token is wrong, has expired or was withdrawn.',
-      'A blank stands before or after the user, the password or the token, often from copying: it counts as a character.',
-      'The user is given as a name where the system wants an e-mail address, or the other way round: it depends on the integration, and ' +
-        'the two are mostly not interchangeable.',
-      '403: the user lacks a right there, or the system lets nobody sign in for a while after too many attempts.',
+      'There is a blank before or after the user, the password or the token, often from copying. It counts as a character.',
+      'The integration has a user name but the system wants an e-mail address, or the other way round. It ' +
+        'depends on the integration, and the two are rarely interchangeable.',
+      '403: the user lacks a permission there, or the system blocks sign-ins for a while after too many attempts.',
     ],
     verify: [
       'testops-admin set-env --integration-debug on   # restarts the service',
@@ -59,11 +59,11 @@ export const integrationsEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Enter user and password (or token) anew in the settings of the integration, without blanks at the ends.',
+        text: 'Enter the user and the password (or token) again in the settings of the integration, without blanks at the ends.',
         commands: [],
       },
       {
-        text: 'Try them once by hand: each attempt counts, and many systems lock an account after a few.',
+        text: 'Try them once by hand. Each attempt counts: many systems lock an account after a few.',
         commands: [
           'testops-admin check-integration --url URL --user NAME --password-from @FILE --sign-in',
           'curl -i --user NAME URL   # asks for the password',
@@ -78,14 +78,16 @@ export const integrationsEntries: readonly ExplainEntry[] = [
     title: 'external systems answer integrations',
     severities: ['error', 'warning'],
     meaning:
-      'Calls of an integration were answered with 400 bad request, or not at all (HTTP FAILED), as the log of the service tells. Users see ' +
-      '"Не удается установить соединение" (cannot establish connection). It is an error where it was seen within the last 15 minutes and ' +
-      'since the last start of the service, else a warning; it is over once the same address answers well. A host without an address is told ' +
-      'by integrations/reachable.',
+      'The log of the service shows that calls of an integration got 400 bad request, or no answer at all ' +
+      '(HTTP FAILED). Users see "Не удается установить соединение" (cannot establish connection). It is an ' +
+      'error if it happened within the last 15 minutes and since the last start of the service; otherwise it ' +
+      'is a warning. It is over once the same address answers well. For a host without an address, see ' +
+      'integrations/reachable.',
     causes: [
-      'The API of the external system has changed, most often with an update, so that it does not understand the call any more: 400.',
-      'The address in the integration is that of another API, or lacks a part of its path.',
-      'No connection comes about: a firewall, a proxy, a certificate that the service does not trust, a system that is down: HTTP FAILED.',
+      '400: the API of the external system has changed, most often with an update, and no longer understands the call.',
+      'The address in the integration belongs to another API, or a part of its path is missing.',
+      'HTTP FAILED: there is no connection. A firewall or proxy blocks it, the service does not trust a ' +
+        'certificate, or the system is down.',
     ],
     verify: [
       "grep -iE 'HTTP FAILED|400 bad request' LOG | tail",
@@ -95,11 +97,13 @@ export const integrationsEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Of HTTP FAILED, see what stands in the way: name, connection and certificate.',
+        text: 'HTTP FAILED: check the name, the connection and the certificate.',
         commands: ['testops-admin check-integration --url URL'],
       },
       {
-        text: 'Of 400, compare the versions of both systems with what the integration is made for, and correct its address and settings.',
+        text:
+          '400: compare the versions of both systems with those that the integration is made for, and correct ' +
+          'its address and settings.',
         commands: [],
       },
       {
@@ -115,8 +119,8 @@ export const integrationsEntries: readonly ExplainEntry[] = [
     title: 'integrations log no debug output',
     severities: ['warning'],
     meaning:
-      "The integrations' logger was set to debug to look for a fault, and was left so. It writes what it sends and " +
-      'receives, which fills disks and may hold what should not stand in a log.',
+      "Somebody set the integrations' logger to debug to look for a fault, and left it so. It logs what the " +
+      'integrations send and receive. That fills disks, and may put data into the log that should not be there.',
     causes: ['LOGGING_LEVEL_<VENDOR_PACKAGE>_INTEGRATION is debug (or trace) among the settings of the service.'],
     verify: [
       "systemctl show testops -p Environment | grep -o 'LOGGING_LEVEL_[A-Z_]*INTEGRATION=[a-z]*'",
@@ -129,8 +133,8 @@ export const integrationsEntries: readonly ExplainEntry[] = [
       },
       {
         text:
-          "By hand: take it out of the file that the service's unit reads its environment from, out of env.open in the " +
-          "chart's values, or out of the file of Compose; then restart the service.",
+          "By hand: remove it from the environment file of the service's unit, from env.open in the chart's " +
+          'values, or from the file of Compose. Then restart the service.',
         commands: [
           'systemctl show testops -p EnvironmentFiles',
           'helm upgrade RELEASE CHART -f VALUES',

@@ -4,19 +4,19 @@ export const logErrorsEntries: readonly ExplainEntry[] = [
   {
     id: 'service/log-errors',
     kind: 'check',
-    title: 'service log tells of no other known fault',
+    title: 'service log shows no other known fault',
     severities: ['error', 'warning'],
     meaning:
-      'Since its last start the service has logged a fault that is known by its words, and of which no other check has the last word: no ' +
-      'free database connection, no memory left in a part of it, a refusal of the broker other than that of `durable`. It is ' +
-      'told as grave as it is for 15 minutes, then as a warning, until the next start.',
+      'Since its last start, the service has logged a known fault that no other check decides on: no free ' +
+      'database connection, no memory left in a part of it, or a refusal of the broker other than that of ' +
+      '`durable`. For 15 minutes it counts with its full severity, then as a warning until the next start.',
     causes: [
-      '"Connection is not available, request timed out": more is done at once than the pool has connections for, or statements wait for ' +
-        'one another or for a lock that somebody holds.',
-      '"java.lang.OutOfMemoryError" of a service that goes on: one request or job took more than was left; what it did is lost, and the next ' +
-        'may end the service.',
-      '"PRECONDITION_FAILED": a queue is there with another property than the service asks for (its type, its length), or a message was not ' +
-        'acknowledged in time.',
+      '"Connection is not available, request timed out": the service does more at once than its pool has ' +
+        'connections for, or statements wait for each other or for a lock that somebody holds.',
+      '"java.lang.OutOfMemoryError" of a service that keeps running: one request or job needed more memory ' +
+        'than was left. Its work is lost, and the next one may end the service.',
+      '"PRECONDITION_FAILED": a queue exists with another property than the service asks for (its type, its ' +
+        'length), or a message was not acknowledged in time.',
     ],
     verify: [
       "grep -nE 'Connection is not available|OutOfMemoryError|PRECONDITION_FAILED' LOG | tail",
@@ -24,15 +24,15 @@ export const logErrorsEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Of a pool without connections: end or wait for what holds them, then see whether it comes again.',
+        text: 'Pool without connections: end the sessions that hold them, or wait for them. Then see whether it happens again.',
         commands: ['testops-admin explain database/connections'],
       },
       {
-        text: 'Of memory: give the service more, then restart it.',
+        text: 'Memory: give the service more, then restart it.',
         commands: ['testops-admin explain service/crashes'],
       },
       {
-        text: 'Of the broker: compare the property that it names with that of the queue.',
+        text: 'Broker: compare the property in the message with that of the queue.',
         commands: ['testops-admin explain broker/queues-durable'],
       },
     ],

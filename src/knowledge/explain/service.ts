@@ -7,12 +7,12 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'service runs',
     severities: ['error'],
     meaning:
-      'The platform (systemd, Compose, Kubernetes) says that the service is stopped or has failed, or it cannot be ' +
-      'asked.',
+      'The platform (systemd, Compose, Kubernetes) says that the service is stopped or has failed, or this ' +
+      'program cannot ask it.',
     causes: [
       'It was stopped on purpose and not started again.',
-      'It ends during start, because something that it needs is missing: the database, the change-log lock, its queues, ' +
-        'a processor with x86-64-v3.',
+      'It fails at its start, because something that it needs is missing: the database, the change-log lock, ' +
+        'its queues, a processor with x86-64-v3.',
       'It was killed: out of memory, or a health probe that failed for too long.',
     ],
     verify: ['systemctl status testops', 'journalctl -u testops -n 200', 'docker compose ps', 'kubectl get pods'],
@@ -22,7 +22,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
         commands: ['systemctl start testops', 'docker compose up -d', 'kubectl rollout restart deployment/NAME'],
       },
       {
-        text: 'Where it ends again and again, the last lines of its log say why.',
+        text: 'If it ends again and again, read the last lines of its log: they say why.',
         commands: ['journalctl -u testops -n 200'],
       },
     ],
@@ -34,16 +34,17 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'service stays up',
     severities: ['error', 'warning'],
     meaning:
-      'A process, container or pod of the service has ended though nobody stopped it, or cannot begin. It is an error while the ' +
-      'service does not work for it, and a warning where it came up again within the last hour. What it printed last is looked ' +
-      'through for known reasons, on Kubernetes in the log of the container before; else its last error is shown.',
+      'A process, container or pod of the service ended although nobody stopped it, or it cannot start. It ' +
+      'is an error while the service is down because of it. It is a warning if it came back within the last ' +
+      'hour. The check searches its last output for known causes; on Kubernetes, the log of the previous ' +
+      'container. If it finds none, it shows the last error.',
     signatures: ['out-of-memory'],
     causes: [
       'Something that it needs at its start is missing: the database, the change-log lock, its queues, a processor with x86-64-v3.',
-      'It needs more memory than it may have: OOMKilled by the kernel, or java.lang.OutOfMemoryError in its log.',
+      'It needs more memory than its limit allows: OOMKilled by the kernel, or java.lang.OutOfMemoryError in its log.',
       'Its image cannot be pulled (ImagePullBackOff), or no node has room for its pod.',
-      'A liveness probe ended it: while it migrates for longer than its startup probe waits, or hangs.',
-      'Its pod was evicted, since its node ran out of disk or memory.',
+      'A liveness probe killed it: it migrated for longer than its startup probe waits, or it hung.',
+      'Its pod was evicted, because its node ran out of disk or memory.',
     ],
     verify: [
       'kubectl get pods   # RESTARTS, STATUS',
@@ -56,11 +57,13 @@ export const serviceEntries: readonly ExplainEntry[] = [
     remedies: [
       { text: 'Look at the other problems first: one of them may be the reason.', commands: ['testops-admin doctor'] },
       {
-        text: 'Where memory is short, raise the limit of the container, and keep the heap of its JVM (-Xmx, -XX:MaxRAMPercentage) below it.',
+        text:
+          'If memory is short, raise the limit of the container, and keep the heap of its JVM (-Xmx, ' +
+          '-XX:MaxRAMPercentage) below it.',
         commands: ['kubectl top pods', 'docker stats --no-stream'],
       },
       {
-        text: 'Where a long migration is ended by its probes, switch them off for that start.',
+        text: 'If its probes end a long migration, switch them off for that start.',
         commands: ['helm upgrade RELEASE CHART -f VALUES --set probes.enabled=false'],
       },
     ],
@@ -78,13 +81,13 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'service is ready to serve',
     severities: ['error', 'warning'],
     meaning:
-      'The service runs, and what asks it whether it is ready is told no: the readiness probe of its pod, or the health check of its ' +
-      'container. It gets no requests then. It is an error where none of its instances is ready, a warning where some are. For the ' +
-      'first five minutes, as long as its start may take, nothing is said.',
+      'The service runs, but the readiness probe of its pod, or the health check of its container, says that ' +
+      'it is not ready. It gets no requests then. It is an error if no instance is ready, a warning if some ' +
+      'are. For the first five minutes the check reports nothing, because a start may take that long.',
     causes: [
       'A part that its health depends on is down or refuses it: the database, the broker, the session store.',
       'It hangs, or is so busy that it does not answer its probe in time.',
-      'The probe asks the wrong port or path, as after a change of the context path.',
+      'The probe asks the wrong port or path, for example after a change of the context path.',
     ],
     verify: [
       'kubectl describe pod POD   # Events: Readiness probe failed',
@@ -93,7 +96,7 @@ export const serviceEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       { text: 'Look at the other problems first: one of them may be the reason.', commands: ['testops-admin doctor'] },
-      { text: 'Where it hangs, restart it.', commands: ['testops-admin service restart'] },
+      { text: 'If it hangs, restart it.', commands: ['testops-admin service restart'] },
     ],
     source: 'docs/facts/deployment.md#chart, docs/facts/deployment.md#compose',
   },
@@ -133,15 +136,15 @@ export const serviceEntries: readonly ExplainEntry[] = [
   {
     id: 'service/settings',
     kind: 'check',
-    title: 'service runs with the settings that are written down',
+    title: 'service runs with its declared settings',
     severities: ['warning'],
     meaning:
-      'What is written down of the service differs from what it runs with: the values file (`kubernetes.values`) from the pod template, ' +
-      'the compose file and .env from the container, the environment file from the environment that the process began with. Of secrets ' +
-      'it is told only that they differ.',
+      'The service runs with other settings than its files say. The check compares the values file ' +
+      '(`kubernetes.values`) with the pod template, the compose file and .env with the container, and the ' +
+      'environment file with the environment that the process started with. Of secrets it says only that they differ.',
     causes: [
       'A file was edited, and the service was not restarted, or the release not upgraded.',
-      'A setting was changed in the cluster by hand, or by set-env: the next helm upgrade takes it back.',
+      'A setting was changed in the cluster by hand, or by set-env: the next helm upgrade undoes it.',
       'The file is not the one that the service was deployed from.',
     ],
     verify: [
@@ -152,11 +155,11 @@ export const serviceEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Where what is written down is right, restart the service, or upgrade the release.',
+        text: 'If the file is right, restart the service, or upgrade the release.',
         commands: ['testops-admin service restart', 'helm upgrade RELEASE CHART -f VALUES'],
       },
       {
-        text: 'Where what runs is right, write it into the file.',
+        text: 'If the running settings are right, write them into the file.',
         commands: ['testops-admin set-env NAME=VALUE --values FILE'],
       },
     ],
@@ -168,9 +171,10 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'image fits the build and the machines',
     severities: ['error', 'warning'],
     meaning:
-      'There are two images: testops, and testops-legacy for processors without x86-64-v3. The latter exists from build ' +
-      '527u01 on. testops-legacy with an earlier build is an error: it cannot be pulled. It is a warning where every ' +
-      'machine has x86-64-v3, for it is not needed there, and where image name, version and what runs disagree.',
+      'There are two images: testops, and testops-legacy for processors without x86-64-v3. testops-legacy ' +
+      'exists since build 527u01. With an earlier build it cannot be pulled: that is an error. It is a ' +
+      'warning if every machine has x86-64-v3, because testops-legacy is not needed there. It is also a ' +
+      'warning if image name, version and running image disagree.',
     causes: [
       'The image name was changed without the version, or the other way round.',
       'The machines were replaced by newer ones, and the image stayed.',
@@ -184,17 +188,17 @@ export const serviceEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Choose a build from 527u01 on for testops-legacy.',
+        text: 'For testops-legacy, choose build 527u01 or later.',
         commands: ['testops-admin use-legacy-image --values FILE --build 527u01   # or --compose FILE'],
       },
       {
-        text: 'Go back to the standard image where all machines have x86-64-v3.',
+        text: 'If all machines have x86-64-v3, go back to the standard image.',
         commands: ['testops-admin use-legacy-image --values FILE --revert   # or --compose FILE'],
       },
       {
         text:
-          'By hand, and where name, version and what runs disagree: write into the values (image.imageName and version), or ' +
-          'into the file of Compose (image:), what should run, and apply them.',
+          'By hand, and if name, version and running image disagree: write the image that should run into ' +
+          'the values (image.imageName and version), or into the file of Compose (image:), and apply them.',
         commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
@@ -207,12 +211,12 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'processors have what the image needs',
     severities: ['error', 'warning'],
     meaning:
-      'From version 5.26 (build 526u03) on the standard image needs the processor level x86-64-v3. On a processor ' +
-      'without it the service ends at once: "CPU does not support x86-64-v3" is the first and only line of its log.',
+      'Since version 5.26 (build 526u03), the standard image needs the processor level x86-64-v3. On a ' +
+      'processor without it the service ends at once: "CPU does not support x86-64-v3" is the first and only line of its log.',
     causes: [
       'The processor is older than that level, which needs AVX2, BMI1, BMI2, F16C, FMA, LZCNT and MOVBE.',
-      'The machine is virtual, and its hypervisor hides what the real processor has: kvm64 and qemu64, or a CPU type ' +
-        'such as x86-64-v2-AES.',
+      'The machine is virtual, and its hypervisor hides features of the real processor: with the CPU type ' +
+        'kvm64 or qemu64, or one such as x86-64-v2-AES.',
     ],
     verify: [
       'testops-admin check-cpu   # or --file with what /proc/cpuinfo shows on another machine; on nodes of a cluster, --prove',
@@ -222,18 +226,18 @@ export const serviceEntries: readonly ExplainEntry[] = [
     remedies: [
       {
         text:
-          'On a virtual machine change its CPU type in the hypervisor to `host` (or to x86-64-v3, where the real processor ' +
-          'has it), and stop and start the machine.',
+          'If the machine is virtual, change its CPU type in the hypervisor to `host` (or to x86-64-v3, if ' +
+          'the real processor has it). Then stop and start the machine.',
         commands: [],
       },
       {
-        text: 'Otherwise run the image testops-legacy, which exists from build 527u01 on.',
+        text: 'Otherwise, run the image testops-legacy. It exists since build 527u01.',
         commands: ['testops-admin use-legacy-image --values FILE   # or --compose FILE'],
       },
       {
         text:
-          "By hand: in the chart's values set image.imageName to testops-legacy and version to such a build, in the file of " +
-          'Compose `image:`; then apply them.',
+          "By hand: in the chart's values, set image.imageName to testops-legacy and version to such a " +
+          'build; in the file of Compose, set `image:`. Then apply them.',
         commands: ['helm upgrade RELEASE CHART -f VALUES', 'docker compose up -d'],
       },
     ],
@@ -245,9 +249,9 @@ export const serviceEntries: readonly ExplainEntry[] = [
     title: 'clocks agree',
     severities: ['error', 'warning'],
     meaning:
-      'The clock of one part (database, session store, API or this machine) is off from the others. Tokens and sessions ' +
-      'are then judged too early or too late, and times in logs mislead. A different time zone is no fault: only the ' +
-      'clocks are compared.',
+      'The clock of one part (database, session store, API or this machine) differs from the others. Tokens ' +
+      'and sessions then begin or expire at the wrong time, and times in logs mislead. A different time zone ' +
+      'is no fault: only the clocks are compared.',
     causes: [
       'Time synchronisation is off or cannot reach its servers.',
       'A virtual machine was suspended, or restored from a snapshot.',
@@ -262,11 +266,11 @@ export const serviceEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text: 'Switch on time synchronisation on the machine that is off. Containers use the clock of their machine.',
+        text: 'Switch on time synchronisation on the machine with the wrong clock. Containers use the clock of their machine.',
         commands: ['timedatectl set-ntp true', 'chronyc tracking'],
       },
       {
-        text: 'Afterwards look at the sessions that the wrong clock wrote.',
+        text: 'Then check the sessions that were written with the wrong clock.',
         commands: ['testops-admin doctor --only sessions/clock'],
       },
     ],

@@ -7,13 +7,13 @@ export const sessionsEntries: readonly ExplainEntry[] = [
     title: 'session store answers',
     severities: ['error'],
     meaning:
-      'The sessions of web users are kept in Redis, and nothing else is. Without it nobody can sign in or stay signed ' +
-      'in, while API calls with a Bearer token may still work.',
+      'Redis holds the sessions of web users, and nothing else. Without it nobody can sign in or stay signed ' +
+      'in, but API calls with a Bearer token may still work.',
     causes: [
       'Redis is stopped, or still loading its data.',
-      'Host, port or database number is wrong, or a firewall stands between.',
-      'Redis wants a password, and none or a wrong one is configured.',
-      'It is a replica, as after a fail-over that the address did not follow: it takes no writes.',
+      'The host, port or database number is wrong, or a firewall blocks the connection.',
+      'Redis wants a password, and the configured one is missing or wrong.',
+      'The address points to a replica, which accepts no writes: for example after a fail-over.',
     ],
     verify: [
       'redis-cli -h HOST -p PORT ping',
@@ -22,15 +22,13 @@ export const sessionsEntries: readonly ExplainEntry[] = [
     ],
     remedies: [
       {
-        text:
-          'Start Redis. A store without persistence comes back empty: then all users sign in again, and nothing else is ' +
-          'lost.',
+        text: 'Start Redis. A store without persistence comes back empty: all users sign in again, but nothing else is lost.',
         commands: ['systemctl status redis-server', 'systemctl start redis-server'],
       },
       {
         text:
-          'Where it asks for a password (NOAUTH, WRONGPASS), compare with what the service uses ' +
-          '(SPRING_DATA_REDIS_PASSWORD).',
+          'If it asks for a password (NOAUTH, WRONGPASS), compare the configured one with that of the ' +
+          'service (SPRING_DATA_REDIS_PASSWORD).',
         commands: [],
       },
     ],
@@ -43,13 +41,13 @@ export const sessionsEntries: readonly ExplainEntry[] = [
     title: 'sessions are neither expired nor from the future',
     severities: ['error'],
     meaning:
-      'Sessions in the store were written by a clock that runs ahead or behind: they count as not yet begun, or as ' +
-      'over. Web users then see "Request failed with status code 401. The expected CSRF token could not be found" when ' +
-      'they sign in.',
+      'Sessions in the store were written with a clock that is fast or slow, so they count as not yet ' +
+      'active, or as expired. Web users then see "Request failed with status code 401. The expected CSRF ' +
+      'token could not be found" when they sign in.',
     causes: [
-      "The clock of the service's machine was wrong when the sessions were written, or was set right afterwards.",
-      'Machines of the deployment disagree about the time. Only clocks matter: sessions hold epoch milliseconds, so a ' +
-        'time zone that is set differently does no harm here.',
+      "The clock of the service's machine was wrong when the sessions were written, or was corrected afterwards.",
+      'Machines of the deployment disagree about the time. Only clocks matter: sessions hold epoch ' +
+        'milliseconds, so a different time zone does no harm here.',
     ],
     verify: [
       'date -u; redis-cli -h HOST -p PORT time',
@@ -71,8 +69,8 @@ export const sessionsEntries: readonly ExplainEntry[] = [
       },
       {
         text:
-          'By hand, that is to empty the database of the store, or to restart a store that keeps nothing on disk (the ' +
-          "chart's Redis, which has FLUSHDB disabled).",
+          'By hand: empty the database of the store. If it keeps nothing on disk, you can restart it instead ' +
+          "(the chart's Redis, which has FLUSHDB disabled).",
         commands: ['redis-cli -h HOST -p PORT -n DATABASE FLUSHDB', 'systemctl restart redis-server'],
       },
     ],
@@ -87,7 +85,7 @@ export const sessionsEntries: readonly ExplainEntry[] = [
       'Redis has reached its limit (maxmemory). With the policy noeviction it refuses to store new sessions, so nobody ' +
       'can sign in; with another policy it drops sessions, and users are signed out for no visible reason.',
     causes: [
-      'Many sessions with a long life, for instance of scripts that sign in on each call.',
+      'There are many sessions with a long life, for example of scripts that sign in on each call.',
       'Other programs keep their data in the same Redis.',
       'maxmemory is set too low.',
     ],

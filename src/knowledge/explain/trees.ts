@@ -7,10 +7,10 @@ export const treesEntries: readonly ExplainEntry[] = [
     title: 'trees have their new structure',
     severities: ['warning'],
     meaning:
-      'Versions 5.11 to 5.24 move the test-case trees to a new structure. While that has not been done, or has failed, ' +
-      'trees are displayed incorrectly. It is reported only on evidence: a job that failed, hangs, was stopped or cancelled, ' +
-      'and was not repeated since, where the service lists its jobs. Without such a list, or where the service does not show ' +
-      'it to this user, the check is skipped.',
+      'Versions 5.11 to 5.24 move the test-case trees to a new structure. Until that is done, or if it ' +
+      'failed, trees are displayed incorrectly. The check goes by what the job list of the service ' +
+      'proves: a job failed, hangs, was stopped or cancelled, and was not repeated since. If the service has ' +
+      'no such list, or does not show it to this user, the check is skipped.',
     causes: [
       'The migration was interrupted by a restart, or failed on some project.',
       'It is still running: large projects take their time.',
@@ -21,18 +21,18 @@ export const treesEntries: readonly ExplainEntry[] = [
     remedies: [
       {
         text:
-          'Migrate the trees again, as a project owner or administrator. The service accepts the call (202) and works on it ' +
-          'afterwards; --wait follows its jobs where it lists them.',
+          'Migrate the trees again, as a project owner or administrator. The service accepts the call (202) ' +
+          'and works on it afterwards. If it lists its jobs, --wait follows them.',
         commands: ['testops-admin migrate-trees --all-projects --wait'],
       },
       {
-        text: 'By hand, for one project after the other; its number stands in the address of its pages.',
+        text: 'By hand, for one project after the other. The number of a project is in the address of its pages.',
         commands: [
           `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN" | curl -i -X POST -K - BASE_URL/api/project/PROJECT/test-case/tree/migration`,
         ],
       },
       {
-        text: 'Or in the web interface: rename the tree or add a grouping level, save, take it back, save again.',
+        text: 'Or in the web interface: rename the tree or add a grouping level, save, undo the change, save again.',
         commands: [],
       },
     ],

@@ -21,5 +21,5 @@ export function fitted(text: string, { rows, columns }: { rows: number; columns:
     first.push(line)
   }
   const left = lines.length - first.length - last.length
-  return `${[...first, '', `(${countOf(left, 'line')} more: the terminal has no room)`, '', ...last].join('\n')}\n`
+  return `${[...first, '', `(${countOf(left, 'more line')}: the terminal has no room)`, '', ...last].join('\n')}\n`
 }

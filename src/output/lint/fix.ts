@@ -23,12 +23,12 @@ export function fixLines(
     ...hang(
       '',
       printable(
-        `A copy of ${from} with ${amount(files, 'file')} is in ${output}; mended: ${counts.join(', ') || 'nothing'}. What follows is told of the copy.`,
+        `Copied ${amount(files, 'file')} from ${from} to ${output}; fixed: ${counts.join(', ') || 'nothing'}. The rest is about the copy.`,
       ),
       columns,
     ),
     ...listed(
-      'Not mended:',
+      'Not fixed:',
       left.map(
         ({ rule, file, place, message }) => `${rule}: ${file}${place === undefined ? '' : `, ${place}`}: ${message}`,
       ),

@@ -129,7 +129,7 @@ function ruleCase(
   const count = document.directories.length === 1 ? problems.length + more : problems.length
   const message = worst
     ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}${worst.message}`
-    : `${more} problems of all directories are not listed: some may be here`
+    : `${more} problems in all directories are not listed: some may be here`
   const text = xmlText(worst ? details(problems, document) : `\n${message}\n`)
   // what the schema of Ant allows in a test case are failures alone
   if (type === 'warning' && !areWarningsFailures) return { ...of('passed', []), said: `${rule}:${text}` }
@@ -149,7 +149,7 @@ function details(problems: readonly LintProblem[], { directory }: LintDocument):
     return `${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ${message}${test === null ? '' : ` (${test})`}`
   })
   const more = problems.length - here.length
-  return ['', ...here, ...(more > 0 ? [`and ${more} more`] : []), `effect: ${effect}`, `mend: ${remedy}`]
+  return ['', ...here, ...(more > 0 ? [`and ${more} more`] : []), `effect: ${effect}`, `fix: ${remedy}`]
     .map((line) => `${printable(line)}\n`)
     .join('')
 }

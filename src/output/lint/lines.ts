@@ -45,7 +45,7 @@ function cut({ problems, summary, undetermined, undeterminedCount }: LintDocumen
   const missing = summary.error + summary.warning - problems.length
   const unread = undeterminedCount - undetermined.length
   return [
-    ...(missing > 0 ? [`and ${missing} problems more, which are not listed`] : []),
-    ...(unread > 0 ? [`and ${unread} files more of which nothing could be told`] : []),
+    ...(missing > 0 ? [`and ${missing} more problems that are not listed`] : []),
+    ...(unread > 0 ? [`and ${unread} more files that could not be checked`] : []),
   ]
 }

@@ -27,7 +27,7 @@ export function lintMarkdown(document: LintDocument, exitCode: number): string {
     `${escaped(extent(document))}: ${tally(document) || 'nothing wrong'}. Exit code ${exitCode}.${settings === undefined ? '' : ` Settings: ${escaped(settings)}.`}${off.length === 0 ? '' : ` Off: ${escaped(off.join(', '))}.`}`,
     ...(fix
       ? [
-          `This is a copy of ${escaped(fix.from)}; mended in it: ${
+          `This is a copy of ${escaped(fix.from)}; fixed in it: ${
             Object.entries(fix.mended)
               .map(([rule, count]) => `${rule} ${count}`)
               .join(', ') || 'nothing'
@@ -54,10 +54,10 @@ function section({ rule, severity, count, advices }: RuleGroup, document: LintDo
   const lines = advices.flatMap(({ effect, remedy, causes }) => [
     `**Effect:** ${escaped(effect)}`,
     '',
-    `**Mend:** ${escaped(remedy)}`,
+    `**Fix:** ${escaped(remedy)}`,
     '',
     ...causes.slice(0, most.causes).flatMap((cause) => causeLines(cause, document)),
-    ...(causes.length > most.causes ? [`- and ${grouped(causes.length - most.causes)} causes more`] : []),
+    ...(causes.length > most.causes ? [`- and ${grouped(causes.length - most.causes)} more causes`] : []),
     '',
   ])
   return [
@@ -100,7 +100,7 @@ function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
   const here = undetermined.slice(0, most.places).map(({ file, message }) => `- ${escaped(`${file}: ${message}`)}`)
   const more = undeterminedCount - here.length
   return [
-    `### ${amount(undeterminedCount, 'file')} of which nothing could be told`,
+    `### ${amount(undeterminedCount, 'file')} could not be checked`,
     [...here, ...(more > 0 ? [`- and ${grouped(more)} more`] : [])].join('\n'),
   ]
 }
@@ -109,7 +109,7 @@ function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
 function bounded(lines: readonly string[]): string[] {
   let bytes = 0
   const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > mostBytes)
-  return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'There is more, which does not fit into this page.', '']
+  return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'The rest does not fit on this page.', '']
 }
 
 /** Text from outside, of which Markdown and HTML make nothing but code where it stands in backquotes. */

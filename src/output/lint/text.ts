@@ -85,7 +85,7 @@ function groupLines(
   const hidden = skipped.reduce((sum, { problems }) => sum + problems.length, 0)
   const rest = [
     hidden > 0 ? `  and ${grouped(hidden)} more: --verbose shows all` : '',
-    told < count ? `  of ${grouped(count)} only the first ${grouped(told)} are listed` : '',
+    told < count ? `  only the first ${grouped(told)} of ${grouped(count)} are listed` : '',
   ].filter(Boolean)
   return [`${badge(severity, paint)}  ${paint.strong(rule)}: ${amount(count, 'problem')}`, ...lines, ...rest]
 }
@@ -102,7 +102,7 @@ function adviceLines(
   const { columns } = view.screen
   return [
     ...hang('  effect: ', printable(effect), columns),
-    ...hang('  mend:   ', printable(remedy), columns),
+    ...hang('  fix:    ', printable(remedy), columns),
     ...here.flatMap((cause) => causeLines(cause, document, view)),
   ]
 }
@@ -176,7 +176,7 @@ function undetermined(
   const here = list.slice(0, verbose ? Infinity : most.undetermined)
   const more = undeterminedCount - here.length
   return [
-    `${badge('unknown', paint)}  ${amount(undeterminedCount, 'file')} of which nothing could be told`,
+    `${badge('unknown', paint)}  ${amount(undeterminedCount, 'file')} could not be checked`,
     ...here.flatMap(({ file, message }) => hang('  - ', printable(`${file}: ${message}`), screen.columns)),
     ...(more > 0 ? [`    and ${grouped(more)} more${list.length > here.length ? ': --verbose shows them' : ''}`] : []),
   ]
@@ -192,7 +192,7 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
     ...(worst ? [command`Next: testops-admin explain ${worst.rule}`] : []),
     ...(isMended
       ? [
-          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with what can be mended in it`,
+          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with the problems that can be fixed`,
         ]
       : []),
   ]

@@ -22,7 +22,7 @@ export function tally({
   const parts = [
     error > 0 ? amount(error, 'error') : '',
     warning > 0 ? amount(warning, 'warning') : '',
-    undeterminedCount > 0 ? `${amount(undeterminedCount, 'file')} of which nothing could be told` : '',
+    undeterminedCount > 0 ? `${amount(undeterminedCount, 'file')} not checked` : '',
   ]
   return parts.filter(Boolean).join(', ')
 }

@@ -33,7 +33,7 @@ export function scanRows(document: ScanDocument, screen: Screen, rows: number): 
   )
   const room = Math.max(1, rows - 3)
   const left = lines.length > room ? [`… and ${lines.length - room} more`] : []
-  const state = `… ${grouped(document.lines)} line${document.lines === 1 ? '' : 's'} so far${lines.length === 0 ? ', none of a known fault' : ''}; Ctrl-C ends it with the summary`
+  const state = `… ${grouped(document.lines)} line${document.lines === 1 ? '' : 's'} so far${lines.length === 0 ? ', no known fault' : ''}; Ctrl-C stops with a summary`
   return [...lines.slice(0, room), ...left, state].map((line) => clip(line, screen.columns - 1))
 
   function signOf({ severity }: ScanMatch): string {

@@ -30,7 +30,7 @@ export function scanText(document: ScanDocument, { screen, exitCode }: ScanView)
     ...document.matches.map((it) => causeLines(it, document, screen, paint)),
     timeline(document, paint),
     ...document.unread.map((it) => [
-      ...hang('', `Not read, or not to its end: ${printable(it.name)}: ${printable(it.message)}`, screen.columns),
+      ...hang('', `Not read completely: ${printable(it.name)}: ${printable(it.message)}`, screen.columns),
       ...it.suggestions.map((line) => `      ${printable(line)}`),
     ]),
     document.notes.flatMap(({ message }) => hang('- ', printable(message), screen.columns)),
@@ -79,7 +79,7 @@ function causeLines(match: ScanMatch, document: ScanDocument, screen: Screen, pa
 }
 
 function over({ overBy }: ScanMatch): string {
-  return overBy === undefined ? '' : `; the lock was got in the end, ${at(overBy)}, so that this is no problem`
+  return overBy === undefined ? '' : `; no problem: the service got the lock at ${at(overBy)}`
 }
 
 /** Over the time of the log that was wanted, which is the same for all. */
@@ -99,7 +99,7 @@ function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
       .slice(0, most.conflicts)
       .map(
         (it) =>
-          `${it.kind} ${it.name} in vhost ${it.vhost}: ${it.argument} was asked for as ${it.wanted}, and is ${it.current}`,
+          `${it.kind} ${it.name} in vhost ${it.vhost}: ${it.argument} was requested as ${it.wanted}, but is ${it.current}`,
       ),
     ...(agents ?? [])
       .slice(0, most.agents)
@@ -144,12 +144,12 @@ function verdict(document: ScanDocument, exitCode: number, screen: Screen): stri
   const parts = [
     error > 0 ? `${countOf(error, 'problem')}: ${of('error')}` : '',
     warning > 0 ? `${countOf(warning, 'warning')}: ${of('warning')}` : '',
-    unknown > 0 ? 'not all could be determined' : '',
+    unknown > 0 ? 'not everything could be determined' : '',
   ].filter(Boolean)
   const said =
     error + warning > 0
       ? parts.join('; ')
-      : [matches.length === 0 ? 'No line of a known fault' : 'Nothing that is a problem', ...parts].join('; ')
+      : [matches.length === 0 ? 'No known fault found' : 'No problem found', ...parts].join('; ')
   const worst = matches.find((it) => it.severity !== 'info')
   return [
     ...hang('', `${said}. Exit code ${exitCode}.`, screen.columns),

@@ -50,8 +50,8 @@ export async function withRestart(
       ...draft.notes,
       ...seen.notes,
       isHere
-        ? `image ${fetched.image} is on this machine already, and is not fetched again`
-        : `image ${fetched.image} is fetched while the service still runs; it stays on this machine, also after an undo`,
+        ? `image ${fetched.image} is already on this machine and is not fetched again`
+        : `image ${fetched.image} is fetched while the service still runs. It stays on this machine, even after an undo`,
     ],
     risks: [...draft.risks, ...seen.risks],
     steps: [fetchStep(fetched), stop, ...draft.steps, start],
@@ -64,11 +64,11 @@ function refuseOtherFile(file: string, { files }: ServiceImage, deployment: stri
   if (files?.includes(file)) return
   const whose =
     files === undefined || files.length === 0
-      ? 'is not known to be started by any file'
-      : `is started by ${files.join(', ')}`
+      ? `is not known to be started by ${file} or any other file`
+      : `is started by ${files.join(', ')}, not by ${file}`
   throw new AdminError(
     'REFUSED',
-    `deployment \`${deployment}\` ${whose}, and not by ${file}: nothing was changed`,
+    `deployment \`${deployment}\` ${whose}. Nothing was changed`,
     files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # edits the file alone'],
   )
 }
@@ -78,7 +78,7 @@ function refuseOtherService(edited: string, { service }: ServiceImage, deploymen
   if (service === undefined || service === edited) return
   throw new AdminError(
     'REFUSED',
-    `deployment \`${deployment}\` is the service ${service}, and not ${edited}: nothing was changed`,
+    `deployment \`${deployment}\` is service ${service}, not ${edited}. Nothing was changed`,
     [typed(['--service', service])],
   )
 }
@@ -95,7 +95,7 @@ async function refuseOverridden(
     if (text !== null)
       throw new AdminError(
         'REFUSED',
-        `${later} sets the image of ${service} too, and counts more than ${file}: nothing was changed`,
+        `${later} also sets the image of ${service} and overrides ${file}. Nothing was changed`,
         [typed(['--compose', later])],
       )
   }

@@ -34,7 +34,7 @@ export async function imageToFetch(
   if (others.length > 0) {
     throw new AdminError(
       'REFUSED',
-      `this edit would change ${others.slice(0, 5).join(', ')} too: nothing was changed`,
+      `this edit would also change ${others.slice(0, 5).join(', ')}. Nothing was changed`,
       [sentence`give ${service} an \`image\` of its own first`],
     )
   }
@@ -43,7 +43,7 @@ export async function imageToFetch(
   const is = then ?? now
   throw new AdminError(
     'REFUSED',
-    `with this edit compose would start ${service} with image ${is ?? 'of no name'}, and not with ${wanted ?? name}: another file or a variable counts more. Nothing was changed`,
+    `with this edit, compose would start ${service} with ${is == null ? 'an unnamed image' : `image ${is}`}, not with ${wanted ?? name}: another file or a variable overrides it. Nothing was changed`,
     [command`docker compose config ${service}   # what compose makes of the files`],
   )
 }

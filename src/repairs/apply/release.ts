@@ -60,14 +60,14 @@ export async function withUpgrade(
     const notes =
       draft.steps.length === 0
         ? draft.notes
-        : [...draft.notes, 'the release has it already: the file is only made to agree']
+        : [...draft.notes, 'the release already has the change: only the file is edited to match']
     return { ...draft, target, notes, evidence: [...draft.evidence, ...evidence] }
   }
   refuseConflicts(release, await release.conflicts({ ...upgrade, values }), 'upgrade')
   const steps: Step[] = [
     ...draft.steps,
     {
-      title: `have helm upgrade ${release.target} with chart ${chart} ${upgrade.chartVersion} and ${files.join(', ')}`,
+      title: `use helm to upgrade ${release.target} with chart ${chart} ${upgrade.chartVersion} and ${files.join(', ')}`,
       action: {
         kind: 'upgrade-release',
         release: release.target,
@@ -115,7 +115,7 @@ async function keepers(service: ServiceSource, files: readonly string[]): Promis
   return [
     {
       name: 'controller',
-      message: `${names} may set back what helm changes. Where the release is kept by a repository, the file is to be committed there, not applied: the same command without --apply edits it.`,
+      message: `${names} may revert what helm changes. If a repository keeps the release, commit the file there instead of applying it. To edit only the file, leave out --apply.`,
       proof: [typed(['git', 'commit', ...files.map(asPath)]), ...atWork.flatMap(({ pause }) => pause)],
     },
   ]
@@ -131,22 +131,22 @@ function refuseUnlessDeployed(
   if (status.startsWith('pending-')) {
     throw new AdminError(
       'REFUSED',
-      `${release.target} is ${status} since ${updatedAt} (revision ${revision}): another helm is at work on it, or was killed; nothing was changed`,
-      [history, command`${nested(back)}. Only where no helm is at work any more`],
+      `${release.target} has been ${status} since ${updatedAt} (revision ${revision}): another helm is working on it or was killed. Nothing was changed`,
+      [history, command`${nested(back)}. Only if no helm is still running`],
     )
   }
   const why =
     status === 'failed'
       ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})`
       : `${release.target} is ${status} (revision ${revision})`
-  throw new AdminError('REFUSED', `${why}: it has to be put right first; nothing was changed`, [history, back])
+  throw new AdminError('REFUSED', `${why}. Put that right first. Nothing was changed`, [history, back])
 }
 
 function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { target }: ReleaseSource): void {
   if (asked === null || asked === chart.version) return
   throw new AdminError(
     'REFUSED',
-    `${target} is installed with ${chart.name} ${chart.version}, and ${asked} was asked for: the chart is not changed along with its values; nothing was changed`,
+    `${target} is installed with ${chart.name} ${chart.version}, but ${asked} was requested. The chart cannot change along with its values. Nothing was changed`,
     [command`--chart-version ${chart.version}, or kubernetes.chartVersion in the configuration`],
   )
 }
@@ -161,7 +161,7 @@ function refuseOtherChart(
   if (found.name === installed.name && found.version === installed.version) return
   throw new AdminError(
     'REFUSED',
-    `${named} is chart ${found.name} ${found.version}, and ${target} is installed with ${installed.name} ${installed.version}: the chart is not changed along with its values; nothing was changed`,
+    `${named} is chart ${found.name} ${found.version}, but ${target} is installed with ${installed.name} ${installed.version}. The chart cannot change along with its values. Nothing was changed`,
     [
       '--chart CHART   # where that version lies: a folder, an archive, REPOSITORY/NAME or an address',
       'helm repo list',
@@ -184,14 +184,14 @@ function refuseOtherValues(
   if (others.length === 0) return
   const how = (path: readonly string[]): string => {
     const [there, here] = [textAt(installed, path), textAt(ofFiles, path)]
-    return `${path.join('.')} (${here === null ? 'in the release alone' : there === null ? 'in the files alone' : 'another value'})`
+    return `${path.join('.')} (${here === null ? 'only in the release' : there === null ? 'only in the files' : 'another value'})`
   }
   throw new AdminError(
     'REFUSED',
-    `${release.target} was made with other values than ${files.join(', ')}: somebody has used --set, or another file: ${listed(others.map(how), 10)}. With these files helm would change them too; nothing was changed`,
+    `${release.target} has other values than ${files.join(', ')}: ${listed(others.map(how), 10)}. Somebody used --set or another file. With these files, helm would change those values too. Nothing was changed`,
     [
       command`${nested(release.helm('get values'))}   # shows secrets too`,
-      'put into the files what the release has, or name all of its files in their order: --values FILE --values FILE',
+      "copy the release's values into the files, or name all of its files in their order: --values FILE --values FILE",
     ],
   )
 }

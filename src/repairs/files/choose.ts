@@ -75,7 +75,7 @@ export async function refuseUmbrella(
   if (deeper.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `the chart's values lie below ${deeper.join(', ')}, as in an umbrella chart: ${below.length === 0 ? 'at the top' : `directly below ${below.join('.')}`} they would have no effect`,
+    `the chart's values are below ${deeper.join(', ')}, as in an umbrella chart. Values ${below.length === 0 ? 'at the top' : `directly below ${below.join('.')}`} would have no effect`,
     deeper.map(again),
   )
 }

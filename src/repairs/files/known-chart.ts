@@ -42,11 +42,8 @@ export async function effectOfSteps(
   )
   throw new AdminError(
     'REFUSED',
-    `chart ${chart.chart} does not read ${keys.join(', ')}: what it renders would stay as it is. Nothing was changed`,
-    [
-      '--chart CHART   # where it is another chart',
-      "--path KEY.PATH   # where the chart's values lie deeper in the file",
-    ],
+    `chart ${chart.chart} does not read ${keys.join(', ')}: the edit would have no effect. Nothing was changed`,
+    ['--chart CHART   # if it is another chart', "--path KEY.PATH   # if the chart's values are deeper in the file"],
   )
 }
 
@@ -55,8 +52,8 @@ export function otherChanges(chart: ChartPlace, others: readonly string[]): Risk
   if (others.length === 0) return null
   return {
     name: 'other-changes',
-    message: `with these values chart ${chart.chart} changes more than that: ${listed(others, 10)}`,
-    proof: ["look at the chart's templates for what else reads these values"],
+    message: `with these values, chart ${chart.chart} changes more than that: ${listed(others, 10)}`,
+    proof: ["find what else reads these values in the chart's templates"],
   }
 }
 
@@ -87,7 +84,7 @@ export async function unknownChart(
   }
   return {
     name: 'unknown-chart',
-    message: `${values.length === 1 ? `${values[0]!} has` : 'the files have'} no ${missing.join(' and no ')}, and nothing shows that the chart reads it`,
+    message: `${values.length === 1 ? `${values[0]!} has` : 'the files have'} no ${missing.join(' and no ')}, and nothing shows that the chart reads ${missing.length === 1 ? 'it' : 'them'}`,
     proof: [again('--chart', 'CHART')],
   }
 }

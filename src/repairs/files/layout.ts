@@ -56,13 +56,13 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
   if (wish.files.length > 1)
     throw new AdminError(
       'REFUSED',
-      `${file} is a manifest (${kind}), which helm does not take along with values files. Nothing was changed`,
+      `${file} is a manifest (${kind}): helm does not take it along with values files. Nothing was changed`,
       [typed(['--values', file])],
     )
   if (wish.applies)
     throw new AdminError(
       'REFUSED',
-      `${file} is a manifest (${kind}), which ${what?.keeper ?? 'the cluster'} applies, not helm. Nothing was changed`,
+      `${file} is a manifest (${kind}): ${what?.keeper ?? 'the cluster'} applies it, not helm. Nothing was changed`,
       ['the same command without --apply   # edits the file alone'],
     )
   const inside = what === null ? [] : await insideOf(files, file, kind, what)
@@ -81,7 +81,7 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
   }
   const places = await files.places(file, [], [...wish.keys, ...valuesSigns])
   throw new AdminError('REFUSED', `${file} is a manifest (${kind}), not chart values. Nothing was changed`, [
-    ...places.map((path) => command`${nested(wish.again(path.join('.')))}   # where the chart's values lie there`),
+    ...places.map((path) => command`${nested(wish.again(path.join('.')))}   # if the chart's values are there`),
     '--values values.yaml   # the values file of the chart',
   ])
 }
@@ -100,7 +100,7 @@ async function insideOf(
     if (look.found < path.length) continue
     throw new AdminError(
       'REFUSED',
-      `${file} line ${look.line ?? 1}: the ${kind} has ${path.join('.')}, which counts more than its values: nothing was changed`,
+      `${file} line ${look.line ?? 1}: the ${kind} has ${path.join('.')}, which overrides its values. Nothing was changed`,
       [command`sed -n ${`${look.line ?? 1},$p`} ${file}`],
     )
   }
@@ -108,7 +108,7 @@ async function insideOf(
   // of one place alone it is known where values are added
   if (places.length === 1) return places[0]!
   throw new AdminError('REFUSED', `the ${kind} in ${file} has no values of its own: nothing was changed`, [
-    '--values FILE   # one of those that it names',
+    '--values FILE   # one of the files that it names',
     ...places.map((path) => valuesAt(path)),
   ])
 }

@@ -21,7 +21,7 @@ export async function editSteps(files: FilesSource, wanted: readonly WantedEdit[
       )
       const what = edits
         .map(({ path, to }) =>
-          to === null ? `take ${path.join('.')} away` : `set ${path.join('.')} to ${to === '' ? "''" : to}`,
+          to === null ? `remove ${path.join('.')}` : `set ${path.join('.')} to ${to === '' ? "''" : to}`,
         )
         .join(', ')
       return { title: `${what} in ${file}`, action: { kind: 'edit-values' as const, file, edits }, interrupts: false }
@@ -35,6 +35,6 @@ export function editImpact(wanted: readonly WantedEdit[]): Record<string, number
 
 /** When it takes effect: with Helm, which is given the files in their order, or by whoever keeps the manifest. */
 export function effectNote(values: readonly string[], { all }: ValuesPlace): string {
-  if (all.length > 0) return 'nothing but the file changes: it takes effect once the manifest is committed or applied'
-  return `nothing but the file changes: it takes effect with the next helm upgrade, with ${typed(values.flatMap((file) => ['-f', file]))}`
+  if (all.length > 0) return 'only the file changes. It takes effect once the manifest is committed or applied'
+  return `only the file changes. It takes effect with the next helm upgrade with ${typed(values.flatMap((file) => ['-f', file]))}`
 }

@@ -34,11 +34,9 @@ export function judgeBuild(
   // what is a number to YAML comes out as another one, 5.30 as 5.3
   const build = parseBuild(asked.build ?? (isText ? declared : null) ?? '')
   if (asked.build !== null && build === null) {
-    throw new AdminError(
-      'USAGE',
-      `--build ${asked.build} is no build: builds are written like ${firstLegacyBuild.label}`,
-      [asked.again('--build', firstLegacyBuild.label)],
-    )
+    throw new AdminError('USAGE', `--build ${asked.build} is not a build: write it like ${firstLegacyBuild.label}`, [
+      asked.again('--build', firstLegacyBuild.label),
+    ])
   }
   if (asked.revert) return null
   if (build === null) {
@@ -46,17 +44,17 @@ export function judgeBuild(
       declared === null ? `${where} names no version` : `version ${declared} in ${where} cannot be read as a build`
     return {
       name: 'unknown-build',
-      message: `${said}: image ${images.legacy} is there from build ${firstLegacyBuild.label} on, and with an earlier one the service would not start`,
+      message: `${said}. Image ${images.legacy} exists since build ${firstLegacyBuild.label}, and with an earlier build the service would not start`,
       proof: [
         command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build: sets the version too`,
       ],
     }
   }
   if (isAtLeast(build, firstLegacyBuild)) return null
-  const whose = asked.build === null ? `${where} has version ${build.label}` : `build ${build.label} was asked for`
+  const whose = asked.build === null ? `${where} has version ${build.label}` : `build ${build.label} was requested`
   throw new AdminError(
     'REFUSED',
-    `${whose}, and image ${images.legacy} is there from build ${firstLegacyBuild.label} on: nothing was changed`,
+    `${whose}, but image ${images.legacy} exists only since build ${firstLegacyBuild.label}. Nothing was changed`,
     [command`${nested(asked.again('--build', firstLegacyBuild.label))}   # or a later build`],
   )
 }
@@ -66,7 +64,7 @@ export function judgeName(name: string, where: string): Risk | null {
   if (name === images.standard || name === images.legacy) return null
   return {
     name: 'other-image',
-    message: `the image in ${where} is ${name}, which is neither ${images.standard} nor ${images.legacy}: whether the registry has the other one is not known`,
-    proof: ['look into the registry for the image that it is to become'],
+    message: `the image in ${where} is ${name}, which is neither ${images.standard} nor ${images.legacy}. Cannot tell whether the registry has the other one`,
+    proof: ['check that the registry has the new image'],
   }
 }

@@ -4,7 +4,7 @@ import { AdminError } from '../../core/error.ts'
 export function built(service: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `the image of service ${service} is built on this machine (\`build\`), so that its name says nothing of what is in it: nothing was changed`,
+    `the image of service ${service} is built on this machine (\`build\`), so its name does not show what is in it. Nothing was changed`,
     ['change FROM in its Dockerfile, then build it again'],
   )
 }

@@ -42,7 +42,7 @@ export async function composeService(
 ): Promise<ComposeService> {
   const { services, elsewhere } = await servicesOf(files, file)
   const unseen =
-    elsewhere.length === 0 ? '' : `; what it includes from elsewhere is not looked into: ${elsewhere.join(', ')}`
+    elsewhere.length === 0 ? '' : `; files that it includes from elsewhere were not read: ${elsewhere.join(', ')}`
   const known = [...new Set(services.map((it) => it.name))]
   if (name !== null && !known.includes(name)) {
     const hint = known.length === 0 ? 'it has none' : closestTo(name, known)
@@ -65,7 +65,7 @@ export async function composeService(
   if (own === undefined) {
     const what =
       known.length === 0 && unseen === ''
-        ? 'has no services: it is no compose file'
+        ? 'has no services: it is not a compose file'
         : `has no service with image ${images.standard} or ${images.legacy}`
     throw new AdminError(
       'REFUSED',

@@ -27,15 +27,15 @@ export async function planForCompose(
   const path = ['services', of, 'image']
   const image = parseImage(text)
   if (image === null) {
-    throw new AdminError('REFUSED', `the name of the image in ${at} is in a variable (${text}): nothing was changed`, [
+    throw new AdminError('REFUSED', `the image name in ${at} is in a variable (${text}). Nothing was changed`, [
       sentence`set that variable in .env beside ${main}`,
     ])
   }
   if (image.digest !== null) {
     throw new AdminError(
       'REFUSED',
-      `the image in ${at} is pinned by its digest, which is of ${image.name} alone: nothing was changed`,
-      ["take the digest away first, or put the other image's in its place"],
+      `the image in ${at} is pinned by a digest that belongs to ${image.name} only. Nothing was changed`,
+      ["first remove the digest, or replace it with the other image's"],
     )
   }
   const variable = image.tag === null ? null : variableOf(image.tag)
@@ -58,13 +58,13 @@ export async function planForCompose(
     ],
     notes:
       wanted.length === 0
-        ? [`the image is ${next.name} already`]
+        ? [`the image is already ${next.name}`]
         : [
             ...(asked.isApplied
               ? []
-              : [`it takes effect with: ${typed(['docker', 'compose', '-f', main, 'up', '-d', chosen])}`]),
+              : [`the change takes effect with: ${typed(['docker', 'compose', '-f', main, 'up', '-d', chosen])}`]),
             ...(others.length > 0
-              ? [`${others.join(', ')} ${others.length === 1 ? 'has its' : 'have their'} image from there, too`]
+              ? [`${others.join(', ')} ${others.length === 1 ? 'gets its' : 'get their'} image from there too`]
               : []),
             ...(asked.revert ? [needsV3] : []),
           ],

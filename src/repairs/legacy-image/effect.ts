@@ -31,12 +31,14 @@ export function refuseOtherImages({ images }: Effect, { from, to, build }: Image
     const shown = others.map(({ at, was, is }) => `${at}: ${was} to ${is}`)
     throw new AdminError(
       'REFUSED',
-      `with these values chart ${chart} changes other images, or more of one than its name: ${listed(shown, 5)}. Nothing was changed`,
-      ['--chart CHART   # where it is another chart', "set the service's own image by hand, and leave the others"],
+      `with these values, chart ${chart} changes other images, or more of one than its name: ${listed(shown, 5)}. Nothing was changed`,
+      ['--chart CHART   # if it is another chart', "set the service's own image by hand, and leave the others"],
     )
   }
   if (images.length > 0) return
-  throw new AdminError('REFUSED', `chart ${chart} renders no other image with these values: nothing was changed`, [
-    '--chart CHART   # where it is another chart',
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `with these values, chart ${chart} renders the same images as before. Nothing was changed`,
+    ['--chart CHART   # if it is another chart'],
+  )
 }

@@ -64,11 +64,11 @@ export async function planForValues(
   const steps = await editSteps(files, edits)
   const shown =
     image.look.text === null
-      ? `${image.path.join('.')} is set in none of the files: the chart's own default is ${images.standard}`
+      ? `no file sets ${image.path.join('.')}: the chart's own default is ${images.standard}`
       : `${at}: ${image.path.join('.')}: ${image.look.text}`
   const tag =
     version.look.text === null
-      ? `${versionPath.join('.')} is set in none of the files`
+      ? `no file sets ${versionPath.join('.')}`
       : `${version.file} line ${version.look.line ?? 1}: ${versionPath.join('.')}: ${version.look.text}`
   const draft = {
     target: Object.fromEntries(
@@ -81,7 +81,7 @@ export async function planForValues(
     evidence: [shown, tag],
     notes: [
       ...(edits.length === 0
-        ? [`the image is ${wanted} already${applying ? ' in the files' : ''}`]
+        ? [`the image is already ${wanted}${applying ? ' in the files' : ''}`]
         : applying
           ? []
           : [effectNote(values, place)]),
@@ -143,7 +143,7 @@ async function imageIn(
     if (parts !== null && parts.tag === null && parts.digest === null) return { ...name, path, parts }
     throw new AdminError(
       'REFUSED',
-      `${path.join('.')} in ${at} is ${text}, which is more than the name of an image: nothing was changed`,
+      `${path.join('.')} in ${at} is ${text}, which is more than an image name. Nothing was changed`,
       [sentence`put the tag into ${[...own, ...chartKeys.version].join('.')} first`],
     )
   }
@@ -155,8 +155,8 @@ async function imageIn(
   if (isOurs && parts.tag === null && parts.digest === null) return { ...repository, path: inside, parts }
   throw new AdminError(
     'REFUSED',
-    `${path.join('.')} in ${at} is empty, so that ${inside.join('.')} holds the whole name of the image: nothing was changed`,
-    [sentence`set ${inside.join('.')} to the repository alone, and ${path.join('.')} to ${images.standard}, first`],
+    `${path.join('.')} in ${at} is empty, so ${inside.join('.')} holds the whole image name. Nothing was changed`,
+    [sentence`first set ${inside.join('.')} to the repository only, and ${path.join('.')} to ${images.standard}`],
   )
 }
 
@@ -165,13 +165,13 @@ function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked):
   if (build !== null || text === null || !/@|^sha\d+:/.test(text)) return
   throw new AdminError(
     'REFUSED',
-    `the version in ${file} line ${line ?? 1} is pinned by its digest, which is of ${images.standard} alone: nothing was changed`,
+    `the version in ${file} line ${line ?? 1} is pinned by a digest that belongs to ${images.standard} only. Nothing was changed`,
     [
-      "take the digest away first, or put the other image's in its place",
-      sentence`or name a build, which takes its place: --build BUILD`,
+      "first remove the digest, or replace it with the other image's",
+      sentence`or replace it with a build: --build BUILD`,
     ],
   )
 }
 
 export const needsV3 =
-  'image testops needs x86-64-v3 from build 526u03 on; this tells whether machines have it: testops-admin check-cpu'
+  'image testops needs x86-64-v3 since build 526u03. See whether machines have it: testops-admin check-cpu'

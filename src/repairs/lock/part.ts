@@ -158,7 +158,10 @@ async function release(
   const risk = riskOf(holding, row, asked)
   const { locked, lockGranted, lockedBy } = row
   const holder = holderText(lockedBy)
-  const since = situation.granted === null ? ', since when is not written' : ` since ${situation.granted.text}`
+  const held =
+    situation.granted === null
+      ? 'holds the lock; its time is missing'
+      : `has held the lock since ${situation.granted.text}`
   const accepts = holding.holder === 'dead' ? null : (`${holding.holder}-holder` as const)
   const action = {
     kind: 'release-lock',
@@ -185,7 +188,7 @@ async function release(
       ...lockEvidence(database, situation, around, service, identity.user),
     ],
     notes: [
-      `${holder} holds it${since}`,
+      `${holder} ${held}`,
       ...(holding.holder === 'dead' ? [`the holder is dead: ${holding.why.join('; ')}`] : []),
     ],
   }
@@ -194,6 +197,6 @@ async function release(
 function heldElsewhere({ elsewhere }: LockTables): string[] {
   return elsewhere.map(
     ({ row, ...table }) =>
-      `${nameOf(table)} is held by ${holderText(row.lockedBy)}, in a schema that the service does not look at: ${typed(['--schema', table.schema])} releases that one`,
+      `${nameOf(table)} is held by ${holderText(row.lockedBy)}, but the service does not use that schema. To release it, pass ${typed(['--schema', table.schema])}`,
   )
 }

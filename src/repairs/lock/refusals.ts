@@ -7,7 +7,7 @@ import type { ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../..
 export function inRecovery({ target }: DatabaseSource): AdminError {
   return new AdminError(
     'REFUSED',
-    `PostgreSQL at ${target} is in recovery: it is a standby, or is being restored, and takes no change`,
+    `PostgreSQL at ${target} is in recovery and takes no changes: it is a standby or is being restored`,
     [psql(target, 'postgres', 'SELECT pg_is_in_recovery()'), 'name the primary in the configuration: database.url'],
   )
 }
@@ -32,15 +32,11 @@ export function mayNotBeChanged(
 
 /** A server that is to be left alone, as some set it while its disk is full or its successor takes over. */
 export function readOnly({ target }: DatabaseSource, { user }: DatabaseIdentity): AdminError {
-  return new AdminError(
-    'REFUSED',
-    `PostgreSQL at ${target} lets ${user} only read (default_transaction_read_only), and takes no change`,
-    [
-      psql(
-        target,
-        user,
-        "SELECT source, sourcefile, setting FROM pg_settings WHERE name = 'default_transaction_read_only'",
-      ),
-    ],
-  )
+  return new AdminError('REFUSED', `PostgreSQL at ${target} is read-only for ${user} (default_transaction_read_only)`, [
+    psql(
+      target,
+      user,
+      "SELECT source, sourcefile, setting FROM pg_settings WHERE name = 'default_transaction_read_only'",
+    ),
+  ])
 }

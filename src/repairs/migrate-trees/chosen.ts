@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../checks/support/format.ts'
+import { counted } from '../../checks/support/format.ts'
 import type { MigrationItem } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ApiSource, NamedItem } from '../../core/sources.ts'
@@ -34,13 +34,11 @@ export interface Chosen {
 export async function choose(api: ApiSource, { items: named, allProjects, allTrees }: MigrateOptions): Promise<Chosen> {
   if (named.length === 0 && !allProjects && !allTrees) throw nothingNamed()
   if (named.length > 0 && allProjects)
-    throw new AdminError('USAGE', '--all-projects and projects or trees that are named exclude each other', [
-      '--all-projects',
-    ])
+    throw new AdminError('USAGE', '--all-projects cannot be combined with named projects or trees', ['--all-projects'])
   const { items, notes } = onceEach(named)
   const wholes = items.flatMap(({ project, tree }) => (tree === null ? [project] : []))
   if (allTrees && named.length > 0 && wholes.length === 0)
-    throw new AdminError('USAGE', '--all-trees is of projects, and only trees are named', ['--all-trees'])
+    throw new AdminError('USAGE', '--all-trees needs projects, but only trees are named', ['--all-trees'])
   const projects = named.length === 0 ? await projectsOf(api) : null
   if (!allTrees) {
     const all = projects?.map(({ id }) => ({ project: id, tree: null })) ?? items
@@ -49,12 +47,12 @@ export async function choose(api: ApiSource, { items: named, allProjects, allTre
   const trees = new Map<number, readonly NamedItem[]>()
   for (const id of projects?.map((it) => it.id) ?? wholes) trees.set(id, await treesOf(api, id))
   const listed = [...trees].flatMap(([project, all]) => all.map(({ id }) => ({ project, tree: id })))
-  const none = projects?.length === 0 ? noProject : 'the projects have no tree'
+  const none = projects?.length === 0 ? noProject : 'the projects have no trees'
   const all = [...listed, ...items.filter(({ tree }) => tree !== null)]
   return { items: all, projects, trees, notes: [...notes, ...(all.length === 0 ? [none] : [])] }
 }
 
-const noProject = "the service lists no project that this API token's user may see"
+const noProject = "the service lists no project for this API token's user"
 
 /** A tree of a project that is asked for whole is done with it. */
 function onceEach(named: readonly MigrationItem[]): { items: MigrationItem[]; notes: string[] } {
@@ -66,14 +64,10 @@ function onceEach(named: readonly MigrationItem[]): { items: MigrationItem[]; no
   return {
     items,
     notes: [
-      ...(twice > 0
-        ? [
-            `${grouped(twice)} of those that are named ${twice === 1 ? 'was' : 'were'} named before: each is asked for once`,
-          ]
-        : []),
+      ...(twice > 0 ? [`${counted(twice, 'duplicate')} ignored: each project or tree is requested once`] : []),
       ...(within > 0
         ? [
-            `${counted(within, 'tree')} left out: all trees of ${within === 1 ? 'its project' : 'their projects'} are asked for`,
+            `${counted(within, 'tree')} left out: all trees of ${within === 1 ? 'its project' : 'their projects'} are requested`,
           ]
         : []),
     ],
@@ -83,7 +77,7 @@ function onceEach(named: readonly MigrationItem[]): { items: MigrationItem[]; no
 async function projectsOf(api: ApiSource): Promise<readonly NamedItem[]> {
   const projects = await api.projects()
   if (projects) return projects
-  throw new AdminError('UNAVAILABLE', `${api.target} does not list its projects: they have to be named`, [
+  throw new AdminError('UNAVAILABLE', `${api.target} does not list its projects: name them`, [
     'testops-admin migrate-trees -d {deployment} --project ID',
     'testops-admin migrate-trees -d {deployment} --from-file FILE   # one PROJECT or PROJECT/TREE a line',
   ])
@@ -92,19 +86,15 @@ async function projectsOf(api: ApiSource): Promise<readonly NamedItem[]> {
 async function treesOf(api: ApiSource, project: number): Promise<readonly NamedItem[]> {
   const trees = await api.trees(project)
   if (trees) return trees
-  throw new AdminError(
-    'UNAVAILABLE',
-    `${api.target} does not list its trees: they have to be named, or their projects`,
-    [
-      command`testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
-      command`testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
-    ],
-  )
+  throw new AdminError('UNAVAILABLE', `${api.target} does not list its trees: name them or their projects`, [
+    command`testops-admin migrate-trees -d {deployment} --project ${project}   # all of its trees in one call`,
+    command`testops-admin migrate-trees -d {deployment} --tree ${project}/TREE`,
+  ])
 }
 
 /** Throws where it is not said what is to be migrated. */
 export function nothingNamed(): AdminError {
-  return new AdminError('USAGE', 'it is not said which trees: name projects or trees, or ask for all', [
+  return new AdminError('USAGE', 'no trees are named: name projects or trees, or request all', [
     '--project 1 2 3',
     '--tree 1/12 1/13',
     '--from-file trees.txt',

@@ -40,12 +40,10 @@ export async function named(api: ApiSource, chosen: Chosen): Promise<Names> {
       ...(byProject.size > mostLines ? [`and ${counted(byProject.size - mostLines, 'more project')}`] : []),
     ],
     notes: [
-      ...(known === null
-        ? ['the service does not list its projects to this user, so that they are told by their numbers']
-        : []),
+      ...(known === null ? ['the service does not list its projects for this user: they are shown by number'] : []),
       ...(strange.length > 0
         ? [
-            `not listed for this API token's user, so that the service may refuse ${strange.length === 1 ? 'it' : 'them'}: ${listed(strange)}`,
+            `not listed for this API token's user, so the service may refuse ${strange.length === 1 ? 'it' : 'them'}: ${listed(strange)}`,
           ]
         : []),
     ],

@@ -67,10 +67,12 @@ async function migrations(
 ): Promise<Pick<SeenService, 'risks' | 'notes'>> {
   const databases = had(database)
   if (databases === null) {
-    const why = database instanceof AdminError ? database.message : 'it is not known'
+    const why = database instanceof AdminError ? database.message : 'it is unknown'
     return {
       risks: [],
-      notes: around.answers ? [] : [`whether it migrates is not known, since its database cannot be asked: ${why}`],
+      notes: around.answers
+        ? []
+        : [`cannot tell whether the service is migrating, because its database cannot be asked: ${why}`],
     }
   }
   const all = await lockDatabases(databases, around).catch((error: unknown) => {
@@ -78,7 +80,7 @@ async function migrations(
     throw error
   })
   if (all instanceof AdminError)
-    return { risks: [], notes: around.answers ? [] : [`whether it migrates is not known: ${all.message}`] }
+    return { risks: [], notes: around.answers ? [] : [`cannot tell whether the service is migrating: ${all.message}`] }
   const found = await Promise.all(
     all.map(async (it, index) => holderAt(it, index === 0 ? around : { ...around, liquibase: null })),
   )
@@ -98,12 +100,12 @@ async function holderAt(database: DatabaseSource, around: Surroundings): Promise
     return {
       risk: {
         name: 'running-migration',
-        message: `${who}. Stopping the service now leaves that lock behind, and the migration half done.`,
-        proof: ['wait until it answers; this shows it: testops-admin doctor -d {deployment} --wait'],
+        message: `${who}. Stopping the service now leaves that lock behind and the migration unfinished.`,
+        proof: ['wait until it answers. This shows when it does: testops-admin doctor -d {deployment} --wait'],
       },
     }
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
-    return { note: `whether it migrates at ${database.target} is not known: ${error.message}` }
+    return { note: `cannot tell whether the service is migrating at ${database.target}: ${error.message}` }
   }
 }

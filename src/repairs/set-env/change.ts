@@ -41,11 +41,11 @@ export function parseWish(word: string): { name: string; to: string | null } | {
   if (sign === undefined) {
     throw new AdminError('USAGE', `\`${word}\` is neither NAME=VALUE nor NAME-`, [
       command`testops-admin set-env ${word}=VALUE`,
-      command`testops-admin set-env ${word}-   # takes it away`,
+      command`testops-admin set-env ${word}-   # removes it`,
     ])
   }
   if (!/^[A-Za-z_]\w*$/.test(name))
-    throw new AdminError('USAGE', `\`${name}\` is no name of a setting: letters, digits and _`)
+    throw new AdminError('USAGE', `\`${name}\` is not a valid setting name: use letters, digits and _`)
   if (sign === '-') return { name, to: null }
   if (value.startsWith('@')) {
     if (value === '@')
@@ -54,16 +54,16 @@ export function parseWish(word: string): { name: string; to: string | null } | {
   }
   if (isSecretSetting(name, value)) throw inClear(name)
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(value))
-    throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+    throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
   return { name, to: value }
 }
 
 function inClear(name: string): AdminError {
   return new AdminError(
     'USAGE',
-    `${name} is a secret: on a command line others on this machine can read it, and the shell keeps it`,
+    `${name} is a secret: on a command line, others on this machine can read it, and the shell records it`,
     [
-      command`testops-admin set-env ${name}=@FILE   # what the file holds`,
+      command`testops-admin set-env ${name}=@FILE   # reads the value from the file`,
       command`testops-admin set-env ${name}=@-   # from standard input, with --confirm`,
     ],
   )
@@ -73,11 +73,11 @@ function inClear(name: string): AdminError {
 export function assertValue(name: string, to: string | null, names: SettingNames): void {
   if (to === null) return
   if (name === names.rabbitDurable && parseBoolean(to) === null)
-    throw new AdminError('USAGE', `${name} is true or false, not \`${to}\``, [
+    throw new AdminError('USAGE', `${name} must be true or false, not \`${to}\``, [
       command`testops-admin set-env ${name}=true`,
     ])
   if (name === names.tokenValiditySeconds && !/^[1-9]\d{0,8}$/.test(to)) {
-    throw new AdminError('USAGE', `${name} is a number of seconds, not \`${to}\``, [
+    throw new AdminError('USAGE', `${name} must be a number of seconds, not \`${to}\``, [
       command`testops-admin set-env ${name}=3600`,
     ])
   }
@@ -92,5 +92,5 @@ export function typoNote(name: string, vendor: Vendor, present: Iterable<string>
   const all = new Set([...known, ...present])
   if (all.has(name)) return null
   const hint = didYouMean(name, all)
-  return hint === undefined ? null : `${name} is no setting that is known here; ${hint}`
+  return hint === undefined ? null : `${name} is an unknown setting; ${hint}`
 }

@@ -17,8 +17,8 @@ export function refuseOtherSettings(
     if (changed.length === 0)
       throw new AdminError(
         'REFUSED',
-        `chart ${chart} does not make ${name} of ${path.join('.')}: nothing was changed`,
-        ['--chart CHART   # where it is another chart'],
+        `chart ${chart} does not set ${name} from ${path.join('.')}. Nothing was changed`,
+        ['--chart CHART   # if it is another chart'],
       )
     if (to === null) continue
     const odd = changed.find(({ is, times }) => is !== to || times !== 1)
@@ -26,7 +26,7 @@ export function refuseOtherSettings(
       throw new AdminError(
         'REFUSED',
         `with these values chart ${chart} sets ${name} ${odd.times === 1 ? 'to something else' : `${odd.times} times`} (${odd.at}): nothing was changed`,
-        ['--chart CHART   # where it is another chart'],
+        ['--chart CHART   # if it is another chart'],
       )
   }
   const others = [
@@ -39,7 +39,7 @@ export function refuseOtherSettings(
   throw new AdminError(
     'REFUSED',
     `with these values chart ${chart} changes other settings or images: ${listed(others, 5)}. Nothing was changed`,
-    ['--chart CHART   # where it is another chart'],
+    ['--chart CHART   # if it is another chart'],
   )
 }
 
@@ -47,7 +47,7 @@ export function refuseOtherSettings(
 export function refuseTwice(name: string, { chart }: ChartPlace): AdminError {
   return new AdminError(
     'REFUSED',
-    `chart ${chart} sets ${name} itself: in env.open it would stand there twice. Nothing was changed`,
-    ["look in the chart's templates for the key that it makes it of, and set that"],
+    `chart ${chart} already sets ${name} itself: in env.open it would be set twice. Nothing was changed`,
+    ["find its key in the chart's templates, and set that key"],
   )
 }

@@ -20,8 +20,7 @@ export async function queuesWouldDiffer(
   deployment: Deployment,
   durable: boolean,
 ): Promise<{ risk?: Risk; note?: string }> {
-  if (broker instanceof AdminError)
-    return { note: `whether the queues that are there fit is not known: ${broker.message}` }
+  if (broker instanceof AdminError) return { note: `cannot tell whether the existing queues fit: ${broker.message}` }
   try {
     const { queues, all } = await queueSituation(broker, service, logs, deployment)
     const own = queues.length > 0
@@ -30,15 +29,15 @@ export async function queuesWouldDiffer(
       .map(({ name }) => name)
     if (others.length === 0) return {}
     const what = !own
-      ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known, and some are ${durable ? 'transient' : 'durable'}: ${listed(others)}`
+      ? `cannot tell which queues in vhost ${broker.vhost} are the service's. ${others.length} of ${counted(all.length, 'queue')} ${others.length === 1 ? 'is' : 'are'} ${durable ? 'transient' : 'durable'}: ${listed(others)}`
       : `${counted(others.length, 'queue')} of the service ${others.length === 1 ? 'is' : 'are'} ${durable ? 'transient' : 'durable'}: ${listed(others)}`
     return {
       risk: {
         name: 'queues-mismatch',
-        message: `${what}. The service then asks for ${durable ? 'durable' : 'transient'} queues, and fails at those that are not so.`,
+        message: `${what}. After this change, the service asks for ${durable ? 'durable' : 'transient'} queues and fails on ${durable ? 'transient' : 'durable'} ones.`,
         proof: [
           ...(durable
-            ? ['testops-admin reset-queues -d {deployment}   # sets it, and makes the queues fit with their messages']
+            ? ['testops-admin reset-queues -d {deployment}   # sets it and makes the queues fit, with their messages']
             : []),
           rabbitmqctl(broker, 'list_queues name durable messages'),
         ],
@@ -46,7 +45,7 @@ export async function queuesWouldDiffer(
     }
   } catch (error) {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED')
-      return { note: `whether the queues that are there fit is not known: ${error.message}` }
+      return { note: `cannot tell whether the existing queues fit: ${error.message}` }
     throw error
   }
 }

@@ -102,7 +102,7 @@ function unknownVendor(
       ? 'no name ends in _RABBIT_DURABLE or _JWT_ACCESS_TOKEN_VALIDITY_SECONDS'
       : 'no name begins with LOGGING_LEVEL_ and ends in _INTEGRATION or _REPORT_ISSUE_LISTENER'
   const why =
-    several.length > 1 ? `${lookedIn} has several: ${several.slice(0, 5).join(', ')}` : `${sign} in ${lookedIn}`
+    several.length > 1 ? `several appear in ${lookedIn}: ${several.slice(0, 5).join(', ')}` : `${sign} in ${lookedIn}`
   return new AdminError('REFUSED', `${what} is unknown: ${why}. Nothing was changed`, next(part))
 }
 

@@ -71,7 +71,7 @@ test('a state that is not documented is no end', async () => {
   expect(error).toMatchObject({
     code: 'INTERRUPTED',
     message: expect.stringMatching(
-      /^1 migration job \(in a state that is not documented: QUEUED\) is not over after/,
+      /^1 migration job \(in an undocumented state: QUEUED\) is not finished after/,
     ) as string,
   })
   expect((await waited([[queued], [queued], [queued], [], []])).error).toBe(null)
@@ -86,7 +86,7 @@ test('what does not end within the patience can be gone on with', async () => {
   const { error } = await waited([[working(9), working(8)]], [], { patienceMs: 1000 })
   expect(error).toMatchObject({
     code: 'INTERRUPTED',
-    message: '2 migration jobs are not over after 1 s: the calls are accepted, and the service goes on with the work',
+    message: '2 migration jobs are not finished after 1 s: the service accepted the calls and continues the work',
   })
 })
 
@@ -94,12 +94,12 @@ test('interrupted, it says that the service goes on', async () => {
   const signal = AbortSignal.abort(new AdminError('INTERRUPTED', 'interrupted by SIGINT'))
   expect((await waited([[working(8)]], [], { signal })).error).toMatchObject({
     code: 'INTERRUPTED',
-    message: 'interrupted while waiting for the migration jobs: the service goes on with them',
+    message: 'interrupted while waiting for the migration jobs: the service continues them',
   })
 })
 
 test.each([
-  { what: 'lists them no more', look: null, says: 'the service does not list its migration jobs any more' },
+  { what: 'lists them no more', look: null, says: 'the service no longer lists its migration jobs' },
   {
     what: 'shows them to this user no more',
     look: new AdminError('FORBIDDEN', 'HTTP 403'),
@@ -108,7 +108,7 @@ test.each([
 ])('a service that $what is not waited for, and that is no success', async ({ look, says }) => {
   expect((await waited([[working(8)], look])).error).toMatchObject({
     code: 'INTERRUPTED',
-    message: `${says}: whether they are over is not known; the calls are accepted, and the service goes on with the work`,
+    message: `${says}: cannot tell whether they are over. But the service accepted the calls and continues the work`,
     suggestions: ['testops-admin doctor -d {deployment} --only trees/migrated'],
   })
 })

@@ -127,7 +127,7 @@ describe('a call that may have been taken is made once more at most, in all of a
   test('by who goes on, where it was not made again before', async () => {
     const action = actionOf(3)
     const { account, deployment } = await performed(failsAt([2], lost), action)
-    const message = 'the connection broke: whether the service took it is not known'
+    const message = 'the connection broke. Cannot tell whether the service accepted it'
     expect(account.failed).toEqual([{ project: 1, tree: 2, status: 0, message }])
     for (const isLeft of [true, false, false]) {
       expect(await migrateTrees.isDone(action, workshopOf(deployment))).toBe(!isLeft)
@@ -164,7 +164,7 @@ describe('a call that may have been taken is made once more at most, in all of a
     await migrateTrees.perform(action, workshopOf(deployment))
     expect(deployment.api.asked.map(({ tree }) => tree)).toEqual([3, 4])
     const message =
-      'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+      'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
     expect(migrateTrees.account!(action, deployment.notes)).toEqual({
       requested: 4,
       accepted: 2,
@@ -261,7 +261,7 @@ test('another service than the one of the plan is refused before anything is ask
   const deployment = fakeDeployment()
   const action = { ...actionOf(3), api: 'https://old.example.org' }
   const message =
-    "the plan was made for https://old.example.org, and the deployment's address is https://testops.example.org now"
+    "the plan was made for https://old.example.org, but the deployment's address is now https://testops.example.org"
   await expect(migrateTrees.foresee!(action, workshopOf(deployment))).rejects.toMatchObject({
     code: 'REFUSED',
     message,
@@ -278,7 +278,7 @@ test('a 403 says which role it takes', async () => {
       tree: 1,
       status: 403,
       message:
-        "HTTP 403, 'Forbidden: Access is denied'; it takes the project role `Владелец проекта` or the global role `Администратор`",
+        "HTTP 403, 'Forbidden: Access is denied'; this needs the project role `Владелец проекта` or the global role `Администратор`",
     },
   ])
 })

@@ -51,13 +51,13 @@ const without: readonly Case[] = [
     situation: 'a log of another format',
     sources: { accessLog: fakeAccessLog({ recent: logged([], { unread: 12 }) }) },
     status: 'skipped',
-    says: ['holds no line that can be read: the common and the combined format are, and JSON'],
+    says: ['holds no readable line (readable are the common and the combined format, and JSON)'],
   },
   {
     situation: 'a log that ended two days ago',
     sources: log(times(40, { ...itself, at: ago(48 * hour) }), times(5, { status: 413, at: ago(48 * hour) })),
     status: 'skipped',
-    says: [/holds no request of the last 24 h: its newest is of 20\d\d-/],
+    says: [/holds no request of the last 24 h: its newest is from 20\d\d-/],
   },
 ]
 const missing: Case = {
@@ -96,7 +96,7 @@ export const apiTokenUseTable: CheckTable = {
       situation: 'Bearer tokens, at times that cannot be read',
       sources: tail(request({ at: null })),
       status: 'ok',
-      says: ['(its newest 4 MB, whose times cannot be read)'],
+      says: ['(its newest 4 MB, without readable times)'],
       silentOn: ['24 h'],
     },
     {
@@ -193,7 +193,7 @@ export const apiTokenUseTable: CheckTable = {
         times(30, plain),
       ),
       status: 'skipped',
-      says: ['without an exchange that shows there: mcp-server/1.2.0 at 10.0.0.9 (30 calls in 2 h 25 min)'],
+      says: ['it shows no exchange by mcp-server/1.2.0 at 10.0.0.9 (30 calls in 2 h 25 min)'],
       silentOn: ['allurectl'],
     },
     {
@@ -220,7 +220,7 @@ export const apiSystemLoginTable: CheckTable = {
       situation: 'browsers get the page',
       status: 'ok',
       says: [
-        'https://testops.example.org/login/system is let through: 1 request at ',
+        'the proxy lets https://testops.example.org/login/system through: 1 request at ',
         'the built-in administrator signs in there',
       ],
     },
@@ -237,7 +237,7 @@ export const apiSystemLoginTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /https:\/\/testops\.example\.org\/login\/system is not let through: 3 requests, first .*, last [^,]*, all sent elsewhere or refused \(302, Mozilla\/5\.0 at 10\.0\.0\.5\)/,
+        /the proxy does not let https:\/\/testops\.example\.org\/login\/system through: 3 requests, first .*, last [^,]*, all redirected or refused \(302, Mozilla\/5\.0 at 10\.0\.0\.5\)/,
         'in the last 1 min, as far as it goes back: GET /login/system 302 (3)',
         'curl -sI https://testops.example.org/login/system',
         'pass /login/system and /api/login/system to the service',
@@ -255,14 +255,14 @@ export const apiSystemLoginTable: CheckTable = {
       sources: { ...log(request({ ...page, status: 403 })), api: unreachable('api') },
       status: 'problem',
       severity: 'warning',
-      says: ['/login/system of the web interface is not let through'],
+      says: ['the proxy does not let /login/system of the web interface through'],
       silentOn: ['curl'],
     },
     {
       situation: 'it was asked for while the service was away',
       sources: log(request({ ...page, status: 502 })),
       status: 'skipped',
-      says: ['nobody has asked for it'],
+      says: ['nobody opened it'],
     },
     {
       situation: 'nobody has asked for it',
@@ -270,7 +270,7 @@ export const apiSystemLoginTable: CheckTable = {
       status: 'skipped',
       says: [
         'the built-in administrator signs in at https://testops.example.org/login/system',
-        'nobody has asked for it in /var/log/nginx/access.log (the last 1 min, as far as it goes back)',
+        'nobody opened it in /var/log/nginx/access.log (the last 1 min, as far as it goes back)',
       ],
     },
     {
@@ -306,8 +306,8 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'Ingress `testops` lets requests of 1 MB through: a result file may have 2 MB',
-        'Ingress `testops` waits 30 s for an answer, less than the 1 min',
+        'Ingress `testops` only lets requests of up to 1 MB through: a result file may have 2 MB',
+        'Ingress `testops` only waits 30 s for an answer; proxies usually wait 1 min',
         'proxy-body-size: 1m',
         'kubectl annotate ingress testops x=100m',
       ],
@@ -321,7 +321,7 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'Ingress `testops` lets requests of 1 MB through',
+        'Ingress `testops` only lets requests of up to 1 MB through',
         'refused as too large (413)',
         'kubectl annotate ingress testops x=100m',
       ],
@@ -345,13 +345,13 @@ export const apiProxyTable: CheckTable = {
         accessLog: notConfigured,
       },
       status: 'skipped',
-      says: ["does not say how large requests may be, so that its controller's own settings count"],
+      says: ["sets no size limit for requests, so its controller's settings apply"],
     },
     {
       situation: 'an Ingress leaves the size to its controller, and the log shows that nothing is cut',
       sources: { service: fakeService({ proxies: [ingress({})] }) },
       status: 'ok',
-      says: ['does not say how large requests may be', 'none of 22 requests'],
+      says: ['sets no size limit for requests', 'none of 22 requests'],
     },
     {
       situation: 'Ingresses may not be looked at, and the log shows nothing',
@@ -383,13 +383,13 @@ export const apiProxyTable: CheckTable = {
     {
       situation: 'nothing is cut',
       status: 'ok',
-      says: ['none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back) was cut by it'],
+      says: ['the proxy cut none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back)'],
     },
     {
       situation: 'nothing is cut, in a log that is busy',
       sources: tail(request({ at: ago(5 * hour) }), request()),
       status: 'ok',
-      says: [`none of 2 requests in /var/log/nginx/access.log (${shortTail}) was cut by it`],
+      says: [`the proxy cut none of 2 requests in /var/log/nginx/access.log (${shortTail})`],
     },
     {
       situation: 'a request is too large, in a log that is busy',
@@ -409,7 +409,7 @@ export const apiProxyTable: CheckTable = {
         'in the last 1 min, as far as it goes back: POST /upload 413 (1)',
         'client_max_body_size, 1 MB unless set',
         'sudo nginx -T | grep -nE client_max_body_size   # where the proxy runs',
-        'Results that are uploaded go missing',
+        'Otherwise uploaded results go missing',
       ],
       silentOn: ['proxy_read_timeout'],
     },
@@ -439,7 +439,7 @@ export const apiProxyTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'could not use what came from the service (502)',
+        'could not use what the service answered (502)',
         'proxy_buffer_size',
         'client_max_body_size|proxy_buffer_size',
       ],

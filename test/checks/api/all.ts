@@ -36,9 +36,9 @@ export const apiReachableTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'answers, but not as the service does: HTTP 200, without a health status',
+        'answers, but not like the service: HTTP 200, without a health status',
         'does not answer as the exchange does',
-        'Correct its address (`url` in',
+        'Correct the address (`url` in',
       ],
     },
     {
@@ -59,7 +59,7 @@ export const apiReachableTable: CheckTable = {
       sources: { api: fakeApi({ health: { httpStatus, status: null, durationMs: 5 } }) },
       status: 'ok' as const,
       says: [
-        `https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; its health is not shown to this machine (HTTP ${httpStatus}, without`,
+        `https://testops.example.org answers: POST /api/uaa/oauth/token exchanges the API token; this machine may not see its health (HTTP ${httpStatus}, without`,
       ],
     })),
     {
@@ -78,15 +78,15 @@ export const apiReachableTable: CheckTable = {
       sources: { api: fakeApi({ health: { httpStatus: 401, status: null, durationMs: 5 }, recognized: unknown }) },
       status: 'problem',
       severity: 'error',
-      says: ['answers, but not as the service does: HTTP 401', 'Correct its address'],
+      says: ['answers, but not like the service: HTTP 401', 'Correct the address'],
     },
     {
       situation: 'it fails without a word',
       sources: { api: fakeApi({ health: { httpStatus: 500, status: null, durationMs: 5 } }) },
       status: 'problem',
       severity: 'error',
-      says: ['is not well: HTTP 500', 'journalctl -u testops'],
-      silentOn: ['Correct its address'],
+      says: ['is unhealthy: HTTP 500', 'journalctl -u testops'],
+      silentOn: ['Correct the address'],
     },
     {
       situation: 'nothing answers',
@@ -121,7 +121,7 @@ export const apiTokenTable: CheckTable = {
       sources: { api: fakeApi({ currentUser: refused }) },
       status: 'problem',
       severity: 'error',
-      says: ['| curl -i -K - https://testops.example.org/api/uaa/me', 'does not accept the Bearer token that it gives'],
+      says: ['| curl -i -K - https://testops.example.org/api/uaa/me', 'rejects the Bearer token that it gives out'],
       silentOn: ['Create a new API token'],
     },
     {
@@ -165,11 +165,11 @@ export const apiTokenLifetimeTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'Bearer tokens live for 3600 s, the settings say 57600 s',
+        'Bearer tokens live for 3600 s, but the settings say 57600 s',
         'its access_token lives for 3600 s (exp - iat in its second part)',
         'grep VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS /etc/testops/testops.env',
         'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=57600',
-        'Where 57600 s are meant, restart the service',
+        'If 57600 s is right, restart the service',
       ],
     },
     {
@@ -202,7 +202,7 @@ export const apiTokenLifetimeTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'Bearer tokens live for 7200 s, the settings say 3600 s',
+        'Bearer tokens live for 7200 s, but the settings say 3600 s',
         'lives for 7200 s (exp in its second part - Date of the answer)',
       ],
     },
@@ -217,7 +217,7 @@ export const apiLatencyTable: CheckTable = {
     {
       situation: 'it answers at once',
       status: 'ok',
-      says: ['a small call takes 10 ms in the middle of 3 (9 ms to 11 ms)'],
+      says: ['a small call takes 10 ms (median of 3, 9 ms to 11 ms)'],
     },
     {
       situation: 'one slow answer among quick ones',
@@ -228,7 +228,7 @@ export const apiLatencyTable: CheckTable = {
       situation: 'a page is all that answers',
       sources: { api: fakeApi({ latencies: [] }) },
       status: 'skipped',
-      says: ['what answers GET https://testops.example.org/api/management/health does not answer as the service does'],
+      says: ["the answer to GET https://testops.example.org/api/management/health is not the service's"],
     },
     {
       situation: 'it answers late',

@@ -10,7 +10,7 @@ const at = (build: string | null, user: Readonly<Record<string, unknown>>): Part
 })
 const tester = { authorities: [{ authority: 'ROLE_USER' }] }
 const unclear =
-  'shows no global role in a form that is known; the migration of trees takes the global role `Администратор`, or in each project the role `Владелец проекта`'
+  'cannot find a global role in the answer of https://testops.example.org/api/uaa/me; the migration of trees needs the global role `Администратор`, or in each project the role `Владелец проекта`'
 
 export const apiRolesTable: CheckTable = {
   check: apiRoles,
@@ -37,10 +37,10 @@ export const apiRolesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'olga has ROLE_USER, which is not the global role `Администратор`: trees can be migrated only in projects that olga owns, and build 524u02 moves trees',
+        'olga has ROLE_USER, but not the global role `Администратор`: trees can be migrated only in projects that olga owns, and build 524u02 moves trees',
         /printf 'header = .*Bearer %s.*\$ACCESS_TOKEN.*\| curl -i -K - https:\/\/testops\.example\.org\/api\/uaa\/me/,
         'role `Владелец проекта`',
-        'or migrate only the trees of projects that this user owns',
+        'Or migrate only the trees of projects that this user owns',
       ],
     },
     {
@@ -54,16 +54,13 @@ export const apiRolesTable: CheckTable = {
       situation: 'another user, and the build moves no trees',
       sources: at('527u01', tester),
       status: 'skipped',
-      says: [
-        'olga has ROLE_USER, which is not the global role',
-        'build 527u01 moves no trees: versions 5.11 to 5.24 do',
-      ],
+      says: ['olga has ROLE_USER, but not the global role', 'build 527u01 moves no trees: versions 5.11 to 5.24 do'],
     },
     {
       situation: 'another user, and the build is not known',
       sources: at(null, tester),
       status: 'skipped',
-      says: ['whether trees are to be migrated is not known'],
+      says: ['the build is unknown: versions 5.11 to 5.24 move their trees'],
     },
     {
       situation: 'another user, and nothing is known of the service',

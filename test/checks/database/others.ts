@@ -34,7 +34,7 @@ export const databaseReachableTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['no free connection', 'takes no further connection'],
+      says: ['no free connection', 'accepts no more connections'],
       silentOn: ['Start PostgreSQL'],
     },
     {
@@ -190,7 +190,7 @@ export const databaseDiskTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'error',
-      says: ['No space left on device, although 20 GB of 100 GB are free (20 %): look at quotas, inodes (`df -i`)'],
+      says: ['No space left on device, although 20 GB of 100 GB are free (20 %): check quotas, inodes (`df -i`)'],
     },
     {
       situation: 'the database is down',

@@ -38,7 +38,7 @@ export const integrationsReachableTable: CheckTable = {
       situation: 'an old exception of a host that resolves again',
       sources: seen([unknown('jira.example.org', old)], true),
       status: 'ok',
-      says: ['jira.example.org resolved again'],
+      says: ['resolved again: jira.example.org'],
     },
     {
       situation: 'the host is the database, which has a check of its own',
@@ -110,7 +110,7 @@ export const integrationsReachableTable: CheckTable = {
       sources: seen([unknown('jira.example.org', old)], false, null),
       status: 'problem',
       severity: 'warning',
-      says: ['whether it resolves where the service runs cannot be asked'],
+      says: ['cannot be checked where the service runs'],
     },
     {
       situation: 'old, does not resolve here, and there it may not be asked',
@@ -121,7 +121,7 @@ export const integrationsReachableTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'warning',
-      says: ['whether it resolves where the service runs cannot be asked: user ci may not create pods/exec'],
+      says: ['cannot be checked where the service runs: user ci may not create pods/exec'],
     },
     {
       situation: 'records without times of a host that resolves',

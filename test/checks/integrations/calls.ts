@@ -40,10 +40,10 @@ export const integrationsCredentialsTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'tracker.example.org: HTTP 401, which is what wrong credentials are answered with; 3 times, first 20',
+        'tracker.example.org: HTTP 401, the answer to wrong credentials; 3 times, first 20',
         "grep -F '<-- 401' /var/log/testops/testops.log | tail -1",
         'check-integration -d prod --url https://tracker.example.org/rest/myself --user \\"$NAME\\" --password-from @-',
-        'a blank at either end counts as a character',
+        'without blanks at either end',
       ],
     },
     {
@@ -52,7 +52,7 @@ export const integrationsCredentialsTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'tracker.example.org:8443: HTTP 403: the user may not do this there',
+        'tracker.example.org:8443: HTTP 403: the user may not do this',
         '--url https://tracker.example.org:8443/rest ',
       ],
       silentOn: ['abc', 's3cret', 'bob:pw'],
@@ -61,7 +61,7 @@ export const integrationsCredentialsTable: CheckTable = {
       situation: 'the same address answers well since',
       sources: logged(refused(), accepted()),
       status: 'ok',
-      says: ['is accepted again'],
+      says: ['are accepted again'],
     },
     {
       situation: 'another integration with the same system is fine',
@@ -219,7 +219,7 @@ export const integrationsAnswersTable: CheckTable = {
         line('<-- 200 OK https://a.example.org/rest (4ms)'),
       ),
       status: 'ok',
-      says: ['is answered again'],
+      says: ['are answered again'],
     },
     { situation: 'there is no log', sources: { logs: unreachable('logs') }, status: 'unknown', code: 'UNAVAILABLE' },
   ],

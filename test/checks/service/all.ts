@@ -58,7 +58,7 @@ export const serviceRunningTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'start it through what owns its pods: no controller',
+        'start it through the owner of its pods: no controller',
         'systemctl status testops',
         'kubectl get pod testops-1 -o yaml',
       ],
@@ -84,7 +84,7 @@ export const serviceRunningTable: CheckTable = {
       sources: { service: unreachable('service') },
       status: 'problem',
       severity: 'error',
-      says: ['systemctl is not installed', 'The platform could not be asked'],
+      says: ['systemctl is not installed', 'The platform did not show the service'],
       silentOn: ['start testops'],
     },
     {
@@ -122,7 +122,7 @@ export const serviceCpuLevelTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['it is a virtual machine', 'cpu: host', 'from build 527u01 on, so upgrade as well'],
+      says: ['it is a virtual machine', 'cpu: host', 'available since build 527u01: upgrade too'],
     },
     {
       situation: 'the build is from before',
@@ -188,7 +188,11 @@ export const serviceCpuLevelTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['its image says so; which flags is not known', 'Fatal glibc error', 'docker pull testops-legacy'],
+      says: [
+        'image reports a processor without x86-64-v3; the missing flags are unknown',
+        'Fatal glibc error',
+        'docker pull testops-legacy',
+      ],
     },
     {
       situation: 'an image of another name has said it',
@@ -203,7 +207,11 @@ export const serviceCpuLevelTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['image qa-platform says so', 'Fatal glibc error', 'your copy of image testops-legacy'],
+      says: [
+        'image qa-platform reports a processor without x86-64-v3',
+        'Fatal glibc error',
+        'your copy of image testops-legacy',
+      ],
     },
     {
       situation: 'no flags are known, the log tells of an earlier machine, and the service runs',
@@ -224,7 +232,7 @@ export const serviceCpuLevelTable: CheckTable = {
       sources: on({ machines: [machine({ architecture: null, processors: [] })] }),
       status: 'unknown',
       code: 'UNAVAILABLE',
-      says: ['the processor flags of testops-1 are not known', 'grep -m1 ^flags /proc/cpuinfo   # on testops-1'],
+      says: ['the processor flags of testops-1 are unknown', 'grep -m1 ^flags /proc/cpuinfo   # on testops-1'],
     },
     {
       situation: 'labels of a node disprove it',
@@ -244,7 +252,9 @@ export const serviceCpuLevelTable: CheckTable = {
       }),
       status: 'unknown',
       code: 'UNAVAILABLE',
-      says: ['the processor flags of node-1 are not known; by the labels cpu-cpuid.*, x86-64-v3 is likely on node-1'],
+      says: [
+        'the processor flags of node-1 are unknown; according to the labels cpu-cpuid.*, x86-64-v3 is likely on node-1',
+      ],
     },
     {
       situation: 'the platform cannot be asked',
@@ -277,7 +287,7 @@ export const serviceImageTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'there is no image testops-legacy of build 526u03: it is there from 527u01 on',
+        'build 526u03 has no image testops-legacy: the first that has one is 527u01',
         "grep -nE '(image|version|build):' testops-admin.yaml",
       ],
     },
@@ -293,20 +303,20 @@ export const serviceImageTable: CheckTable = {
       sources: on({ image: image({ tag: '526u03' }) }),
       status: 'problem',
       severity: 'warning',
-      says: ['declared to run build 527u01, and its image has tag 526u03'],
+      says: ['declares build 527u01, but its image has tag 526u03'],
     },
     {
       situation: 'an image of another name',
       sources: on({ image: image({ name: 'qa-platform' }) }),
       status: 'skipped',
-      says: ['image qa-platform is named neither testops nor testops-legacy'],
+      says: ['cannot tell by the name of image qa-platform whether it is testops or testops-legacy'],
     },
     {
       situation: 'an image of another name, whose tag and build disagree',
       sources: on({ image: image({ name: 'qa-platform', tag: '526u03' }) }),
       status: 'problem',
       severity: 'warning',
-      says: ['declared to run build 527u01, and its image has tag 526u03'],
+      says: ['declares build 527u01, but its image has tag 526u03'],
     },
     {
       situation: 'nothing is declared',
@@ -328,7 +338,7 @@ const hour = 3_600_000
 export const serviceClocksTable: CheckTable = {
   check: serviceClocks,
   cases: [
-    { situation: 'all agree', status: 'ok', says: ['4 clocks lie within'] },
+    { situation: 'all agree', status: 'ok', says: ['4 clocks are within'] },
     {
       situation: "the service's clock is ahead",
       sources: { api: fakeApi({ clock: clockAhead(2 * hour, 510) }) },
@@ -375,8 +385,8 @@ export const serviceClocksTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'lie 1 h apart; which one is wrong cannot be told',
-        'See which has the wrong time, this machine, the machine of the database at db.example.org',
+        'are 1 h apart; cannot tell which one is wrong',
+        'Find out which clock is wrong, and set it to network time: this machine, the machine of the database at db.example.org',
         'timedatectl   # on db.example.org',
       ],
     },

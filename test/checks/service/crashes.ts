@@ -76,7 +76,7 @@ const runFailed = [
 export const serviceCrashesTable: CheckTable = {
   check: serviceCrashes,
   cases: [
-    { situation: 'it runs and was never restarted', status: 'ok', says: ['it has not ended by itself'] },
+    { situation: 'it runs and was never restarted', status: 'ok', says: ['it has not crashed'] },
     {
       situation: 'it was stopped',
       sources: { service: fakeService({ status: stopped(), health: health({ instances: [] }) }) },
@@ -123,7 +123,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /testops-1 is up again, it ended with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, started again once: it went over the memory that it may have/,
+        /testops-1 is up again, it ended with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, restarted once: it used more memory than allowed/,
         'kubectl logs testops-1 --previous',
         'bye',
         'Give it more memory',
@@ -138,7 +138,7 @@ export const serviceCrashesTable: CheckTable = {
       severity: 'error',
       says: [
         'Give it more memory',
-        'What owns its pods: Rollout `testops`.',
+        'Its pods belong to Rollout `testops`.',
         /\["kubectl get pod testops-1 -o yaml","kubectl get Rollout\.v1alpha1\.argoproj\.io testops -o yaml/,
       ],
       silentOn: ['{edit}', commands.edit, 'testops-admin service'],
@@ -157,7 +157,7 @@ export const serviceCrashesTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['What owns its pods: no controller.', 'kubectl get pod testops-1 -o yaml'],
+      says: ['Its pods belong to no controller.', 'kubectl get pod testops-1 -o yaml'],
       silentOn: ['testops-admin service start', 'testops-admin service restart'],
     },
     {
@@ -167,7 +167,7 @@ export const serviceCrashesTable: CheckTable = {
       severity: 'warning',
       says: [
         'testops-1 does not stay up (CrashLoopBackOff), it ended with 1 at',
-        'started again 4 times',
+        'restarted 4 times',
         'Application run failed',
         'Caused by: org.postgresql.util.PSQLException: inner',
       ],
@@ -189,7 +189,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'started again 4 times: it waited for the change-log lock in vain; so do 2 more',
+        'restarted 4 times: it waited for the change-log lock in vain; 2 more are affected',
         'Could not acquire change log lock',
         'BackOff: restarting',
         'testops-admin explain database/changelog-lock',
@@ -217,7 +217,7 @@ export const serviceCrashesTable: CheckTable = {
       ]),
       status: 'problem',
       severity: 'error',
-      says: ['testops-1 cannot begin (ImagePullBackOff: Back-off pulling image testops:9)'],
+      says: ['testops-1 cannot start (ImagePullBackOff: Back-off pulling image testops:9)'],
     },
     {
       situation: 'secrets in its last words are hidden',
@@ -281,7 +281,7 @@ export const serviceCrashesTable: CheckTable = {
       sources: onHost([record('a line')], endedAt(minute, { reason: 'signal 9, oom-kill', exitCode: null })),
       status: 'problem',
       severity: 'error',
-      says: ['it ended (signal 9, oom-kill) at', 'it went over the memory that it may have'],
+      says: ['it ended (signal 9, oom-kill) at', 'it used more memory than allowed'],
     },
     {
       situation: 'of a failure only the state is known, and the log',
@@ -315,8 +315,8 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'its last start released a change-log lock that testops-2 (10.0.0.8) held, who may still be migrating',
-        'Keep it stopped until the other migration has ended',
+        'its last start released a change-log lock that testops-2 (10.0.0.8) held, and that migration may still be running',
+        'Keep the service stopped until the other migration has ended',
         'testops-admin explain lock-stolen',
       ],
     },
@@ -342,7 +342,7 @@ export const serviceCrashesTable: CheckTable = {
       ]),
       status: 'problem',
       severity: 'error',
-      says: ['Read why it ended'],
+      says: ['Find out why it ended'],
       silentOn: ['memory', 'Application run failed'],
     },
     {
@@ -365,7 +365,7 @@ export const serviceCrashesTable: CheckTable = {
       },
       status: 'problem',
       severity: 'error',
-      says: ['the service is stopped: ', 'Keep it stopped until the other migration has ended'],
+      says: ['the service is stopped: ', 'Keep the service stopped until the other migration has ended'],
       silentOn: ['has failed'],
     },
     {

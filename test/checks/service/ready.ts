@@ -16,16 +16,20 @@ const pods = (...instances: InstanceHealth[]): Parts => ({
 export const serviceReadyTable: CheckTable = {
   check: serviceReady,
   cases: [
-    { situation: 'nothing asks', status: 'skipped', says: ['nothing on this platform asks'] },
+    {
+      situation: 'nothing asks',
+      status: 'skipped',
+      says: ['this platform does not check whether the service is ready'],
+    },
     { situation: 'all are', sources: pods(pod('a'), pod('b')), status: 'ok', says: ['2 of 2 ready'] },
-    { situation: 'it is not to run', sources: pods(), status: 'skipped', says: ['it is not to run'] },
+    { situation: 'it is not to run', sources: pods(), status: 'skipped', says: ['the service is meant to be stopped'] },
     {
       situation: 'one is not',
       sources: pods(pod('a', { isReady: false }), pod('b')),
       status: 'problem',
       severity: 'warning',
       says: [
-        'the service runs and is not ready: 1 of 2 are; not so a, which began 2 h ago',
+        'the service runs but is not ready: 1 of 2 ready; not ready: a (started 2 h ago)',
         'a: runs, not ready, 0 restarts',
         'Readiness probe failed: HTTP probe failed with statuscode: 503',
       ],
@@ -35,13 +39,13 @@ export const serviceReadyTable: CheckTable = {
       sources: pods(pod('a', { isReady: false, startedAt: null })),
       status: 'problem',
       severity: 'error',
-      says: ['0 of 1 is; not so a'],
+      says: ['0 of 1 ready; not ready: a'],
     },
     {
       situation: 'it starts',
       sources: pods(pod('a', { isReady: false, startedAt: ago(60_000) })),
       status: 'ok',
-      says: ['0 of 1 ready; a began 1 min'],
+      says: ['0 of 1 ready; a started 1 min'],
     },
     {
       situation: 'it has started for longer than that takes',
@@ -64,7 +68,7 @@ export const serviceReadyTable: CheckTable = {
       },
       status: 'problem',
       severity: 'warning',
-      says: ['1 of 2 replicas of the service is not there', 'FailedCreate: exceeded quota'],
+      says: ['1 of 2 replicas of the service is missing', 'FailedCreate: exceeded quota'],
     },
     {
       situation: 'none is there, which is another matter',

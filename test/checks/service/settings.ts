@@ -7,7 +7,11 @@ import type { CheckTable } from '../table.ts'
 export const serviceSettingsTable: CheckTable = {
   check: serviceSettings,
   cases: [
-    { situation: 'all are as written down', status: 'ok', says: ['it runs with what /etc/testops/testops.env says'] },
+    {
+      situation: 'all are as written down',
+      status: 'ok',
+      says: ['it runs with the settings in /etc/testops/testops.env'],
+    },
     {
       situation: 'some are not, one of them a secret',
       sources: {
@@ -22,9 +26,9 @@ export const serviceSettingsTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        '3 settings of /etc/testops/testops.env are not what the service runs with: TZ, SERVER_PORT, SPRING_RABBITMQ_PASSWORD',
-        'TZ: written down is `Europe/Berlin`, it runs with `UTC`',
-        'SERVER_PORT: written down is nothing, it runs with `8080`',
+        '3 settings in /etc/testops/testops.env differ from what the service runs with: TZ, SERVER_PORT, SPRING_RABBITMQ_PASSWORD',
+        'TZ: declared `Europe/Berlin`, runs with `UTC`',
+        'SERVER_PORT: declared nothing, runs with `8080`',
         'SPRING_RABBITMQ_PASSWORD: another value (a secret)',
         'testops-admin service restart -d prod',
       ],
@@ -36,7 +40,7 @@ export const serviceSettingsTable: CheckTable = {
       deployment: { platform: 'kubernetes' },
       status: 'problem',
       severity: 'warning',
-      says: ['1 setting of /etc/testops/testops.env is not', 'helm upgrade RELEASE CHART -f VALUES'],
+      says: ['1 setting in /etc/testops/testops.env differs from what', 'helm upgrade RELEASE CHART -f VALUES'],
     },
     {
       situation: 'nothing says what is meant',

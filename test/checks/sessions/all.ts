@@ -97,7 +97,7 @@ export const sessionsClockTable: CheckTable = {
       sources: store([idle(180, 30), idle(1, 30)], { complete: false }),
       status: 'problem',
       severity: 'error',
-      says: ['1 of 2 sessions sampled have expired and are still there, by up to 2 h 30 min'],
+      says: ['1 of 2 sessions sampled expired up to 2 h 30 min ago and are still stored'],
     },
     {
       situation: 'an indexed store keeps hashes for longer',

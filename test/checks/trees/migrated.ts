@@ -28,7 +28,7 @@ export const treesMigratedTable: CheckTable = {
       says: ['build 527u01 moves no trees: versions 5.11 to 5.24 do'],
     },
     { situation: 'a build before', sources: at('510u01'), status: 'skipped' },
-    { situation: 'the build is not known', sources: at(null), status: 'skipped', says: ['the build is not known'] },
+    { situation: 'the build is not known', sources: at(null), status: 'skipped', says: ['the build is unknown'] },
     {
       situation: 'the service lists no jobs',
       sources: at('524u02', null),
@@ -59,7 +59,7 @@ export const treesMigratedTable: CheckTable = {
       sources: at('524u02', forbidden),
       status: 'skipped',
       says: [
-        "is not allowed for this API token's user (HTTP 403); where a tree looks wrong: testops-admin migrate-trees -d prod --all-projects",
+        "is not allowed for this API token's user (HTTP 403); if a tree looks wrong: testops-admin migrate-trees -d prod --all-projects",
       ],
     },
     {
@@ -72,7 +72,7 @@ export const treesMigratedTable: CheckTable = {
       situation: 'all jobs are',
       sources: at('524u02', trees(2, { status: 'PAUSED' })),
       status: 'skipped',
-      says: ['the service shows 2 migration jobs: 2 PAUSED, which does not say whether trees are migrated'],
+      says: ['the service shows 2 migration jobs: 2 PAUSED; cannot tell whether trees are migrated'],
     },
     {
       situation: 'a job is at work',
@@ -166,7 +166,7 @@ export const treesMigratedTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'only the newest 5,000 COMPLETED jobs were read: whether older ones were repeated is not known',
+        'only the newest 5,000 COMPLETED jobs were read: cannot tell whether older jobs were repeated',
         '--all-projects --wait',
       ],
     },

@@ -77,12 +77,12 @@ describe('the live list on a terminal', () => {
     expect(terminal.seen.slice(0, 4)).toEqual([
       [
         '✔ ok       database/reachable  PostgreSQL 15 answers testo…',
-        '… 2 checks at work: database/disk, broker/reachable',
+        '… 2 checks running: database/disk, broker/reachable',
       ],
       [
         '✔ ok       database/reachable  PostgreSQL 15 answers testo…',
         '✖ error    database/disk       the disk is full',
-        '… 1 check at work: broker/reachable',
+        '… 1 check running: broker/reachable',
       ],
       [
         '✔ ok       database/reachable  PostgreSQL 15 answers testo…',
@@ -176,7 +176,7 @@ describe('a watch on a terminal', () => {
 
 Healthy: 1 ok. Exit code 0.
 
-Again every 0.05 s; Ctrl-C ends.`)
+Repeats every 0.05 s; Ctrl-C stops it.`)
     expect(second).toBe(`prod (host): 1 check in N s
 
 ✖ error  database/disk
@@ -187,7 +187,7 @@ Again every 0.05 s; Ctrl-C ends.`)
 1 problem: database/disk. Exit code 1.
 Next: testops-admin explain database/disk
 
-Again every 0.05 s; Ctrl-C ends.`)
+Repeats every 0.05 s; Ctrl-C stops it.`)
     expect(terminal.scrolled).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ test('results are shown as they come, then taken away', () => {
   live.clear()
   live.clear()
   expect(written).toEqual([
-    '\r\u001b[2K✖ error    broker/alarms       the disk alarm of node rabb…\n… 1 check at work: database/reachable',
+    '\r\u001b[2K✖ error    broker/alarms       the disk alarm of node rabb…\n… 1 check running: database/reachable',
     '\r\u001b[2K✔ ok       database/reachable  PostgreSQL 15.4\n',
     '\r\u001b[2A\u001b[J',
   ])

@@ -230,7 +230,7 @@ test('where nothing is found a person may know', async () => {
   const { asker, asked } = person({ 'Nothing was found': 'on this', 'Its systemd unit': 'tms', 'Name of': 'mine' })
   const ran = await run(await nothing(), {}, asker)
   expect(asked.slice(0, 3)).toEqual([
-    'Nothing was found by itself. Where does the service run?',
+    'No deployment was found. Where does the service run?',
     'Its systemd unit (empty: there is none):',
     'Keep this answer?',
   ])
@@ -338,13 +338,13 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'a platform and a flag of another',
     { platform: 'compose', unit: 'x' },
     'USAGE',
-    /^--unit is for platform `host`, and --platform compose for `compose`: a deployment is on one$/,
+    /^--unit is for platform `host`, but --platform compose is for `compose`: choose one platform$/,
   ],
   [
     'flags of two platforms',
     { unit: 'x', namespace: 'y' },
     'USAGE',
-    /^--namespace is for platform `kubernetes`, and --unit for `host`/,
+    /^--namespace is for platform `kubernetes`, but --unit is for `host`/,
   ],
   [
     'a secret in clear',

@@ -41,18 +41,14 @@ describe('the deployment’s name is typed', () => {
     [
       'another name',
       'staging\r',
-      ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']],
+      ['REFUSED Nothing changed: that is not `prod`', 4, ['testops-admin undo RUN --confirm prod']],
     ],
-    ['yes', 'yes\r', ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']]],
-    [
-      'nothing',
-      '\r',
-      ['REFUSED that is not `prod`: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']],
-    ],
+    ['yes', 'yes\r', ['REFUSED Nothing changed: that is not `prod`', 4, ['testops-admin undo RUN --confirm prod']]],
+    ['nothing', '\r', ['REFUSED Nothing changed: that is not `prod`', 4, ['testops-admin undo RUN --confirm prod']]],
     [
       'Ctrl-D',
       '\u0004',
-      ['REFUSED the question was not answered: nothing was changed', 4, ['testops-admin undo RUN --confirm prod']],
+      ['REFUSED Nothing changed: no answer was given', 4, ['testops-admin undo RUN --confirm prod']],
     ],
     ['Ctrl-C', '\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
     ['Ctrl-C within the name', 'pro\u0003', ['REFUSED Cancelled. Nothing was changed.', 4, []]],
@@ -62,7 +58,7 @@ describe('the deployment’s name is typed', () => {
 test('the question names the deployment', async () => {
   const at = terminal('prod\r')
   await confirmed({ deployment: { name: 'prod' }, confirm: undefined, words: [], signal: never }, () => undefined, at)
-  expect(at.shown()).toContain("Type the deployment's name, prod, to go on: ")
+  expect(at.shown()).toContain("Type the deployment's name, prod, to confirm: ")
 })
 
 test('a signal from outside ends the question', async () => {
@@ -83,7 +79,7 @@ test('a terminal that was read to its end, as a file, is none to ask on', async 
     ),
   )
   expect([error?.message, error?.suggestions]).toEqual([
-    'this has to be confirmed, and there is no terminal to ask on: nothing was changed',
+    'Nothing changed: this needs a confirmation, and there is no terminal to ask on',
     ['testops-admin migrate-trees --from-file - --confirm prod'],
   ])
 })

@@ -212,7 +212,7 @@ describe('what the deployment’s copy alone says', () => {
       ended(async () =>
         discardIn(of.session, { ...flags, 'accept-risk': risks }, name, ['discard', name]).then(() => null),
       )
-    expect((await discarded([])).message).toMatch(/holds events that the journal on this machine does not/)
+    expect((await discarded([])).message).toMatch(/has events that the journal on this machine lacks/)
     expect((await discarded(['unfinished-run'])).code).toBe(0)
     expect((await resumed(of, name, { confirm: 'prod' })).code).toBe(0)
     expect(of.deployment.rows).toEqual([free])
@@ -283,7 +283,7 @@ describe('a record of another machine', () => {
     const refused = await adopted(other, name, { confirm: 'prod' })
     expect([refused.code, refused.message]).toEqual([
       4,
-      expect.stringMatching(/^run \S+ is known from the deployment alone, where others may write: /),
+      expect.stringMatching(/^run \S+ is recorded only in the deployment, where others may write: /),
     ])
     expect(refused.said).toContain('release the change-log lock in public')
     // that it was accepted before is said by the record alone
@@ -305,7 +305,7 @@ describe('a record of another machine', () => {
     ]) {
       expect([end.code, end.message]).toEqual([
         4,
-        `Nothing changed: the record of run ${attack.run} in the deployment fits no repair of it: it sets JAVA_TOOL_OPTIONS, which a record of another machine may not set`,
+        `Nothing changed: the record of run ${attack.run} does not fit this deployment: it sets JAVA_TOOL_OPTIONS, which a record of another machine may not set`,
       ])
       expect(end.next?.at(-1)).toBe(
         `testops-admin discard ${attack.run} -d {deployment}   # shows the record, saves it here, and removes it`,
@@ -400,7 +400,7 @@ describe('discard', () => {
       'the record fits an unfinished repair of this deployment: without the record, nobody can resume or undo that repair',
     ])
     expect((await discarded(of, name)).message).toBe(
-      `run ${name} is not finished: without its copy, other machines do not see it`,
+      `run ${name} is unfinished: without its copy, other machines cannot see it`,
     )
     expect((await discarded(other, name, { 'accept-risk': ['unfinished-run'] })).code).toBe(0)
     expect([of.journals.deployment.kept.size, of.deployment.service, of.deployment.rows]).toEqual([

@@ -20,7 +20,7 @@ describe('accepted risks', () => {
     const error = await errorOf((async () => refuseUnknownRisks(['live-holder', 'life-holder']))())
     expect([error?.code, error?.message, error?.suggestions]).toEqual([
       'USAGE',
-      `there is no risk \`life-holder\`; those that can be accepted are ${known.join(', ')}`,
+      `unknown risk \`life-holder\`; the known risks are ${known.join(', ')}`,
       ['--accept-risk live-holder'],
     ])
   })
@@ -32,7 +32,7 @@ describe('TESTOPS_ADMIN_READ_ONLY', () => {
   )
   test.each(['1', 'true', 'yes', 'please'])('%s: none is', async (value) => {
     expect(await failureOf((async () => refuseIfReadOnly({ TESTOPS_ADMIN_READ_ONLY: value }))())).toBe(
-      'REFUSED TESTOPS_ADMIN_READ_ONLY is set: nothing is changed from here',
+      'REFUSED Nothing changed: TESTOPS_ADMIN_READ_ONLY is set',
     )
   })
 })
@@ -58,14 +58,14 @@ describe('a saved plan', () => {
       { ...document, plan: planOf({ steps: planOf().steps.slice(1) }) },
       /^REFUSED the plan in .* has been changed since it was made$/,
     ],
-    ['no JSON', '{"plan":', /^USAGE .* is no JSON document: /],
-    ['a number', '7', /^USAGE .* holds no plan$/],
+    ['no JSON', '{"plan":', /^USAGE .* is not a JSON document: /],
+    ['a number', '7', /^USAGE .* is not a plan$/],
     [
       'an error',
       { error: { code: 'BUG', message: 'x', suggestions: [] } },
-      /^USAGE .* holds no plan that this version knows: it has another schemaVersion than 1$/,
+      /^USAGE .* is not a plan that this version can read: its schemaVersion is not 1$/,
     ],
-    ['a later form', { ...document, schemaVersion: 2 }, /another schemaVersion than 1$/],
+    ['a later form', { ...document, schemaVersion: 2 }, /its schemaVersion is not 1$/],
     ['no hash', { ...document, hash: undefined }, /its hash is missing$/],
     ['a repair of a later version', { ...document, plan: { ...planOf(), repair: 'paint' } }, /plan\.repair is "paint"/],
     [

@@ -73,7 +73,7 @@ describe('resume', () => {
     expect(await resumed(operator({ there }))).toEqual([
       'error',
       69,
-      'this machine has no run to go on with; whether one was begun on another is not known: RabbitMQ at mq:5672 refused the connection',
+      'this machine has no run to resume; cannot tell whether another machine has one: RabbitMQ at mq:5672 refused the connection',
       ['nc -z mq 5672'],
     ])
     expect(times).toBe(1)
@@ -84,7 +84,7 @@ describe('resume', () => {
     expect((await resumed(of)).slice(0, 3)).toEqual([
       'error',
       4,
-      expect.stringMatching(/^whether run \S+ has come to its end is not known: .* is damaged/),
+      expect.stringMatching(/^cannot tell whether run \S+ is finished: .* is damaged/),
     ])
   })
 
@@ -110,7 +110,7 @@ describe('resume', () => {
     expect(await resumed(of, { words: ['resume', name, '--confirm', 'staging'] }, { confirm: 'staging' })).toEqual([
       'error',
       4,
-      '--confirm names `staging`, and this is deployment `prod`: nothing was changed',
+      'Nothing changed: --confirm names `staging`, but this is deployment `prod`',
       [`testops-admin resume ${name} --confirm prod`],
     ])
   })
@@ -135,7 +135,7 @@ describe('resume', () => {
     const at = (server: string): string => `https://${server}:6443, namespace testops`
     of.session.opened.deployment.cluster = at('10.0.0.2')
     await of.journals.here.begin(recordOf({ by: of.session.by, plan: planOf({ target: { cluster: at('10.0.0.1') } }) }))
-    const said = `run ${run} was begun at ${at('10.0.0.1')}, and this is ${at('10.0.0.2')}: nothing was changed`
+    const said = `Nothing changed: run ${run} was begun at ${at('10.0.0.1')}, but this is ${at('10.0.0.2')}`
     const next = ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']
     expect(await resumed(of)).toEqual(['error', 4, said, next])
     expect((await undone(of, run)).slice(0, 4)).toEqual(['error', 4, said, next])
@@ -146,7 +146,7 @@ describe('resume', () => {
   test('one of another deployment, which has the broker or the state folder in common, is left alone', async () => {
     const of = operator()
     const record = recordOf({ plan: planOf({ deployment: 'staging' }) })
-    const said = `run ${run} is one of deployment \`staging\`, and this is deployment \`prod\`: nothing was changed`
+    const said = `Nothing changed: run ${run} belongs to deployment \`staging\`, but this is deployment \`prod\``
     for (const place of [of.journals.deployment, of.journals.here]) {
       await place.begin(record)
       expect(await resumed(of, { run, adopt: true }, { confirm: 'prod' })).toEqual([
@@ -245,11 +245,11 @@ describe('resume --adopt', () => {
     expect(await resumed(of)).toEqual([
       'error',
       4,
-      `the deployment kept a copy of the journal of run ${name} and has it no longer: most likely the run was finished or taken back from another machine`,
+      `the copy of the journal of run ${name} is gone from the deployment: most likely another machine finished or undid the run`,
       [
         'testops-admin doctor -d {deployment}',
-        `testops-admin resume ${name} -d {deployment} --confirm {deployment}   # goes on with it all the same`,
-        `testops-admin undo ${name} -d {deployment} --confirm {deployment}   # takes back what this machine did`,
+        `testops-admin resume ${name} -d {deployment} --confirm {deployment}   # resumes it anyway`,
+        `testops-admin undo ${name} -d {deployment} --confirm {deployment}   # undoes what this machine did`,
       ],
     ])
     expect(await resumed(of, {}, { confirm: 'prod' })).toEqual(['done', 0])
@@ -280,8 +280,8 @@ describe('resume --adopt', () => {
     of.journals.here.kept.set(name, ['damaged'])
     expect((await errorOf(refuseIfUnfinished(of.session)))?.suggestions).toEqual([
       'testops-admin history -d {deployment}',
-      `testops-admin resume --adopt ${name} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`,
-      `mv 'this machine/${name}' 'this machine/${name}.aside'   # once it is seen to be over`,
+      `testops-admin resume --adopt ${name} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
+      `mv 'this machine/${name}' 'this machine/${name}.aside'   # once you are sure that it is over`,
     ])
     expect(await resumed(of, { run: name, adopt: true }, adopting)).toEqual(['done', 0])
     expect((await of.journals.here.read(name)).events.at(-1)).toMatchObject({ event: 'ended', outcome: 'done' })

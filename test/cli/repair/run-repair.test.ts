@@ -93,7 +93,7 @@ describe('what is not confirmed is refused', () => {
     expect((await untouched(operator({ deployment: fakeDeployment() }), { confirm: '' })).slice(0, 3)).toEqual([
       'refused',
       4,
-      '--confirm names ``, and this is deployment `prod`: nothing was changed',
+      'Nothing changed: --confirm names ``, but this is deployment `prod`',
     ])
   })
 
@@ -107,7 +107,7 @@ describe('what is not confirmed is refused', () => {
     ).toEqual([
       'refused',
       4,
-      '--confirm names `staging`, and this is deployment `prod`: nothing was changed',
+      'Nothing changed: --confirm names `staging`, but this is deployment `prod`',
       ["testops-admin unlock-changelog --schema 'my schema' --confirm prod"],
     ])
   })
@@ -116,7 +116,7 @@ describe('what is not confirmed is refused', () => {
     expect(await untouched(operator(), { confirm: undefined })).toEqual([
       'refused',
       4,
-      'this has to be confirmed, and there is no terminal to ask on: nothing was changed',
+      'Nothing changed: this needs a confirmation, and there is no terminal to ask on',
       ['testops-admin unlock-changelog -d prod --confirm prod'],
     ])
   })
@@ -276,7 +276,7 @@ describe('one repair at a time', () => {
     const { document, exitCode } = await repaired(of)
     expect([exitCode, document.error?.message]).toEqual([
       4,
-      expect.stringMatching(/^whether run .* has come to its end is not known: .* is damaged/),
+      expect.stringMatching(/^cannot tell whether run .* is finished: .* is damaged/),
     ])
     expect(of.deployment.changes).toEqual([])
   })
@@ -305,7 +305,7 @@ test('a deployment that keeps no journal is named in the plan and when the run b
   expect(document.plan.notes).toEqual([
     'the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured',
   ])
-  expect(said).toContain('its journal is on this machine alone: no broker is configured')
+  expect(said).toContain('its journal is only on this machine: no broker is configured')
 })
 
 test('Ctrl-C before the first step changes nothing and leaves nothing half done', async () => {
@@ -345,9 +345,7 @@ test('a lock that is lost before the first step changes nothing, and leaves noth
     },
     [],
   ])
-  expect(repairText(document, plainScreen).split('\n')[0]).toBe(
-    `Interrupted: nothing was changed. Run ${document.run}.`,
-  )
+  expect(repairText(document, plainScreen).split('\n')[0]).toBe(`Interrupted: nothing changed. Run ${document.run}.`)
   isHeld = true
   expect((await repaired(operator({ journals: of.journals }))).document.outcome).toBe('done')
 })

@@ -26,8 +26,8 @@ test('of a usual log there is nothing to say', () => {
 })
 
 test('a log of nothing is no good news', () => {
-  expect(notes([])).toEqual(['empty, a gap: there is no log to look at'])
-  expect(notes([part('standard input', '')])).toEqual(['empty, a gap: standard input held nothing at all'])
+  expect(notes([])).toEqual(['empty, a gap: there is no log to read'])
+  expect(notes([part('standard input', '')])).toEqual(['empty, a gap: nothing to read in standard input'])
   expect(notes([part('a', ''), part('b', '2026-11-22 10:00:00.000 INFO x\n')])).toEqual([])
 })
 
@@ -35,10 +35,10 @@ test('where nothing of the log is of the time that is wanted, that is said', () 
   const parts = [part('a', '2026-11-22 10:00:00.000 INFO x\n2026-11-22 10:30:00.000 INFO y\n')]
   const zone = { assumedFrom: null }
   expect(notes(parts, { ...zone, since: new Date('2026-11-22T10:31:00Z') })).toEqual([
-    'empty: the newest record is of 2026-11-22 10:30:00Z: there is nothing of the time that was asked for',
+    'empty: no records in the requested time: the newest one is from 2026-11-22 10:30:00Z',
   ])
   expect(notes(parts, { ...zone, until: new Date('2026-11-22T10:00:00Z') })).toEqual([
-    'empty: the oldest record is of 2026-11-22 10:00:00Z: there is nothing of the time that was asked for',
+    'empty: no records in the requested time: the oldest one is from 2026-11-22 10:00:00Z',
   ])
   expect(notes(parts, { ...zone, since, until: new Date('2026-11-22T10:00:01Z') })).toEqual([])
 })
@@ -46,29 +46,29 @@ test('where nothing of the log is of the time that is wanted, that is said', () 
 test('dates in an unknown form are a gap only where a time was asked for', () => {
   const parts = ['a', 'b', 'c', 'd', 'e'].map((name) => part(name, '22/Nov/2026 HTTP FAILED\n'))
   expect(notes(parts)).toEqual([
-    'dates: a, b, c and 2 more: no date in a form that is known: the times of its records are not known',
+    'dates: a, b, c and 2 more: unknown date format, so the times of its records are unknown',
   ])
   expect(notes(parts.slice(0, 1), { since })).toEqual([
-    'dates, a gap: a: no date in a form that is known: the times of its records are not known; whether they are of the time that was asked for is not known, and all of them are counted',
+    'dates, a gap: a: unknown date format, so the times of its records are unknown; all of them are counted, in the requested time or not',
   ])
 })
 
 test('the zone is told where it was not given and counts', () => {
   const parts = [part('a', '2026-11-22 10:00:00.000 INFO x\n')]
   expect(notes(parts, { since })).toEqual([
-    "time-zone: times without an offset are read as UTC, this machine's own: --time-zone says otherwise",
+    "time-zone: times without an offset are read as UTC, this machine's own: use --time-zone to change that",
   ])
   expect(notes(parts, { since, assumedFrom: null })).toEqual([])
 })
 
 test('bytes that are no text, a clock that runs backwards, and an interruption', () => {
   expect(notes([part('core', 'HTTP FAILED\n', true)])[0]).toBe(
-    'binary: core: no text, but bytes: searched through all the same, as `grep -a` does',
+    'binary: core: binary, not text; searched anyway, as `grep -a` does',
   )
   const back = '2026-11-22 12:00:00.000 INFO HTTP FAILED\n2026-11-22 11:00:00.000 INFO HTTP FAILED\n'
   expect(notes([part('a', back)])).toEqual([
-    'clock: the clock of the log runs backwards once: first and last are the earliest and the latest time, wherever they stand',
+    'clock: times in the log run backwards once: first and last are the earliest and the latest time, wherever they are',
   ])
-  expect(notes([part('a', back + back)])[0]).toContain('runs backwards 2 times')
-  expect(notes([], {}, true)).toEqual(['interrupted, a gap: interrupted: this is what was found until then'])
+  expect(notes([part('a', back + back)])[0]).toContain('run backwards 2 times')
+  expect(notes([], {}, true)).toEqual(['interrupted, a gap: interrupted: these are the findings so far'])
 })

@@ -46,5 +46,5 @@ test.each([
   '2026-11-21T10:30+3',
 ])('%j is no time', (text) => {
   expect(() => read(text)).toThrow(AdminError)
-  expect(() => read(text)).toThrow(`--since: \`${text}\` is no time`)
+  expect(() => read(text)).toThrow(`--since: invalid time \`${text}\``)
 })

@@ -32,7 +32,7 @@ test('projects and trees, as they are named', async () => {
     { project: 1, tree: 12 },
   ])
   expect(await namedItems({ ...none, all: true })).toEqual([])
-  expect(await fault(none)).toBe('USAGE it is not said which trees: name projects or trees, or ask for all')
+  expect(await fault(none)).toBe('USAGE no trees are named: name projects or trees, or request all')
 })
 
 test('a file as people and other programs write it', async () => {
@@ -52,13 +52,13 @@ test('a file as people and other programs write it', async () => {
 })
 
 test.each([
-  { projects: ['abc'], says: "--project abc: no project's id" },
-  { projects: ['0'], says: "--project 0: no project's id" },
-  { projects: ['-1'], says: "--project -1: no project's id" },
-  { projects: ['1.5'], says: "--project 1.5: no project's id" },
-  { projects: ['1/2'], says: "--project 1/2: no project's id" },
-  { projects: ['1,2'], says: "--project 1,2: no project's id" },
-  { projects: ['9'.repeat(20)], says: `--project ${'9'.repeat(20)}: no project's id` },
+  { projects: ['abc'], says: '--project abc: not a project id' },
+  { projects: ['0'], says: '--project 0: not a project id' },
+  { projects: ['-1'], says: '--project -1: not a project id' },
+  { projects: ['1.5'], says: '--project 1.5: not a project id' },
+  { projects: ['1/2'], says: '--project 1/2: not a project id' },
+  { projects: ['1,2'], says: '--project 1,2: not a project id' },
+  { projects: ['9'.repeat(20)], says: `--project ${'9'.repeat(20)}: not a project id` },
   { trees: ['12'], says: '--tree 12: not PROJECT/TREE, such as 3/12' },
   { trees: ['1/2/3'], says: '--tree 1/2/3: not PROJECT/TREE, such as 3/12' },
   { trees: ['1/'], says: '--tree 1/: not PROJECT/TREE, such as 3/12' },
@@ -78,7 +78,7 @@ test('every bad line is named, the first few of many', async () => {
 })
 
 test.each(['', '\n\n', '# nothing\n  # at all\n'])('an empty file: %j', async (text) => {
-  expect(await fault({ file: await file(text) })).toBe('USAGE FILE names no project and no tree')
+  expect(await fault({ file: await file(text) })).toBe('USAGE FILE lists no project and no tree')
 })
 
 test('a file that is not there, or is no list', async () => {
@@ -88,6 +88,6 @@ test('a file that is not there, or is no list', async () => {
     'USAGE FILE is larger than 4 MB: is it the right one?',
   )
   expect(await fault({ file: await file(`${Array.from({ length: 100_001 }, (_, id) => id + 1).join('\n')}\n`) })).toBe(
-    'USAGE 100001 projects and trees are named, and one run takes 100000 at most: divide them',
+    'USAGE 100001 projects and trees are too many: one run takes at most 100000. Split the list',
   )
 })

@@ -126,7 +126,7 @@ test('JUnit tells how many there are, also where not all are listed', () => {
   ).toContain('message="2 problems or more: ')
   const forgiven = junit({ ...directories, problems: [], rules: { 'long-field': { error: 0, warning: 5 } } }, false)
   expect(forgiven).not.toContain('<failure')
-  expect(forgiven).toContain('5 problems of all directories are not listed: some may be here')
+  expect(forgiven).toContain('5 problems in all directories are not listed: some may be here')
 })
 
 describe('Markdown', () => {
@@ -147,7 +147,7 @@ describe('Markdown', () => {
   test('stays below what GitHub takes', () => {
     const page = lintMarkdown(many, 1)
     expect(Buffer.byteLength(page)).toBeLessThan(1_000_000)
-    expect(page.match(/There is more, which does not fit into this page\.\n\n<\/details>/g)?.length).toBe(15)
+    expect(page.match(/The rest does not fit on this page\.\n\n<\/details>/g)?.length).toBe(15)
     expect(page.match(/<details>/g)?.length).toBe(page.match(/<\/details>/g)?.length)
   })
 

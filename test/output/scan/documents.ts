@@ -46,7 +46,7 @@ export const several: ScanDocument = {
     }),
     match({
       signature: 'precondition-failed',
-      title: 'a queue or exchange is there with other properties than were asked for',
+      title: 'a queue or exchange exists with other properties than requested',
       check: 'broker/queues-durable',
       severity: 'error',
       count: 1,
@@ -58,7 +58,7 @@ export const several: ScanDocument = {
     }),
     match({
       signature: 'conflict',
-      title: 'a test case is identical to one that its new project holds already',
+      title: 'a test case is identical to one in its new project',
       severity: 'warning',
       count: 2,
       untimed: 2,
@@ -75,7 +75,7 @@ export const several: ScanDocument = {
     }),
     match({
       signature: 'agent-counts',
-      title: 'an agent counts what it uploaded',
+      title: 'an agent reports what it uploaded',
       severity: 'info',
       count: 1,
       untimed: 1,
@@ -109,7 +109,7 @@ export const several: ScanDocument = {
     {
       kind: 'clock',
       message:
-        'the clock of the log runs backwards once: first and last are the earliest and the latest time, wherever they stand',
+        'times in the log run backwards once: first and last are the earliest and the latest time, wherever they are',
       isGap: false,
     },
   ],

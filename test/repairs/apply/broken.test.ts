@@ -104,7 +104,7 @@ test('what somebody else has changed in the file meanwhile is not applied along 
   expect([ended.code, ended.json<RepairDocument>().error?.message], ended.stdout).toEqual([
     4,
     expect.stringMatching(
-      /^release testops in namespace testops was not upgraded: the files would change replicaCount too/,
+      /^release testops in namespace testops was not upgraded: the files would also change replicaCount/,
     ) as string,
   ])
   expect([await it.text(), it.image()]).toEqual([`${before}replicaCount: 7\n`, was])
@@ -117,7 +117,7 @@ test('a run whose release somebody else has changed since is not taken back', as
   const ended = await it.someone.repair(['undo', run!])
   expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
     4,
-    expect.stringMatching(/^release testops in namespace testops is at revision 3 by now/) as string,
+    expect.stringMatching(/^release testops in namespace testops is now at revision 3/) as string,
   ])
   expect([await it.text(), it.image()]).toEqual([after, is])
 }, 120_000)

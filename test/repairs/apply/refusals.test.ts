@@ -56,14 +56,14 @@ const cases: readonly Case[] = [
     what: 'values that were set by --set',
     given: { install: ['--set', 'replicaCount=1', '--set', 'rabbitmq.auth.password=anders123'] },
     code: 4,
-    says: /^release testops in namespace testops was made with other values than \S+values\.yaml: .*rabbitmq\.auth\.password \(another value\), replicaCount \(in the release alone\)\./,
+    says: /^release testops in namespace testops has other values than \S+values\.yaml: .*rabbitmq\.auth\.password \(another value\), replicaCount \(only in the release\)\./,
     next: /^helm get values testops -n testops --kube-context test/,
   },
   {
     what: 'another version of the chart',
     words: ['--chart-version', '5.28.0'],
     code: 4,
-    says: /is installed with testops 5\.27\.2, and 5\.28\.0 was asked for/,
+    says: /is installed with testops 5\.27\.2, and 5\.28\.0 was requested/,
   },
   {
     what: 'a folder with another version',
@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
     what: 'no chart',
     given: { settings: {} },
     code: 64,
-    says: /^which chart `prod` is installed with is not said/,
+    says: /^name the chart of `prod`: helm does not record/,
     next: /--chart CHART/,
   },
   {
@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
       )
     },
     code: 4,
-    says: /^release testops in namespace testops is pending-upgrade since .* another helm is at work on it, or was killed/,
+    says: /^release testops in namespace testops has been pending-upgrade since .* another helm is working on it or was killed/,
     next: /^helm history/,
   },
   { what: 'no helm', env: () => ({ PATH: '/nonexistent' }), code: 69, says: /^helm is not installed on this machine/ },
@@ -156,7 +156,7 @@ const cases: readonly Case[] = [
       )
     },
     code: 4,
-    says: /^Argo CD \(Application `testops`\) may set back what helm changes\..* to be committed there/,
+    says: /^Argo CD \(Application `testops`\) may revert what helm changes\..* commit the file there/,
     next: /--accept-risk controller/,
   },
   {

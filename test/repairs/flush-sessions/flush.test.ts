@@ -23,7 +23,7 @@ describe('all sessions', () => {
     expect({ code, text }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "text": "Plan: flush-sessions on deployment prod sessions STORE, Redis N, key space spring:session What was seen: redis-cli … --scan --pattern 'spring:session:sessions:*' --type hash | wc -l 1,284 redis-cli … DBSIZE # beside the sessions and their index: 1 - who signs in while this is done stays signed in: only the sessions that were counted are removed - the service keeps running - 1 key of this database belongs to no session of key space spring:session, and stays - the deployment can keep no copy of the journal, so \`resume\` works from this machine only: no message broker is configured for \`prod\`: set \`broker.url\` (the service's settings are not known: set \`host.environmentFile\`) Steps: 1. remove all sessions in key space spring:session at STORE (users notice this) loses: those sessions, and what is not saved in them; there is no undo: their users sign in again It: - removes 1,284 sessions - signs out up to 1,284 users: a session may be of nobody, or several of one - takes an unknown time: no such step is on record of this deployment Nothing was changed: this is only the plan. ",
+        "text": "Plan: flush-sessions on deployment prod sessions STORE, Redis N, key space spring:session Evidence: redis-cli … --scan --pattern 'spring:session:sessions:*' --type hash | wc -l 1,284 redis-cli … DBSIZE # beside the sessions and their index: 1 - anyone who signs in during this repair stays signed in: it removes only the sessions it counted - the service keeps running - 1 key of this database belongs to no session of key space spring:session, and stays - the deployment can keep no copy of the journal, so \`resume\` works from this machine only: no message broker is configured for \`prod\`: set \`broker.url\` (the service's settings are not known: set \`host.environmentFile\`) Steps: 1. remove all sessions in key space spring:session at STORE (users notice this) loses: those sessions and any unsaved work in them. There is no undo: their users must sign in again It: - removes 1,284 sessions - signs out up to 1,284 users: a session may have no user, and one user several sessions - takes an unknown time: no earlier run on record Nothing changed: this is only the plan. ",
       }
     `)
     expect(await contents(client)).toEqual(before)
@@ -49,7 +49,7 @@ describe('all sessions', () => {
       verification: { 'sessions/clock': 'ok' },
     })
     expect(ended.stderr).toContain(
-      `removed ${count === 1 ? '1 session' : '20,000 sessions'}; none of those counted is left`,
+      `removed ${count === 1 ? '1 session' : '20,000 sessions'}; all counted sessions are gone`,
     )
     expect(documentOf(ended).plan.notes).toContain(
       '6 keys of this database belong to no session of key space spring:session, and stay',
@@ -104,7 +104,7 @@ describe('all sessions', () => {
       exit: 64,
       code: 'CONFIGURATION',
       message:
-        "several key spaces at STORE hold sessions: two (2 sessions), one (1 session): which is the service's has to be named",
+        "several key spaces at STORE hold sessions: two (2 sessions), one (1 session). Name the service's key space",
       suggestions: [
         'in the configuration: sessions: {namespace: two}',
         'in the configuration: sessions: {namespace: one}',
@@ -191,7 +191,7 @@ describe('--stale', () => {
       exit: 4,
       code: 'REFUSED',
       message:
-        'which sessions are stale cannot be told while clocks disagree: the clock of the service at PLACE is 10 min ahead of this machine, the session store at PLACE',
+        'cannot tell which sessions are stale while clocks disagree: the clock of the service at PLACE is 10 min ahead of this machine, the session store at PLACE',
       suggestions: [
         'testops-admin doctor -d prod --only service/clocks',
         'sudo timedatectl set-ntp true',
@@ -234,7 +234,7 @@ describe('--user', () => {
     expect(errorOf(await someone.repair(['flush-sessions', '--user', 'alice']))).toEqual({
       exit: 69,
       code: 'UNAVAILABLE',
-      message: 'the sessions of alice cannot be told: the service keeps no index of users in key space spring:session',
+      message: 'cannot find the sessions of alice: the service keeps no index of users in key space spring:session',
       suggestions: [
         'testops-admin flush-sessions -d prod   # all sessions',
         'testops-admin flush-sessions --stale -d prod',

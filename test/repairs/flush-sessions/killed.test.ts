@@ -55,7 +55,7 @@ test('there is nothing to take back, and the run is over', async () => {
   expect(errorOf(undone)).toEqual({
     exit: 4,
     code: 'REFUSED',
-    message: `what run ${run} did cannot be taken back: there is no undo`,
+    message: `run ${run} cannot be undone: there is no undo for what it did`,
     suggestions: ['testops-admin history -d prod'],
   })
 })
@@ -102,15 +102,12 @@ test.each([
   begun.child.kill('SIGTERM')
   begun.goOn()
   const ended = await begun.ended
-  const said = /interrupted by SIG(INT|TERM) again: what was under way is left as it is/
+  const said = /interrupted by SIG(INT|TERM) again: stopped at once, and left everything as it is/
   expect([ended.code, ended[where]]).toEqual([6, expect.stringMatching(said)])
   if (words.length > 0)
     expect(errorOf(ended)).toMatchObject({
       code: 'INTERRUPTED',
-      suggestions: [
-        'testops-admin history -d prod',
-        'testops-admin resume -d prod   # where it lists a run that is unfinished',
-      ],
+      suggestions: ['testops-admin history -d prod', 'testops-admin resume -d prod   # if it lists an unfinished run'],
     })
   expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
   expect(await client.dbsize()).toBe(0)

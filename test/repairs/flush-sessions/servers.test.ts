@@ -209,7 +209,7 @@ describe('refuses, and changes nothing:', () => {
     expect(errorOf(await (await atStore(at(replica))).repair(flush))).toEqual({
       exit: 4,
       code: 'REFUSED',
-      message: `Redis at 127.0.0.1:${replica.port}/0 is a replica (role slave) and takes no writes: its master has to be named`,
+      message: `Redis at 127.0.0.1:${replica.port}/0 is a replica (role slave) and takes no writes. Name its master`,
       suggestions: [
         `redis-cli -h 127.0.0.1 -p ${replica.port} INFO replication   # master_host`,
         'name the master in the configuration: sessions.url, or sessions.sentinel',

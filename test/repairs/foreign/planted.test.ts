@@ -81,7 +81,10 @@ describe('a journal that was planted in the broker', () => {
       ['undo', record.run, ...foreign],
     ]) {
       const { code, stdout } = await here.repair(words)
-      expect([code, stdout]).toEqual([4, expect.stringContaining('fits no repair of it: it sets JAVA_TOOL_OPTIONS')])
+      expect([code, stdout]).toEqual([
+        4,
+        expect.stringContaining('does not fit this deployment: it sets JAVA_TOOL_OPTIONS'),
+      ])
     }
     expect([
       await readFile(at.service.settingsFile, 'utf8'),

@@ -63,7 +63,7 @@ describe('killed, and gone on with, each tree is asked for once more at most:', 
     expect(await taken()).toEqual({ [`1/${firstTree}`]: 1 })
     const resumed = await someone.run(['resume', '--json'])
     const message =
-      'it may have been asked for twice, and no answer is on record: whether the service took it is not known'
+      'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
     expect(endOf(resumed)).toMatchObject({
       code: 1,
       accepted: count - 1,
@@ -114,7 +114,7 @@ test('a half done run can be closed without going on with it', async () => {
   const closed = await someone.repair(['undo', runs[0]!.run])
   expect([closed.code, closed.stderr]).toEqual([
     0,
-    expect.stringContaining('What it did cannot be taken back: the run is only closed.') as string,
+    expect.stringContaining('What the run did cannot be undone: this only closes it.') as string,
   ])
   expect(documentOf(closed)).toMatchObject({ requested: count, failed: [] })
   expect(endOf(await someone.repair(words))).toEqual(done)

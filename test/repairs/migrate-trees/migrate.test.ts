@@ -92,7 +92,7 @@ test('a job that does not end is waited for as long as the patience lasts: resum
   await query('CREATE TRIGGER hanging BEFORE UPDATE ON async_job FOR EACH ROW EXECUTE FUNCTION hang()')
   const ended = await someone.repair(['migrate-trees', '--tree', '1/1', '--wait', '--patience', '1'])
   const error =
-    'INTERRUPTED 1 migration job is not over after 1 s: the calls are accepted, and the service goes on with the work'
+    'INTERRUPTED 1 migration job is not finished after 1 s: the service accepted the calls and continues the work'
   expect(endOf(ended)).toMatchObject({ code: 6, outcome: 'interrupted', accepted: 1, skipped: 0, error })
   const { run, error: told } = documentOf(ended)
   expect(told?.suggestions.slice(-2)).toEqual([
@@ -125,9 +125,7 @@ describe('who may not see the migration jobs:', () => {
     const { someone, plan, taken } = await freshTrees()
     await plan([hidden])
     const { code, stdout } = await someone.repair(['migrate-trees', '--project', '1', '--wait'])
-    const message = expect.stringMatching(
-      /^--wait has to see the service's migration jobs, and nothing was asked for yet: GET /,
-    ) as string
+    const message = expect.stringMatching(/^--wait must see the service's migration jobs: GET /) as string
     expect([code, JSON.parse(stdout), await taken()]).toMatchObject([69, { error: { code: 'FORBIDDEN', message } }, {}])
   })
 })
@@ -163,7 +161,7 @@ describe('what is refused keeps none of the others:', () => {
       stdout: expect.stringContaining('"nothing-to-do"') as string,
     })
     expect((await someone.repair(['undo', run!])).json()).toMatchObject({
-      error: { code: 'REFUSED', message: `what run ${run} did cannot be taken back: there is no undo` },
+      error: { code: 'REFUSED', message: `run ${run} cannot be undone: there is no undo for what it did` },
     })
   })
 
@@ -197,7 +195,7 @@ describe('what is refused keeps none of the others:', () => {
     const { someone, taken } = await freshTrees({ user: owner })
     const ended = await someone.repair(['migrate-trees', '--project', '2', '1'])
     const message = expect.stringMatching(
-      /^HTTP 403, .*; it takes the project role `Владелец проекта` or the global role `Администратор`$/,
+      /^HTTP 403, .*; this needs the project role `Владелец проекта` or the global role `Администратор`$/,
     ) as string
     expect(endOf(ended)).toMatchObject({ code: 1, accepted: 1, failed: [{ project: 2, status: 403, message }] })
     expect(Object.keys(await taken())).toEqual(['1/1', '1/2'])

@@ -57,7 +57,7 @@ test('what is named is shown by name, with the version, and asked for in that or
   })
   expect(plan.steps).toEqual([
     {
-      title: 'ask the service to load all trees of 1 project and 1 tree anew, 4 calls at a time',
+      title: 'ask the service to reload all trees of 1 project and 1 tree, 4 calls at a time',
       action: {
         kind: 'migrate-trees',
         api: 'https://testops.example.org',
@@ -65,7 +65,7 @@ test('what is named is shown by name, with the version, and asked for in that or
         concurrency: 4,
       },
       interrupts: true,
-      loses: expect.stringMatching(/^there is no undo: trees are cleared and loaded anew/) as string,
+      loses: expect.stringMatching(/^there is no undo: the service clears and reloads trees/) as string,
     },
   ])
 })
@@ -75,13 +75,13 @@ describe('each is asked for once:', () => {
     const items = Array.from({ length: 20_000 }, (_, index) => ({ project: 1, tree: (index % 10_000) + 1 }))
     const { impact, notes } = await planned({ items })
     expect(impact).toEqual({ projects: 1, trees: 10_000, calls: 10_000 })
-    expect(notes[0]).toBe('10,000 of those that are named were named before: each is asked for once')
+    expect(notes[0]).toBe('10,000 duplicates ignored: each project or tree is requested once')
   })
 
   test('a tree of a project that is asked for whole', async () => {
     const { steps, notes } = await planned({ items: [{ project: 1, tree: 12 }, project(1), { project: 2, tree: 21 }] })
     expect(steps[0]?.action).toMatchObject({ items: [project(1), { project: 2, tree: 21 }] })
-    expect(notes).toEqual(['1 tree left out: all trees of its project are asked for'])
+    expect(notes).toEqual(['1 tree left out: all trees of its project are requested'])
   })
 })
 
@@ -120,7 +120,7 @@ describe('all of them:', () => {
     expect({ steps, impact, notes }).toEqual({
       steps: [],
       impact: {},
-      notes: ["the service lists no project that this API token's user may see"],
+      notes: ["the service lists no project for this API token's user"],
     })
   })
 
@@ -128,7 +128,7 @@ describe('all of them:', () => {
     {
       options: { allProjects: true },
       api: { projects: null },
-      says: /does not list its projects: they have to be named$/,
+      says: /does not list its projects: name them$/,
       next: 'testops-admin migrate-trees -d {deployment} --project ID',
     },
     {
@@ -151,9 +151,9 @@ describe('all of them:', () => {
 })
 
 test.each<[Partial<MigrateOptions>, RegExp]>([
-  [{}, /^it is not said which trees: name projects or trees, or ask for all$/],
-  [{ allProjects: true, items: [project(1)] }, /exclude each other$/],
-  [{ allTrees: true, items: [{ project: 1, tree: 11 }] }, /^--all-trees is of projects, and only trees are named$/],
+  [{}, /^no trees are named: name projects or trees, or request all$/],
+  [{ allProjects: true, items: [project(1)] }, /cannot be combined with named projects or trees$/],
+  [{ allTrees: true, items: [{ project: 1, tree: 11 }] }, /^--all-trees needs projects, but only trees are named$/],
 ])('what cannot be meant is told: %j', async (options, message) => {
   await expect(planned(options)).rejects.toMatchObject({
     code: 'USAGE',
@@ -174,7 +174,7 @@ describe('what cannot be named is told by its number:', () => {
     )
     expect({ evidence, notes, impact }).toEqual({
       evidence: ['project 1: all trees', 'project 2: tree 21'],
-      notes: ['the service does not list its projects to this user, so that they are told by their numbers'],
+      notes: ['the service does not list its projects for this user: they are shown by number'],
       impact: { projects: 2, calls: 2 },
     })
   })
@@ -183,7 +183,7 @@ describe('what cannot be named is told by its number:', () => {
     const { evidence, notes } = await planned({ items: [project(99), { project: 1, tree: 77 }] })
     expect(evidence).toEqual(['project 99: all trees', 'project 1 Web shop: tree 77'])
     expect(notes).toEqual([
-      "not listed for this API token's user, so that the service may refuse them: project 99, tree 1/77",
+      "not listed for this API token's user, so the service may refuse them: project 99, tree 1/77",
     ])
   })
 
@@ -206,25 +206,21 @@ test.each([
   { build: '5.24', notes: [] },
   {
     build: '525u01',
-    notes: [
-      'WARNING: build 525u01 is outside of 5.11 to 5.24, the versions that move their trees to the new structure',
-    ],
+    notes: ['WARNING: build 525u01 does not move its trees to the new structure: versions 5.11 to 5.24 do'],
   },
   {
     build: '510u09',
-    notes: [
-      'WARNING: build 510u09 is outside of 5.11 to 5.24, the versions that move their trees to the new structure',
-    ],
+    notes: ['WARNING: build 510u09 does not move its trees to the new structure: versions 5.11 to 5.24 do'],
   },
   {
     build: null,
-    notes: ['WARNING: the build is not known; versions 5.11 to 5.24 move their trees to the new structure'],
+    notes: ['WARNING: the build is unknown. Versions 5.11 to 5.24 move their trees to the new structure'],
   },
 ])('the version $build', async ({ build, notes }) => {
   const plan = await planned({ items: [project(1)] }, listing, build)
   expect([plan.notes, plan.target, plan.verifiedBy]).toEqual([
     notes,
-    { service: `https://testops.example.org, ${build === null ? 'build not known' : `build ${build}`}` },
+    { service: `https://testops.example.org, ${build === null ? 'build unknown' : `build ${build}`}` },
     build === null ? [] : ['trees/migrated'],
   ])
 })
@@ -242,7 +238,7 @@ describe('--wait', () => {
     const { steps, notes } = await planned({ items: [project(1)], wait: true }, { ...listing, migrationJobs: null })
     expect([steps.length, notes]).toEqual([
       1,
-      ['the service does not list its migration jobs, so that --wait has nothing to wait for'],
+      ['the service does not list its migration jobs, so --wait has nothing to wait for'],
     ])
   })
 
@@ -258,9 +254,9 @@ describe('--wait', () => {
     ).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({
       code: 'FORBIDDEN',
-      message: `--wait has to see the service's migration jobs, and nothing was asked for yet: ${forbidden.message}`,
+      message: `--wait must see the service's migration jobs: ${forbidden.message}. No migration was requested yet`,
       suggestions: [
-        'the same command without --wait   # asks for the migration, and leaves the jobs to the service',
+        'the same command without --wait   # requests the migration, and leaves the jobs to the service',
         'curl',
       ],
     })

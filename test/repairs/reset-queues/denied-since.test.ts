@@ -54,7 +54,7 @@ test('a broker that takes no transient queues any more: what is half taken back 
     const resumed = await half.operator.repair(['resume', runs.get(half)!])
     expect({ code: resumed.code, said: resumed.stderr, state: withoutRepetitions(await half.state()) }).toEqual({
       code: 0,
-      said: expect.stringContaining('It cannot be taken back any more: ') as string,
+      said: expect.stringContaining('The undo cannot continue: ') as string,
       state: madeDurable(before.get(half)!),
     })
     for (const own of [done, half]) await own.end()

@@ -26,8 +26,7 @@ const all = [controller('Argo CD', false), controller('KEDA', true), controller(
 
 const risk = {
   name: 'controller',
-  message:
-    'Argo CD and the operator may start the service again while it is to be stopped, or set back what is changed',
+  message: 'Argo CD and the operator may start the service while it should be stopped, or revert the changes',
   proof: ['pause Argo CD', 'pause the operator'],
 }
 
@@ -98,7 +97,7 @@ test('each repair that stops or starts the service refuses where another control
 test('where a setting is written in a pod template alone, the values file is named', () => {
   const change = { name: 'VENDOR_RABBIT_DURABLE', to: 'true' }
   expect(settingNotes(deployment, change)).toEqual([
-    'VENDOR_RABBIT_DURABLE is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
+    'VENDOR_RABBIT_DURABLE is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: env.open: {VENDOR_RABBIT_DURABLE: "true"}',
   ])
   expect(settingNotes({ ...deployment, platform: 'host' }, change)).toEqual([])
 })
@@ -115,7 +114,7 @@ test.each([
     notes.filter(
       (it) =>
         it ===
-        'whether the service answers cannot be asked, so that it counts as started once the platform calls it ready: user tester may not get secrets',
+        'cannot ask the service whether it answers: user tester may not get secrets. It counts as started once the platform calls it ready',
     ),
   ).toHaveLength(told)
 })

@@ -103,7 +103,7 @@ test.each(['stop', 'restart'] as const)('%s of a service that migrates is a risk
     {
       name: 'running-migration',
       message: expect.stringMatching(
-        /^the service may be migrating: .*Stopping the service now leaves that lock behind, and the migration half done\.$/,
+        /^the service may be migrating: .*Stopping the service now leaves that lock behind and the migration unfinished\.$/,
       ) as string,
     },
   ])
@@ -127,13 +127,13 @@ test.each<{ what: string; of: Partial<Parts>; risks: number; notes: RegExp }>([
     what: 'a database out of reach, while it starts',
     of: { ...starting, database: unreachable('database') },
     risks: 0,
-    notes: /whether it migrates is not known, since its database cannot be asked: /,
+    notes: /cannot tell whether the service is migrating, because its database cannot be asked: /,
   },
   {
     what: 'tables that cannot be read',
     of: { ...starting, database: [fakeDatabase({ changelogLocks: unreachable('database') })] },
     risks: 0,
-    notes: /whether it migrates at db\.example\.org:5432\/testops is not known: /,
+    notes: /cannot tell whether the service is migrating at db\.example\.org:5432\/testops: /,
   },
 ])('$what', async ({ of, risks, notes }) => {
   const plan = await repairs.restart.plan(sources(of), deployment, {})

@@ -143,16 +143,16 @@ describe('in a cluster', () => {
   }
   test('the values file comes last, and a note says so', async () => {
     expect((await inCluster([{ name: 'TZ', to: 'UTC' }], on({}))).notes[0]).toBe(
-      'TZ is set in the pod template alone: the next helm upgrade sets it back without a word, unless the values file has it too: env.open: {TZ: "UTC"}',
+      'TZ is set in the pod template only. The next helm upgrade silently reverts it, unless the values file has it too: env.open: {TZ: "UTC"}',
     )
     expect((await inCluster([{ name: 'TZ', to: null }], on({ TZ: 'UTC' }))).notes[0]).toBe(
-      'TZ is taken out of the pod template alone: the next helm upgrade sets it again where the values file has it',
+      'TZ is removed from the pod template only. If the values file has it, the next helm upgrade sets it again',
     )
   })
   test('nothing is changed under a service that runs, since that restarts it', async () => {
     const [message, next] = await refusal([{ name: 'TZ', to: 'UTC' }], on({}), false)
     expect([message, next]).toEqual([
-      'USAGE on Kubernetes a setting that is written starts new pods at once: --no-restart is for a service that is stopped',
+      'USAGE on Kubernetes, a changed setting starts new pods at once. Use --no-restart only while the service is stopped',
       [
         'testops-admin set-env NAME=VALUE --values FILE   # in the values of the chart, for the next helm upgrade',
         'testops-admin service stop -d {deployment}',
@@ -167,10 +167,10 @@ describe('in a cluster', () => {
       true,
     )
     expect(message).toBe(
-      'REFUSED SPRING_RABBITMQ_PASSWORD is a secret, and a pod template is no place for one: nothing was changed',
+      'REFUSED SPRING_RABBITMQ_PASSWORD is a secret and does not belong in a pod template. Nothing was changed',
     )
     const [inClear] = await refusal([{ name: 'MQ', to: 'amqp://h' }], on({ MQ: new Secret('amqp://u:geheim@h') }), true)
-    expect(inClear).toBe('REFUSED MQ is a secret, and a pod template is no place for one: nothing was changed')
+    expect(inClear).toBe('REFUSED MQ is a secret and does not belong in a pod template. Nothing was changed')
   })
 })
 
@@ -183,9 +183,9 @@ describe('the queues that are there', () => {
       {
         name: 'queues-mismatch',
         message:
-          '1 queue of the service is transient: testops.upload. The service then asks for durable queues, and fails at those that are not so.',
+          '1 queue of the service is transient: testops.upload. After this change, the service asks for durable queues and fails on transient ones.',
         proof: [
-          'testops-admin reset-queues -d {deployment}   # sets it, and makes the queues fit with their messages',
+          'testops-admin reset-queues -d {deployment}   # sets it and makes the queues fit, with their messages',
           expect.stringMatching(/^rabbitmqctl .*list_queues/) as string,
         ],
       },
@@ -227,7 +227,7 @@ describe('the queues that are there', () => {
     expect([risks, notes]).toEqual([
       [],
       expect.arrayContaining([
-        'whether the queues that are there fit is not known: RabbitMQ at mq.example.org:5672 refused the connection',
+        'cannot tell whether the existing queues fit: RabbitMQ at mq.example.org:5672 refused the connection',
       ]),
     ])
   })
@@ -256,12 +256,12 @@ test('a service that migrates is not restarted without its risk', async () => {
 test.each([
   {
     name: 'VENDOR_RABIT_DURABLE',
-    said: ['VENDOR_RABIT_DURABLE is no setting that is known here; did you mean `VENDOR_RABBIT_DURABLE`?'],
+    said: ['VENDOR_RABIT_DURABLE is an unknown setting; did you mean `VENDOR_RABBIT_DURABLE`?'],
   },
   {
     name: 'SPRING_RABBITMQ_HOTS',
     said: [
-      'SPRING_RABBITMQ_HOTS is no setting that is known here; did you mean `SPRING_RABBITMQ_HOST`, `SPRING_RABBITMQ_PORT` or `SPRING_RABBITMQ_PASSWORD`?',
+      'SPRING_RABBITMQ_HOTS is an unknown setting; did you mean `SPRING_RABBITMQ_HOST`, `SPRING_RABBITMQ_PORT` or `SPRING_RABBITMQ_PASSWORD`?',
     ],
   },
   { name: 'SPRING_RABBITMQ_HOST', said: [] },

@@ -94,13 +94,13 @@ describe('settings', () => {
     const ended = await someone.repair(['set-env', 'LAST=2', '--no-restart'])
     expect([endOf(ended), ended.json<RepairDocument>().plan.notes]).toEqual([
       done,
-      expect.arrayContaining(['the service is not restarted: it takes effect at the next start']),
+      expect.arrayContaining(['the service is not restarted: the change takes effect at the next start']),
     ])
     await service.stop()
     const stopped = await someone.repair(['set-env', 'LAST=3'])
     expect([endOf(stopped), stopped.json<RepairDocument>().plan.notes]).toEqual([
       done,
-      expect.arrayContaining(['the service is stopped, and stays so: it takes effect at the next start']),
+      expect.arrayContaining(['the service stays stopped: the change takes effect at the next start']),
     ])
     expect([await calls(), await service.isRunning(), await text()]).toEqual([
       [],
@@ -283,7 +283,7 @@ describe('a secret', () => {
     const ended = await someone.repair(['undo', run!])
     expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
       4,
-      "SPRING_RABBITMQ_PASSWORD is another in the service's settings than it was seen: somebody else has changed it",
+      "somebody else has changed SPRING_RABBITMQ_PASSWORD in the service's settings",
     ])
     expect(await text()).toBe('SPRING_RABBITMQ_PASSWORD=third\n')
   })
@@ -291,33 +291,37 @@ describe('a secret', () => {
 
 describe('what is refused changes nothing', () => {
   const cases: { what: string; words: readonly string[]; said: string; code?: number; input?: string }[] = [
-    { what: 'nothing', words: [], said: 'what is to be set is not said' },
+    { what: 'nothing', words: [], said: 'name the setting to change' },
     { what: 'no assignment', words: ['TZ'], said: '`TZ` is neither NAME=VALUE nor NAME-' },
-    { what: 'no name', words: ['A-B=1'], said: '`A-B` is no name of a setting: letters, digits and _' },
-    { what: 'an empty name', words: ['=1'], said: '`` is no name of a setting: letters, digits and _' },
-    { what: 'a flag that is none', words: ['--unset', 'TZ-'], said: '--unset is no flag of `testops-admin set-env`' },
+    { what: 'no name', words: ['A-B=1'], said: '`A-B` is not a valid setting name: use letters, digits and _' },
+    { what: 'an empty name', words: ['=1'], said: '`` is not a valid setting name: use letters, digits and _' },
+    {
+      what: 'a flag that is none',
+      words: ['--unset', 'TZ-'],
+      said: 'unknown flag for `testops-admin set-env`: --unset',
+    },
     {
       what: 'a secret in clear',
       words: ['SPRING_RABBITMQ_PASSWORD=abc123'],
-      said: 'SPRING_RABBITMQ_PASSWORD is a secret: on a command line others on this machine can read it, and the shell keeps it',
+      said: 'SPRING_RABBITMQ_PASSWORD is a secret: on a command line, others on this machine can read it, and the shell records it',
     },
     {
       what: 'an address with a password',
       words: ['X=amqp://u:abc123@h'],
-      said: 'X is a secret: on a command line others on this machine can read it, and the shell keeps it',
+      said: 'X is a secret: on a command line, others on this machine can read it, and the shell records it',
     },
-    { what: 'a line end', words: ['X=a\nb'], said: "the value of X holds control characters or a line's end" },
+    { what: 'a line end', words: ['X=a\nb'], said: 'the value of X contains control characters or a line break' },
     {
       what: 'a file that is missing',
       words: ['X=@/no/such'],
       said: "/no/such cannot be read: ENOENT: no such file or directory, open '/no/such'",
     },
-    { what: 'an empty secret', words: ['X=@-'], said: 'standard input is empty: X would be, too' },
+    { what: 'an empty secret', words: ['X=@-'], said: 'standard input is empty, so X would be empty too' },
     {
       what: 'a secret of two lines',
       words: ['X=@-'],
       input: 'abc123\nb\n',
-      said: 'the value of X holds control characters, or more than one line',
+      said: 'the value of X has control characters or more than one line',
     },
     { what: 'a setting twice', words: ['X=1', 'X-'], said: 'X is named twice: once is enough' },
     {
@@ -328,22 +332,22 @@ describe('what is refused changes nothing', () => {
     {
       what: 'a boolean that is none',
       words: ['VENDOR_RABBIT_DURABLE=ture', '--vendor-prefix', 'VENDOR'],
-      said: 'VENDOR_RABBIT_DURABLE is true or false, not `ture`',
+      said: 'VENDOR_RABBIT_DURABLE must be true or false, not `ture`',
     },
     {
       what: 'a number that is none',
       words: ['VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS=1h', '--vendor-prefix', 'VENDOR'],
-      said: 'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS is a number of seconds, not `1h`',
+      said: 'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS must be a number of seconds, not `1h`',
     },
     {
       what: 'a clear value for what holds a secret',
       words: ['SECRETIVE=1'],
-      said: 'SECRETIVE is a secret: on a command line others on this machine can read it, and the shell keeps it',
+      said: 'SECRETIVE is a secret: on a command line, others on this machine can read it, and the shell records it',
     },
     {
       what: 'a clear value in place of an address with a password',
       words: ['MQ=amqp://h'],
-      said: 'MQ holds a secret now: its value is given by a file',
+      said: 'MQ holds a secret. Pass its new value in a file',
     },
   ]
   test.each(cases)('$what', async ({ words, said, input, code = 64 }) => {

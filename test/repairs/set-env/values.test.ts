@@ -79,21 +79,21 @@ test.each([
     before: open,
     words: ['DB_PASSWORD=@/etc/hostname'],
     code: 4,
-    said: 'DB_PASSWORD is a secret, and FILE is no place for one: nothing was changed',
+    said: 'DB_PASSWORD is a secret and does not belong in FILE. Nothing was changed',
   },
   {
     what: 'a secret that is there',
     before: `${open}    URL: amqp://u:geheim@h\n`,
     words: ['URL-'],
     code: 4,
-    said: 'URL is a secret, and FILE is no place for one: nothing was changed',
+    said: 'URL is a secret and does not belong in FILE. Nothing was changed',
   },
   {
     what: 'below a key that is not named',
     before: 'testops:\n  version: 1\n',
     words: ['A=1'],
     code: 4,
-    said: "the chart's values lie below testops, as in an umbrella chart: at the top they would have no effect",
+    said: "the chart's values are below testops, as in an umbrella chart. Values at the top would have no effect",
   },
   {
     what: 'SOPS',
@@ -163,8 +163,8 @@ test('a number that stands there bare is told of, and so are queues', async () =
   const { someone, file } = await situation('env: {open: {A: 1}}\n')
   const ended = await someone.repair(['set-env', '--values', file, 'A=1', '--durable-queues', 'true', ...vendor])
   expect(ended.json<RepairDocument>().plan.notes.slice(0, 2)).toEqual([
-    'env.open.A is no text in the file, and Kubernetes takes nothing else as a setting: put it in quotes',
-    'the queues that are there have to fit, or the service fails at them: testops-admin reset-queues makes them',
+    'env.open.A is not text in the file, and Kubernetes takes only text as a setting: put it in quotes',
+    'the existing queues must fit this setting, or the service fails on them. To make them fit: testops-admin reset-queues',
   ])
 })
 

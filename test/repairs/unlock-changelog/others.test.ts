@@ -372,7 +372,7 @@ test(
       const refused = await here.repair(['unlock-changelog'])
       expect({
         code: refused.code,
-        said: /a pooler .* before the database lends out/.test(refused.json<RepairDocument>().error!.message),
+        said: /a pooler .* in front of the database shares/.test(refused.json<RepairDocument>().error!.message),
         row: await at.row(),
       }).toEqual({ code: 4, said: true, row: held })
       const accepted = [...confirmed, '--accept-risk', 'unproven-holder']

@@ -128,13 +128,13 @@ const cases: readonly Case[] = [
     situation: 'started again since, no session is left',
     around: restarted,
     expected: 'dead',
-    says: /the process that took it is gone: testops-1 was started again at/,
+    says: /the process that took it is gone: testops-1 was restarted at/,
   },
   {
     situation: 'stopped, no session is left',
     around: off,
     expected: 'dead',
-    says: /the holder is dead: no instance of the service runs; no database session is open that may be the holder's/,
+    says: /the holder is dead: no instance of the service runs; no open database session can be the holder's/,
   },
   {
     situation: 'started again, and waits in a transaction',
@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     around: (user) => restarted(user, -4000),
     before: [`${waiting} /* 6 s */`],
     expected: 'unproven-holder',
-    says: /before or after its last start cannot be told/,
+    says: /testops-1 may have taken it before or after its last start/,
   },
   {
     situation: 'stopped, and its last statement still runs',
@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
     around: off,
     before: ['SELECT 1'],
     expected: 'unproven-holder',
-    says: /a session that may be the holder's is open: database session \d+ \(idle for .*\ntestops-admin service stop/,
+    says: /a session that may be the holder's is open: database session \d+ \(idle for .*\nFind out whose sessions these are, and wait until they have ended\.\npsql -h /,
   },
   {
     situation: 'runs since before, and does not answer',
@@ -211,7 +211,7 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), logs: told('acquired'), api: fakeApi() }),
     before: ['SELECT 1 /* of the service */', 'BEGIN; SELECT 2 /* of the service */'],
     expected: 'dead',
-    says: /testops-1 is past its start/,
+    says: /testops-1 has finished its migration/,
   },
   {
     situation: 'answers since before, and another process of its machine migrates',
@@ -224,7 +224,7 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), api: fakeApi() }),
     before: [`${work} /* of the service */`],
     expected: 'unproven-holder',
-    says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/,
+    says: /another process may be migrating.*\nMake sure that no Liquibase runs beside the service\.\nps -fC java {3}# on testops-1/,
   },
   {
     situation: 'answers since before, took it by its own log, and a session of another process sits in a transaction',
@@ -252,7 +252,7 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), logs: told('acquired', 'released'), api: fakeApi() }),
     before: ['BEGIN; SELECT 2 /* of the service */'],
     expected: 'unproven-holder',
-    says: /another process may be at work on it.*\nsee on testops-1 that no Liquibase runs beside the service/,
+    says: /another process may be migrating.*\nMake sure that no Liquibase runs beside the service\.\nps -fC java {3}# on testops-1/,
   },
   {
     situation: 'answers, and nobody knows its time zone',
@@ -260,7 +260,7 @@ const cases: readonly Case[] = [
     timeZone: null,
     around: (user) => ({ ...older(user), api: fakeApi() }),
     expected: 'unproven-holder',
-    says: /before or after its last start cannot be told/,
+    says: /testops-1 may have taken it before or after its last start/,
   },
   {
     situation: 'runs since before, waits, and another process of its machine migrates in small steps',
@@ -274,7 +274,7 @@ const cases: readonly Case[] = [
     around: () => ({ service: unreachable('service') }),
     options: { restart: false },
     expected: 'unproven-holder',
-    says: /the platform could not be asked/,
+    says: /the platform does not show the service/,
   },
   {
     situation: 'the platform knows that it runs, and no more',
@@ -283,21 +283,21 @@ const cases: readonly Case[] = [
       api: unreachable('api'),
     }),
     expected: 'unproven-holder',
-    says: /before or after its last start cannot be told/,
+    says: /testops-1 may have taken it before or after its last start/,
   },
   {
     situation: 'taken on another host',
     rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')",
     around: restarted,
     expected: 'unproven-holder',
-    says: /elsewhere is none of the service's instances/,
+    says: /elsewhere is not an instance of the service/,
   },
   {
     situation: 'taken on another host, and the service is stopped',
     rows: "(1, true, now() AT TIME ZONE 'UTC', 'elsewhere (10.0.0.9)')",
     around: off,
     expected: 'unproven-holder',
-    says: /what runs on elsewhere is not known/,
+    says: /cannot see what runs on elsewhere/,
   },
   {
     situation: 'other sessions may not be seen',
@@ -316,7 +316,7 @@ const cases: readonly Case[] = [
       'GRANT pg_read_all_stats TO {role}',
     ],
     expected: 'unproven-holder',
-    says: /as whom the service signs in is not known/,
+    says: /the service's database user is unknown/,
   },
   {
     situation: 'nobody knows its time zone, the service waits',
@@ -325,7 +325,7 @@ const cases: readonly Case[] = [
     around: (user) => ({ ...older(user), logs: waits() }),
     before: [`${waiting} /* 6 s */`],
     expected: 'dead',
-    says: /its time zone is not known/,
+    says: /\(time zone unknown/,
   },
   {
     situation: 'nobody knows its time zone, and nothing else tells',
@@ -333,7 +333,7 @@ const cases: readonly Case[] = [
     timeZone: null,
     around: older,
     expected: 'unproven-holder',
-    says: /cannot be told/,
+    says: /before or after its last start/,
   },
   {
     situation: 'taken in another time zone than the settings name, and the statement of the JVM that was killed runs',
@@ -403,14 +403,14 @@ const cases: readonly Case[] = [
     situation: 'free, with a second row',
     rows: "(1, false, NULL, NULL), (2, true, now(), 'x')",
     expected: 'remove',
-    says: /is free\n.*more rows than the one with id 1 \(id 2\)/,
+    says: /is free\n.*rows beside the one with id 1 \(id 2\)/,
   },
   {
     situation: 'free, with more rows than anybody looks at',
     rows: '(1, false, NULL, NULL)',
     sql: 'INSERT INTO databasechangeloglock SELECT n, false FROM generate_series(-30, 60) n WHERE n <> 1',
     expected: 'nothing',
-    says: /is free\n.*more rows than the one with id 1/,
+    says: /is free\n.*rows beside the one with id 1/,
   },
   {
     situation: 'held by a dead one, with a second row',
@@ -434,7 +434,7 @@ const cases: readonly Case[] = [
     around: restarted,
     foreign: [work],
     expected: 'unproven-holder',
-    says: /has a session open \(\d+ of PostgreSQL JDBC Driver\).*\nsee what that session does/,
+    says: /has a session open \(\d+ of PostgreSQL JDBC Driver\).*\nFind out what that session does, and wait until it has ended\.\npsql -h /,
   },
   {
     situation: 'somebody migrates as another user by a program of any name, between two statements',
@@ -461,7 +461,7 @@ const cases: readonly Case[] = [
     around: off,
     hidden: [work],
     expected: 'unproven-holder',
-    says: /^(?![^]*no database session)[^]*what \S+ does in the database may not be seen, nor since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nGRANT pg_read_all_stats TO "/,
+    says: /^(?![^]*no open database session)[^]*this user may not see what \S+ does in the database, or since when \(\d+ of PostgreSQL JDBC Driver; [^]*\nLet this user see all database sessions\.\npsql .*GRANT pg_read_all_stats TO /,
   },
   {
     situation: 'a DBA works by Java as another user, and hides it; as whom the service signs in is not known',
@@ -475,27 +475,27 @@ const cases: readonly Case[] = [
     around: off,
     hidden: [`${work} /* of pg_dump */`],
     expected: 'dead',
-    says: /no database session is open that may be the holder's/,
+    says: /no open database session can be the holder's/,
   },
   {
     situation: 'two rows with id 1',
     rows: `${held}, (1, false, NULL, NULL)`,
     around: off,
     expected:
-      /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1, and lacks its primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/,
+      /^REFUSED public\.databasechangeloglock at \S+ has 2 rows with id 1 and no primary key: .*\(1 \| t \| \S+ \S+ \| testops-1 \(10\.0\.0\.7\), 1 \| f \| null \| null\)$/,
   },
   {
     situation: 'no table',
     sql: 'DROP TABLE databasechangeloglock',
     expected:
-      /^UNEXPECTED_ANSWER no table databasechangeloglock is in \S+: no Liquibase has run there yet, or the service uses another database$/,
+      /^UNEXPECTED_ANSWER no table databasechangeloglock is in \S+: Liquibase has not run there yet, or the service uses another database$/,
   },
   {
     situation: 'the table lies where the service does not look',
     around: off,
     sql: 'CREATE SCHEMA attic AUTHORIZATION {user}; ALTER TABLE databasechangeloglock SET SCHEMA attic',
     expected: 'dead',
-    says: /is in schema attic, and nothing that is known of the service says that it looks there/,
+    says: /is in schema attic, and nothing shows that the service looks there/,
   },
   {
     situation: 'a second table elsewhere is held',
@@ -503,7 +503,7 @@ const cases: readonly Case[] = [
     around: off,
     sql: `CREATE SCHEMA attic AUTHORIZATION {user} CREATE TABLE databasechangeloglock (${columns}); ALTER TABLE attic.databasechangeloglock OWNER TO {user}; INSERT INTO attic.databasechangeloglock VALUES ${held}`,
     expected: 'nothing',
-    says: /attic\.databasechangeloglock is held by testops-1 \(10\.0\.0\.7\), .*--schema attic releases that one/,
+    says: /attic\.databasechangeloglock is held by testops-1 \(10\.0\.0\.7\), .*To release it, pass --schema attic/,
   },
   {
     situation: 'a second table elsewhere is held, and named',
@@ -529,7 +529,7 @@ const cases: readonly Case[] = [
     situation: 'the user may only read, as long as nothing else is said',
     around: off,
     sql: 'ALTER ROLE {user} SET default_transaction_read_only = on',
-    expected: /^REFUSED PostgreSQL at \S+ lets \S+ only read \(default_transaction_read_only\), and takes no change$/,
+    expected: /^REFUSED PostgreSQL at \S+ is read-only for \S+ \(default_transaction_read_only\)$/,
   },
   {
     situation: 'the user may only read, and the lock is free',
@@ -674,7 +674,7 @@ describe('a further data source', () => {
     [
       'is a standby with a held row',
       { identity: { ...identity, inRecovery: true }, changelogLocks: [lockTable([stuck])] },
-      'REFUSED PostgreSQL at db2:5432/uploads is in recovery: it is a standby, or is being restored, and takes no change',
+      'REFUSED PostgreSQL at db2:5432/uploads is in recovery and takes no changes: it is a standby or is being restored',
     ],
   ]
   const planOf = async (
@@ -723,7 +723,7 @@ describe('a further data source', () => {
     expect(
       risks.map(({ name, message }) => [
         name,
-        /what runs on one is not known.*what runs on two is not known/.test(message),
+        /cannot see what runs on one.*cannot see what runs on two/.test(message),
       ]),
     ).toEqual([['unproven-holder', true]])
   })

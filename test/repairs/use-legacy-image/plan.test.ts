@@ -59,7 +59,7 @@ async function planned(
     const told = plan.steps.length === 0 ? plan.notes : edits
     return [
       ...told,
-      ...plan.notes.filter((it) => it.includes('from there, too')),
+      ...plan.notes.filter((it) => it.includes('from there too')),
       ...plan.risks.map(({ name }) => `risk ${name}`),
     ].map((it) => it.replaceAll(`${folder}/`, ''))
   } catch (error) {
@@ -85,7 +85,7 @@ describe('of values files', () => {
       what: 'a build before the first',
       files: { f: old },
       said: [
-        'REFUSED f has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed',
+        'REFUSED f has version 526u03, but image testops-legacy exists only since build 527u01. Nothing was changed',
         'testops-admin use-legacy-image --values f --build 527u01   # or a later build',
       ],
     },
@@ -100,7 +100,7 @@ describe('of values files', () => {
       files: { f: current },
       options: { build: '526u09' },
       said: [
-        'REFUSED build 526u09 was asked for, and image testops-legacy is there from build 527u01 on: nothing was changed',
+        'REFUSED build 526u09 was requested, but image testops-legacy exists only since build 527u01. Nothing was changed',
         'testops-admin use-legacy-image --values f --build 527u01   # or a later build',
       ],
     },
@@ -109,7 +109,7 @@ describe('of values files', () => {
       files: { f: current },
       options: { build: 'new' },
       said: [
-        'USAGE --build new is no build: builds are written like 527u01',
+        'USAGE --build new is not a build: write it like 527u01',
         'testops-admin use-legacy-image --values f --build 527u01',
       ],
     },
@@ -133,12 +133,12 @@ describe('of values files', () => {
     {
       what: 'the legacy image already',
       files: { f: current.replace(': testops', ': testops-legacy') },
-      said: ['the image is testops-legacy already'],
+      said: ['the image is already testops-legacy'],
     },
     {
       what: 'the legacy image of no known build',
       files: { f: 'image: {imageName: testops-legacy}\n' },
-      said: ['the image is testops-legacy already'],
+      said: ['the image is already testops-legacy'],
     },
     {
       what: 'the legacy image of an old build',
@@ -155,8 +155,8 @@ describe('of values files', () => {
       what: 'an empty name',
       files: { f: current.replace(': testops', ': ""') },
       said: [
-        'REFUSED image.imageName in f line 3 is empty, so that image.repository holds the whole name of the image: nothing was changed',
-        'set image.repository to the repository alone, and image.imageName to testops, first',
+        'REFUSED image.imageName in f line 3 is empty, so image.repository holds the whole image name. Nothing was changed',
+        'first set image.repository to the repository only, and image.imageName to testops',
       ],
     },
     {
@@ -195,7 +195,7 @@ describe('of values files', () => {
       what: 'below a key that is not named',
       files: { f: 'testops:\n  version: 527u01\nother: 1\n' },
       said: [
-        "REFUSED the chart's values lie below testops, as in an umbrella chart: at the top they would have no effect",
+        "REFUSED the chart's values are below testops, as in an umbrella chart. Values at the top would have no effect",
         'testops-admin use-legacy-image --values f --path testops',
       ],
     },
@@ -224,7 +224,7 @@ describe('of values files', () => {
       what: 'back from nothing',
       files: { f: 'version: latest\n' },
       options: { revert: true },
-      said: ['the image is testops already'],
+      said: ['the image is already testops'],
     },
   ]
   test.each(cases)('$what', async ({ files, options = {}, said }) =>
@@ -249,7 +249,7 @@ describe('of a compose file', () => {
       what: 'a build before the first',
       files: { f: real, '.env': 'RELEASE_TO_DEPLOY=526u03\n' },
       said: [
-        'REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed',
+        'REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, but image testops-legacy exists only since build 527u01. Nothing was changed',
         'testops-admin use-legacy-image --compose f --build 527u01   # or a later build',
       ],
     },
@@ -283,8 +283,8 @@ describe('of a compose file', () => {
       what: 'a digest',
       files: { f: literal.replace(':527u01', '@sha256:12') },
       said: [
-        'REFUSED the image in f line 3 is pinned by its digest, which is of testops alone: nothing was changed',
-        "take the digest away first, or put the other image's in its place",
+        'REFUSED the image in f line 3 is pinned by a digest that belongs to testops only. Nothing was changed',
+        "first remove the digest, or replace it with the other image's",
       ],
     },
     {
@@ -292,7 +292,7 @@ describe('of a compose file', () => {
       files: { f: literal.replace('testops:527u01', '${NAME}:1') },
       options: { service: 'testops' },
       said: [
-        'REFUSED the name of the image in f line 3 is in a variable (r.io/${NAME}:1): nothing was changed',
+        'REFUSED the image name in f line 3 is in a variable (r.io/${NAME}:1). Nothing was changed',
         'set that variable in .env beside f',
       ],
     },
@@ -346,13 +346,13 @@ describe('of a compose file', () => {
     {
       what: 'no compose file',
       files: { f: current },
-      said: ['REFUSED f has no services: it is no compose file; nothing was changed'],
+      said: ['REFUSED f has no services: it is not a compose file; nothing was changed'],
     },
     {
       what: 'a build that .env exports, with a comment',
       files: { f: real, '.env': 'export RELEASE_TO_DEPLOY="526u03"  # until May\n' },
       said: [
-        'REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, and image testops-legacy is there from build 527u01 on: nothing was changed',
+        'REFUSED .env beside f (RELEASE_TO_DEPLOY) has version 526u03, but image testops-legacy exists only since build 527u01. Nothing was changed',
         'testops-admin use-legacy-image --compose f --build 527u01   # or a later build',
       ],
     },
@@ -395,14 +395,14 @@ describe('of a compose file', () => {
       options: { service: 'worker' },
       said: [
         'f services.testops.image=r.io/testops:527u01→r.io/testops-legacy:527u01',
-        'testops has its image from there, too',
+        'testops gets its image from there too',
       ],
     },
     {
       what: 'in what is elsewhere',
       files: { f: 'include:\n  - oci://r.io/app:1\n  - ${APP}/compose.yml\nservices: {redis: {image: redis:6}}\n' },
       said: [
-        'REFUSED f has no service with image testops or testops-legacy; what it includes from elsewhere is not looked into: oci://r.io/app:1, ${APP}/compose.yml; nothing was changed',
+        'REFUSED f has no service with image testops or testops-legacy; files that it includes from elsewhere were not read: oci://r.io/app:1, ${APP}/compose.yml; nothing was changed',
         'testops-admin use-legacy-image --compose f --service redis',
       ],
     },
@@ -419,7 +419,7 @@ describe('of a compose file', () => {
       what: 'an image that is built here',
       files: { f: literal.replace('  redis', '    build: .\n  redis') },
       said: [
-        'REFUSED the image of service testops is built on this machine (`build`), so that its name says nothing of what is in it: nothing was changed',
+        'REFUSED the image of service testops is built on this machine (`build`), so its name does not show what is in it. Nothing was changed',
         'change FROM in its Dockerfile, then build it again',
       ],
     },
@@ -458,7 +458,7 @@ describe('of a compose file', () => {
     {
       what: 'done already',
       files: { f: literal.replace('testops:5', 'testops-legacy:5') },
-      said: ['the image is testops-legacy already'],
+      said: ['the image is already testops-legacy'],
     },
   ]
   test.each(cases)('$what', async ({ files, options = {}, said }) =>

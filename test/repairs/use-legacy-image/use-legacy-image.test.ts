@@ -267,7 +267,7 @@ test('what was changed by somebody else meanwhile is left alone', async () => {
   const ended = await begun.ended
   expect([endOf(ended), ended.json<RepairDocument>().error?.message]).toEqual([
     { code: 6, outcome: 'interrupted' },
-    `image.imageName, version in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`,
+    `somebody else has changed image.imageName, version in ${file}: neither the old nor the new value is there`,
   ])
   expect(await text()).toBe(before.replace('526u03', '526u04'))
   // nothing of it is there to take back
@@ -285,7 +285,7 @@ test('what was changed at that place after a run is not taken back', async () =>
   const ended = await someone.repair(onFile('undo', run!))
   expect([ended.code, ended.json<RepairDocument>().error?.message]).toEqual([
     4,
-    `image.imageName, version in ${file} is neither as it was seen nor as it was to be: somebody else has changed it`,
+    `somebody else has changed image.imageName, version in ${file}: neither the old nor the new value is there`,
   ])
   expect(await text()).toBe(`# more\r\n${after.replace('527u01', '527u02')}`)
 })

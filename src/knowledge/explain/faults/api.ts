@@ -7,7 +7,7 @@ export const apiFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'api/token',
     title: 'the API token is not accepted',
-    meaning: 'The exchange of the API token for a Bearer token is refused.',
+    meaning: 'The service refuses to exchange the API token for a Bearer token.',
     signatures: ['token-refused'],
     // what the web interface says beside it is another story
     messages: [/status code 401\W{0,10}$/],
@@ -33,8 +33,8 @@ export const apiFaults: readonly ExplainText[] = [
     id: 'token-lifetime',
     kind: 'fault',
     of: 'api/token-lifetime',
-    title: 'Bearer tokens live for another time than is set',
-    meaning: 'Programs meet 401 before they expect it.',
+    title: 'Bearer tokens have another lifetime than is set',
+    meaning: 'Programs get 401 earlier than they expect.',
     words: [
       'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS, lifetime of the bearer token in seconds',
       'время жизни bearer токена',
@@ -72,8 +72,8 @@ export const apiFaults: readonly ExplainText[] = [
     meaning: 'Results are missing after an import, and the proxy answers 413, 502 or 504.',
     causes: [
       'Time-outs of network equipment or of the reverse proxy are shorter than large uploads take.',
-      'Limits on the size of data are smaller than what is uploaded.',
-      'A rule of a firewall blocks the requests.',
+      'Limits on the size of data are smaller than the uploads.',
+      'A firewall rule blocks the requests.',
     ],
     messages: [
       /status code (?:413|502|504)\b/,
@@ -97,7 +97,7 @@ export const apiFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'api/roles',
     title: "the API token's user may not migrate trees",
-    meaning: 'A migration of trees is answered 403.',
+    meaning: 'A migration of trees fails with 403.',
     words: ['forbidden 403 for tree migration', 'нет прав на миграцию деревьев'],
   },
   {

@@ -8,8 +8,9 @@ export const attachmentsFaults: readonly ExplainText[] = [
     title: 'an attachment lies in a child directory of the results',
     severities: ['error'],
     meaning:
-      'Attachments show in the report tool, and not in the service. They have to lie in the root of the results directory: the path is taken as a part ' +
-      'of their name, so that one in a child directory is linked to no result, and is deleted as unlinked.',
+      'Attachments show in the report tool, but not in the service. They must be in the root of the results ' +
+      'directory. The service takes the path as a part of their name: it links an attachment in a child ' +
+      'directory to no result, and deletes it as unlinked.',
     causes: [
       'The tests or their adapter write attachments into folders of their own.',
       'Results of several jobs were put into one directory, each in a folder.',
@@ -42,16 +43,17 @@ export const attachmentsFaults: readonly ExplainText[] = [
     title: 'a result names an attachment that is not there',
     severities: ['error'],
     meaning:
-      'The `source` of an attachment in a result file names a file that is not in the results directory: nothing is shown for it.',
+      'The `source` of an attachment in a result file names a file that is missing from the results ' +
+      'directory. Nothing is shown for it.',
     causes: [
-      'The file was not written, was removed before the upload, or bears another name.',
-      'Only a part of the results directory was handed on between jobs.',
+      'The file was not written, was removed before the upload, or has another name.',
+      'Only a part of the results directory was passed on between jobs.',
     ],
     verify: [
       'testops-admin lint-results RESULTS',
       `jq -r '.. | .attachments? // empty | .[].source' RESULTS/*.json | sort -u | while read -r name; do test -e "RESULTS/$name" || echo "$name"; done`,
     ],
-    remedies: [{ text: 'Hand the whole directory on, and upload once all files are written.', commands: [] }],
+    remedies: [{ text: 'Pass the whole directory on, and upload once all files are written.', commands: [] }],
     source: 'docs/facts/results.md, docs/reference/faults.md',
     words: ['attachment file is missing', 'файл вложения отсутствует'],
   },
@@ -60,10 +62,10 @@ export const attachmentsFaults: readonly ExplainText[] = [
     kind: 'fault',
     title: 'a file in the results directory is named by no result',
     severities: ['warning'],
-    meaning: 'A file that no result names is linked to nothing, and is deleted as unlinked.',
+    meaning: 'No result names this file, so it is linked to nothing, and is deleted as unlinked.',
     causes: [
-      'Its result was not written, as after a crash of the test process.',
-      'Files of other runs, or of other tools, lie in the directory.',
+      'Its result was not written, for example after a crash of the test process.',
+      'Files of other runs or other tools are in the directory.',
     ],
     verify: [
       'testops-admin lint-results RESULTS',

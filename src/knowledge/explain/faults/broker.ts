@@ -10,8 +10,8 @@ export const brokerFaults: readonly ExplainText[] = [
     meaning:
       'The service cannot create its queues: the broker names the feature transient_nonexcl_queues, and closes the connection with 541.',
     causes: [
-      'RabbitMQ is of version 4.3 or later, or denies the feature by configuration, while VENDOR_RABBIT_DURABLE is absent or false, and the queues are not ' +
-        'there any more.',
+      'RabbitMQ has version 4.3 or later, or its configuration denies the feature. VENDOR_RABBIT_DURABLE is ' +
+        'missing or false, and the old queues are gone.',
     ],
     signatures: ['transient-refused'],
     words: [
@@ -27,7 +27,7 @@ export const brokerFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'broker/upgrade',
     title: 'an upgrade of the broker will refuse the transient queues in use',
-    meaning: 'All works, and will not after the upgrade of RabbitMQ to 4.3.',
+    meaning: 'Everything works now, but will not work after the upgrade of RabbitMQ to 4.3.',
     words: ['before upgrading rabbitmq'],
     see: ['broker-does-not-boot'],
   },
@@ -37,7 +37,8 @@ export const brokerFaults: readonly ExplainText[] = [
     of: 'broker/queues-durable',
     title: 'queues exist with another `durable` than the service asks for',
     meaning:
-      'The broker answers 406 PRECONDITION_FAILED on argument `durable` of a queue or exchange that is there already, in either direction.',
+      'The broker answers 406 PRECONDITION_FAILED on argument `durable`: the queue or exchange already ' +
+      'exists with the other value, be it true or false.',
     causes: [
       'VENDOR_RABBIT_DURABLE was set or removed while the old queues still exist, or was lost in an upgrade of the chart.',
     ],
@@ -69,7 +70,7 @@ export const brokerFaults: readonly ExplainText[] = [
     id: 'broker-alarm',
     kind: 'fault',
     of: 'broker/alarms',
-    title: 'the broker is short of memory or disk, and blocks who publishes',
+    title: 'the broker is short of memory or disk, and blocks publishers',
     meaning: 'Uploads hang, although everything runs.',
     messages: [
       /(?:memory|disk) resource limit alarm set\b/,

@@ -7,9 +7,9 @@ export const databaseFaults: readonly ExplainText[] = [
     id: 'stuck-lock',
     kind: 'fault',
     of: 'database/changelog-lock',
-    title: 'the change-log lock is left locked by a service that ended abruptly',
+    title: 'a service that ended abruptly left the change-log lock locked',
     meaning:
-      'The service does not start, and its log repeats that it waits for the change-log lock, since whoever took it is dead.',
+      'The service does not start, and its log repeats that it waits for the change-log lock: the holder is dead.',
     signatures: ['lock-refused', 'lock-waiting'],
     words: [
       'changelog is locked, service does not start: liquibase lock',
@@ -30,18 +30,20 @@ export const databaseFaults: readonly ExplainText[] = [
     title: 'the change-log lock is held by a migration that still works',
     severities: [],
     meaning:
-      'An instance of the service changes the database, and others wait for it: nothing is broken, however long it takes. `doctor` names the ' +
-      'holder and reports no problem; releasing the lock is refused, since two migrations would run at once.',
+      'An instance of the service changes the database, and others wait for it: nothing is broken, however ' +
+      'long it takes. `doctor` names the holder and reports no problem. Releasing the lock is refused, ' +
+      'because two migrations would run at once.',
     causes: [
-      'A new version was started, and it has much to change: the first start after an upgrade may take longer than the 5 minutes that others wait.',
+      'A new version was started, and it has much to change. The first start after an upgrade may take ' +
+        'longer than the 5 minutes that others wait.',
     ],
     remedies: [
       {
-        text: 'Wait until the migration is done. Where a probe would end it meanwhile, switch the probes off for that start.',
+        text: 'Wait until the migration is done. If a probe would end it, switch the probes off for that start.',
         commands: ['testops-admin doctor --wait'],
       },
       {
-        text: 'Release it in no case but where you know better than the evidence.',
+        text: 'Release it only if you know better than the evidence.',
         commands: ['testops-admin unlock-changelog --accept-risk live-holder'],
       },
     ],
@@ -54,11 +56,12 @@ export const databaseFaults: readonly ExplainText[] = [
     of: 'database/changelog-lock',
     title: 'the change-log lock changes hands between plan and repair',
     meaning:
-      'The row is not as it was when the repair was planned: freed by hand, by a waiter, or taken by another instance. The repair refuses (exit code 4).',
+      'The row has changed since the repair was planned: somebody freed it by hand, a waiter freed it, or ' +
+      'another instance took it. The repair refuses (exit code 4).',
     causes: ['Somebody else, or the service itself, has freed or taken the lock meanwhile.'],
     remedies: [
       {
-        text: 'Plan again: what is to be done is judged anew.',
+        text: 'Plan again: the new plan looks at the lock as it is now.',
         commands: ['testops-admin unlock-changelog --dry-run'],
       },
     ],
@@ -70,11 +73,12 @@ export const databaseFaults: readonly ExplainText[] = [
     of: 'database/changelog-lock',
     title: 'the change-log lock is not as Liquibase expects it',
     meaning:
-      'The row with id 1 is locked without `lockgranted`, or is missing, or is not the only one, or the table lies in another schema. Liquibase ' +
-      'ends with a NullPointerException ("lockGranted" is null) or with "Did not update change log lock correctly".',
+      'The row with id 1 is locked without `lockgranted`, or is missing, or is not the only one, or the ' +
+      'table is in another schema. Liquibase fails with a NullPointerException ("lockGranted" is null) or ' +
+      'with "Did not update change log lock correctly".',
     causes: [
       'Somebody cleared a part of the row, removed it, or added another one.',
-      'The table lies in another schema than the service uses.',
+      'The table is in another schema than the service uses.',
     ],
     messages: ['did not update change log lock correctly', '"lockgranted" is null'],
     words: ['no row with id 1 in databasechangeloglock', 'locked true, lockgranted null', 'second row, other schema'],
@@ -86,13 +90,15 @@ export const databaseFaults: readonly ExplainText[] = [
     severities: ['error'],
     isToldBy: releasesForeignLock,
     meaning:
-      'A service that waited in vain logs "Successfully released change log lock" right before "Could not acquire change log lock.  Currently ' +
-      'locked by …", and never "Successfully acquired change log lock". Before 4.29.2, Liquibase released the lock at its end even where it had ' +
-      'not got it. The row is free from then on, although the holder that the message names may still be at work: the next start takes the ' +
-      'lock, and two migrations run at once. The same end makes a stuck lock vanish by itself, some 5 minutes after a start that failed.',
+      'A service that waited in vain logs "Successfully released change log lock" right before "Could not ' +
+      'acquire change log lock.  Currently locked by …", and never "Successfully acquired change log lock". ' +
+      'Liquibase before 4.29.2 releases the lock when it ends, even if it never held it. The row is free ' +
+      'from then on, although the holder in the message may still work. The next start takes the lock, and ' +
+      'two migrations run at once. In the same way a stuck lock vanishes by itself, some 5 minutes after a start that failed.',
     causes: [
-      'The service bears a Liquibase before 4.29.2, and was started while another instance, pod or job migrated for longer than it waits (5 minutes).',
-      'It was started with nothing to change, and released the lock of an instance that had.',
+      'The service has a Liquibase before 4.29.2. It was started while another instance, pod or job migrated ' +
+        'for longer than it waits (5 minutes).',
+      'It was started with nothing to change, and released the lock of an instance that had something to change.',
     ],
     verify: [
       'grep -E "change ?log lock" SERVICE_LOG',
@@ -102,20 +108,22 @@ export const databaseFaults: readonly ExplainText[] = [
     remedies: [
       {
         text:
-          'Keep the service stopped, with whatever would start it again, until the holder that the message names has ended: no such process ' +
-          'or pod, and no session of it at work. Then start the service: what the other one has done already is not done again.',
+          'Keep the service stopped, and everything that would start it again, until the holder in the ' +
+          'message has ended: no such process or pod, and no session of it at work. Then start the service. ' +
+          'It does not repeat what the other one has done.',
         commands: [],
       },
       {
         text:
-          'Where two migrations have run at once, stop both, and compare databasechangelog with the tables before anything is started: a change ' +
-          'set that ran twice or half is repaired by hand, or from the backup that was taken before the upgrade.',
+          'If two migrations have run at once, stop both. Compare databasechangelog with the tables before ' +
+          'you start anything. If a change set ran twice or only half, repair it by hand, or from the backup ' +
+          'that was taken before the upgrade.',
         commands: [
           'psql DATABASE -c "SELECT id, author, dateexecuted, orderexecuted FROM databasechangelog ORDER BY dateexecuted DESC LIMIT 20"',
         ],
       },
       {
-        text: 'A plan to release the lock that was saved before is refused, since its row has changed: plan again.',
+        text: 'If you saved a plan to release the lock, it is refused, because the row has changed. Plan again.',
         commands: ['testops-admin unlock-changelog --dry-run'],
       },
     ],
@@ -133,7 +141,7 @@ export const databaseFaults: readonly ExplainText[] = [
     of: 'database/reachable',
     title: 'the database does not answer',
     meaning:
-      'The service ends at its start, or answers with errors; what needs the database fails or cannot be judged.',
+      'The service fails at its start, or answers with errors. Everything that needs the database fails or cannot be judged.',
     messages: [
       /connection to \S{1,200} refused\. check that the hostname and port are correct/,
       /password authentication failed for user/,
@@ -151,7 +159,7 @@ export const databaseFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'database/disk',
     title: "the database's disk is full",
-    meaning: 'What the service would store is refused.',
+    meaning: 'The database refuses what the service wants to store.',
     messages: ['no space left on device', /could not extend file "[^"]{1,200}"/],
     words: ['postgresql disk is full', 'диск базы данных переполнен, закончилось место на диске'],
   },
@@ -159,7 +167,7 @@ export const databaseFaults: readonly ExplainText[] = [
     id: 'connections-exhausted',
     kind: 'fault',
     of: 'database/connections',
-    title: 'the database admits no further connection',
+    title: 'the database admits no more connections',
     meaning: 'Requests hang and fail while the service waits for a connection.',
     messages: [
       'sorry, too many clients already',
@@ -182,8 +190,8 @@ export const databaseFaults: readonly ExplainText[] = [
       'counts them (total, active, idle, waiting). The database itself may still admit more.',
     causes: [
       'Statements wait for a lock that another session holds, and each keeps its connection.',
-      'The database is slow, so that connections come back late.',
-      'More is done at once than the pool is made for, as in many uploads at a time.',
+      'The database is slow, so connections come back late.',
+      'The service does more at once than the pool is made for, for example many uploads at a time.',
     ],
     verify: [
       'testops-admin doctor --only service/log-errors,database',
@@ -196,11 +204,11 @@ export const databaseFaults: readonly ExplainText[] = [
         commands: ['psql DATABASE -c "SELECT pg_terminate_backend(PID)"'],
       },
       {
-        text: 'Where nothing waits, look at the load of the database, and at what calls the service so often.',
+        text: 'If nothing waits, look at the load of the database, and find out what calls the service so often.',
         commands: ['testops-admin doctor --only api,database'],
       },
       {
-        text: 'Where requests still hang afterwards, restart the service. That ends what it is doing.',
+        text: 'If requests still hang afterwards, restart the service. That ends its running work.',
         commands: [
           'systemctl restart testops',
           'kubectl rollout restart deployment/NAME',

@@ -4,31 +4,32 @@ export const tokenFaults: readonly ExplainText[] = [
   {
     id: 'token-expired',
     kind: 'fault',
-    title: 'a Bearer token is past its life',
+    title: 'a Bearer token has expired',
     severities: ['warning'],
     meaning:
-      'Calls with a Bearer token are answered 401 once it is past its life. It lives for VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS (one hour unless set); ' +
-      'after that whoever calls the service exchanges the API token for a new one. This program does so without a word, shortly before the end and ' +
-      'after a 401, so that work of any length goes on, and nothing is reported. A program that does not fails after its first hour.',
+      'The service answers 401 to calls with an expired Bearer token. A token lives for ' +
+      'VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS (one hour unless set). After that, the caller must exchange ' +
+      'the API token for a new one. This program does so silently, shortly before the end and after a 401: ' +
+      'work of any length goes on, and nothing is reported. A program that does not do so fails after its first hour.',
     causes: [
-      'The work has lasted longer than the life of a token: that is as it should be.',
-      'The service was started again with another JWT secret: every token of before is refused.',
-      'The clocks of the service and of the machine that issued the token disagree, so that a token is over too early.',
+      'The work took longer than the lifetime of a token: that is normal.',
+      'The service was restarted with another JWT secret: it refuses every token from before.',
+      'The clocks of the service and of the machine that issued the token disagree, so a token expires too early.',
     ],
     verify: [
       'printf %s "$ACCESS_TOKEN" | cut -d. -f2 | base64 -d 2> /dev/null; date +%s   # exp: when it ends, in seconds as date shows them',
     ],
     remedies: [
       {
-        text: 'Nothing is to be done for this program: see that the API token is still exchanged.',
+        text: 'This program needs nothing. Check that the API token is still exchanged.',
         commands: ['testops-admin doctor --only api/token'],
       },
       {
-        text: 'Have other programs exchange the API token again shortly before the end of the Bearer token, and once after a 401.',
+        text: 'Other programs should exchange the API token again shortly before the Bearer token expires, and once after a 401.',
         commands: [],
       },
       {
-        text: 'Where tokens are over as soon as they are issued, look at the clocks and at the life that is set.',
+        text: 'If tokens expire as soon as they are issued, check the clocks and the lifetime that is set.',
         commands: ['testops-admin doctor --only service/clocks,api/token-lifetime'],
       },
     ],

@@ -8,11 +8,12 @@ export const identityFaults: readonly ExplainText[] = [
     title: 'a result cannot be matched to a test case',
     severities: ['error'],
     meaning:
-      'A result stays `Несвязанный` (unlinked). It is matched by the identifier in its labels (`vendor_id` or `as_id`), or by `testCaseId`, which the service derives from ' +
-      '`fullName`, and this one has neither a valid identifier nor a full name.',
+      'A result stays `Несвязанный` (unlinked). The service matches a result by the identifier in its labels ' +
+      '(`vendor_id` or `as_id`), or by `testCaseId`, which it derives from `fullName`. This result has ' +
+      'neither a valid identifier nor a full name.',
     causes: [
-      'The adapter writes no `fullName`, as older ones and some frameworks do.',
-      'The test bears no identifier.',
+      'The adapter writes no `fullName`: this is so for older adapters and some frameworks.',
+      'The test has no identifier.',
     ],
     verify: [
       'testops-admin lint-results RESULTS',
@@ -20,12 +21,14 @@ export const identityFaults: readonly ExplainText[] = [
     ],
     remedies: [
       {
-        text: 'Set the identifier of the test case in the code of the test, by the annotation of the adapter, which puts it into the labels.',
+        text: 'Set the identifier of the test case in the code of the test: the annotation of the adapter puts it into the labels.',
         commands: [],
       },
-      { text: 'Bring the dependencies of the adapter up to date.', commands: [] },
+      { text: 'Update the dependencies of the adapter.', commands: [] },
       {
-        text: 'Where the framework has no support in the IDE: create a manual test case, and copy its ID into the code. The next result replaces it by the automated one.',
+        text:
+          'If the IDE does not support the framework, create a manual test case, and copy its ID into the ' +
+          'code. The next result replaces it with the automated one.',
         commands: [],
       },
     ],
@@ -45,11 +48,12 @@ export const identityFaults: readonly ExplainText[] = [
   {
     id: 'invented-identifier',
     kind: 'fault',
-    title: 'a result bears an identifier that the service has not assigned',
+    title: 'a result has an identifier that the service has not assigned',
     severities: ['error'],
     meaning:
-      'A result stays `Несвязанный` (unlinked), although it bears an identifier. The label holds the ID of a test case, which the service assigns: a positive ' +
-      'whole number that is there. Anything else, or two different ones, match nothing.',
+      'A result stays `Несвязанный` (unlinked), although it has an identifier. The label must hold the ID of ' +
+      'a test case, which the service assigns: a positive whole number that exists. Any other value, or two ' +
+      'different ones, match nothing.',
     causes: ['The identifier was made up, or copied from another instance.', 'Its test case was deleted.'],
     verify: [
       'testops-admin lint-results RESULTS',
@@ -57,7 +61,9 @@ export const identityFaults: readonly ExplainText[] = [
     ],
     remedies: [
       {
-        text: 'Copy the ID of the test case from the service into the code, or leave the identifier out where the adapter writes `fullName`.',
+        text:
+          'Copy the ID of the test case from the service into the code. Or leave the identifier out, if the ' +
+          'adapter writes `fullName`.',
         commands: [],
       },
     ],
@@ -74,10 +80,11 @@ export const identityFaults: readonly ExplainText[] = [
   {
     id: 'name-collision',
     kind: 'fault',
-    title: 'results of different tests bear one full name, and collapse into one',
+    title: 'results of different tests have one full name, and collapse into one',
     severities: ['warning'],
     meaning:
-      'Result files with the same full name and equal or no parameters become one result, with the others under `Перезапуски` (reruns).',
+      'Result files with the same full name and equal or no parameters become one result. The others are ' +
+      'under `Перезапуски` (reruns).',
     causes: [
       'Tests of several projects or modules have the same path and name.',
       'A parameterized test writes no parameters.',
@@ -85,7 +92,7 @@ export const identityFaults: readonly ExplainText[] = [
     verify: ['testops-admin lint-results RESULTS', `jq -r '.fullName' RESULTS/*-result.json | sort | uniq -d`],
     remedies: [
       {
-        text: 'Tests without parameters: set an explicit identifier, and rename the methods; both is safest.',
+        text: 'Tests without parameters: set an explicit identifier, and rename the methods. Both is safest.',
         commands: [],
       },
       {
@@ -110,7 +117,8 @@ export const identityFaults: readonly ExplainText[] = [
     title: 'a parameterized test writes no parameters into its results',
     severities: ['warning'],
     meaning:
-      'Without parameters the runs of a parameterized test cannot be told apart: they become one result with reruns, whatever their outcomes are.',
+      'Without parameters, nobody can tell the runs of a parameterized test apart. They become one result ' +
+      'with reruns, whatever their outcomes are.',
     causes: ['The adapter does not report the parameters of this kind of test, or is out of date.'],
     verify: [
       'testops-admin lint-results RESULTS',
@@ -133,11 +141,12 @@ export const identityFaults: readonly ExplainText[] = [
     title: 'a parameter or environment variable changes its value from run to run',
     severities: ['warning'],
     meaning:
-      'Tests stay `В очереди` (queued), although they have run. The service waits for a result with the value that it expects of a parameter or environment variable. A result with another value becomes a ' +
-      'new one, and the expected one never arrives.',
+      'Tests stay `В очереди` (queued), although they have run. The service waits for a result with the ' +
+      'expected value of a parameter or environment variable. A result with another value becomes a new one, ' +
+      'and the expected one never arrives.',
     causes: [
-      'A parameter holds what differs each time: a time, a random id, a path, a port.',
-      'A variable of the environment, or one of two, changes its value during the run.',
+      'A parameter holds a value that differs each time: a time, a random id, a path, a port.',
+      'An environment variable, or one of two, changes its value during the run.',
     ],
     verify: [
       'testops-admin lint-results RESULTS --previous EARLIER_RESULTS',
@@ -145,7 +154,7 @@ export const identityFaults: readonly ExplainText[] = [
     ],
     remedies: [
       { text: 'Put values that change into attachments.', commands: [] },
-      { text: 'Where the adapter allows it, mark such parameters as excluded.', commands: [] },
+      { text: 'If the adapter allows it, mark such parameters as excluded.', commands: [] },
     ],
     source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
     words: [

@@ -17,7 +17,7 @@ export const integrationsFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'integrations/credentials',
     title: 'an external system refuses the user or password of an integration',
-    meaning: 'The external system is reached, and does not take what the integration signs in with.',
+    meaning: 'The external system answers, but refuses the credentials of the integration.',
     words: [
       'integration: wrong credentials, wrong password, space at the end of the password',
       'неверный пароль интеграции, неверные учётные данные, пробел в пароле',
@@ -29,7 +29,7 @@ export const integrationsFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'integrations/answers',
     title: 'an external system answers 400 to an integration',
-    meaning: 'The external system does not understand what an integration asks.',
+    meaning: 'The external system does not understand the request of an integration.',
     signatures: ['bad-request', 'http-failed'],
     words: ['integration: external api changed', 'изменился api внешней системы'],
     see: ['cannot-connect'],

@@ -9,10 +9,10 @@ export const resultsFaults: readonly ExplainText[] = [
     title: 'the results directory that is uploaded is wrong or empty',
     severities: ['error'],
     meaning:
-      'A launch from a CI system is empty, or a launch that was started from the service holds results that stay `В очереди` (queued) and become ' +
-      '`Неизвестный` (unknown) when it is closed: no result has arrived.',
+      'A launch from a CI system is empty, or a launch that was started from the service holds results that ' +
+      'stay `В очереди` (queued) and become `Неизвестный` (unknown) when it is closed. No result has arrived.',
     causes: [
-      'The path in the settings of the plugin or uploader is not the one that the tests write their results to.',
+      'The path in the settings of the plugin or uploader is another one than the tests write their results to.',
       'The tests did not run, or wrote no results.',
     ],
     verify: [
@@ -22,7 +22,9 @@ export const resultsFaults: readonly ExplainText[] = [
     ],
     remedies: [
       {
-        text: 'Correct the path in the settings of the plugin or uploader; have the build list the directory, to see what is there.',
+        text:
+          'Correct the path in the settings of the plugin or uploader. Let the build list the directory, so ' +
+          'that you see what is there.',
         commands: [],
       },
     ],
@@ -48,17 +50,18 @@ export const resultsFaults: readonly ExplainText[] = [
     title: 'result files were there before the agent started, and are not processed',
     severities: ['error'],
     meaning:
-      'The log of the agent (a plugin of a build server, or the uploader) tells of files indexed above 0, processed 0, and errors above 0. It looks for ' +
-      'files that are new while it runs; those that were there before are not processed.',
+      'The log of the agent (a plugin of a build server, or the uploader) shows files indexed above 0, ' +
+      'processed 0, and errors above 0. The agent looks for files that are new while it runs. It does not ' +
+      'process those that were there before.',
     causes: [
-      'The tests had run before the agent was started.',
-      'The results directory was not emptied, and nothing new came.',
+      'The tests ran before the agent started.',
+      'The results directory was not emptied, and no new files came.',
     ],
     verify: ['testops-admin lint-results RESULTS --agent-log AGENT_LOG', "grep -iE 'indexed|processed' AGENT_LOG"],
     remedies: [
       { text: 'Plugin: set its option `indexExistingFiles` to true.', commands: [] },
       {
-        text: 'Uploader: use its command `upload`, which imports the files that are in the results directory already.',
+        text: 'Uploader: use its command `upload`, which imports the files that are already in the results directory.',
         commands: [],
       },
     ],
@@ -82,8 +85,9 @@ export const resultsFaults: readonly ExplainText[] = [
     title: 'a result file is larger than 2,000,000 bytes',
     severities: ['error'],
     meaning:
-      'A `*-result.json` above 2,000,000 bytes is taken for an attachment, so its result is missing. One of exactly that size is still a result.',
-    causes: ['Logs, page sources or data stand in the result itself: in messages, steps or parameters.'],
+      'The service takes a `*-result.json` above 2,000,000 bytes for an attachment, so its result is ' +
+      'missing. A file of exactly that size is still a result.',
+    causes: ['The result itself holds logs, page sources or data: in messages, steps or parameters.'],
     verify: [
       'testops-admin lint-results RESULTS',
       "find RESULTS -name '*-result.json' -size +2000000c -exec ls -l {} +",
@@ -103,16 +107,15 @@ export const resultsFaults: readonly ExplainText[] = [
     title: 'a text field of an automated test is longer than 255 characters',
     severities: ['warning'],
     meaning:
-      'Text fields of an automated test hold 255 characters; the rest is cut off at import. Two long names that differ only behind that come to be the same. ' +
-      'They are the name, the full name, and the texts of labels, links and parameters. An emoji counts as two characters, as in Java.',
-    causes: ['Names of tests are made of their parameters, or of whole sentences.'],
+      'Text fields of an automated test hold 255 characters. The import cuts off the rest, so two long names ' +
+      'that differ only after that become the same. The fields are the name, the full name, and the texts of ' +
+      'labels, links and parameters. An emoji counts as two characters, as in Java.',
+    causes: ['Names of tests contain their parameters, or whole sentences.'],
     verify: [
       'testops-admin lint-results RESULTS',
       "jq -r '[.name, .fullName, (.labels // [])[].value, (.parameters // [])[].value] | map(strings | select(length > 255)) | .[]' RESULTS/*-result.json",
     ],
-    remedies: [
-      { text: 'Shorten the names, and put what is long into the description or an attachment.', commands: [] },
-    ],
+    remedies: [{ text: 'Shorten the names, and put long text into the description or an attachment.', commands: [] }],
     source: 'docs/facts/service.md#result-files, docs/reference/faults.md',
     words: [
       'field is cut off at 255 characters, name truncated',
@@ -122,9 +125,9 @@ export const resultsFaults: readonly ExplainText[] = [
   {
     id: 'bad-json',
     kind: 'fault',
-    title: 'a result file is no JSON',
+    title: 'a result file is not valid JSON',
     severities: ['error'],
-    meaning: 'A `*-result.json` cannot be read, and its result is missing in the launch.',
+    meaning: 'The service cannot read a `*-result.json`, so its result is missing in the launch.',
     causes: [
       'The test process was killed while it wrote the file.',
       'Disk space ran out, or something else wrote into the file.',
@@ -133,26 +136,24 @@ export const resultsFaults: readonly ExplainText[] = [
       'testops-admin lint-results RESULTS',
       'for file in RESULTS/*-result.json; do jq empty "$file" || echo "$file"; done',
     ],
-    remedies: [{ text: 'Run those tests again; upload once all test processes have ended.', commands: [] }],
+    remedies: [{ text: 'Run those tests again. Upload once all test processes have ended.', commands: [] }],
     source: 'docs/facts/results.md, docs/reference/faults.md',
     words: ['result file is broken json, truncated result file', 'повреждённый json файл результата'],
   },
   {
     id: 'bad-shape',
     kind: 'fault',
-    title: 'a result file is JSON, and not a result',
+    title: 'a result file is JSON, but not a result',
     severities: ['error'],
     meaning:
-      'A `*-result.json` has not the form that adapters write: no object, one without any field, or one whose fields are of other types (`labels` and ' +
-      '`parameters` are lists of objects, their values texts).',
-    causes: ["It was written by a script of one's own, or by an adapter that is out of date."],
+      'A `*-result.json` does not have the form that adapters write: it is not an object, it has no fields, ' +
+      'or its fields have other types. `labels` and `parameters` are lists of objects, and their values are texts.',
+    causes: ['Your own script wrote it, or an adapter that is out of date.'],
     verify: [
       'testops-admin lint-results RESULTS',
       'jq -r \'if type != "object" then input_filename elif ((.labels // []) | type) != "array" or ((.parameters // []) | type) != "array" then input_filename else empty end\' RESULTS/*-result.json',
     ],
-    remedies: [
-      { text: 'Write results with the adapter of the test framework, and bring it up to date.', commands: [] },
-    ],
+    remedies: [{ text: 'Write results with the adapter of the test framework, and update the adapter.', commands: [] }],
     source: 'docs/facts/service.md#result-files, docs/facts/results.md, docs/reference/faults.md',
     words: ['result json has a wrong shape', 'неверная структура файла результата'],
   },
@@ -161,8 +162,8 @@ export const resultsFaults: readonly ExplainText[] = [
     kind: 'fault',
     title: 'a result file is not in UTF-8',
     severities: ['error'],
-    meaning: 'Names with other than English letters come out wrong, or the file cannot be read at all.',
-    causes: ['The tests ran with another default encoding, as on Windows.'],
+    meaning: 'Names with non-English letters come out wrong, or the file cannot be read at all.',
+    causes: ['The tests ran with another default encoding, for example on Windows.'],
     verify: [
       'testops-admin lint-results RESULTS',
       'for file in RESULTS/*-result.json; do iconv -f UTF-8 -t UTF-8 "$file" > /dev/null || echo "$file"; done',

@@ -8,7 +8,8 @@ export const sessionsFaults: readonly ExplainText[] = [
     of: 'sessions/clock',
     title: 'sign-in fails because of stale sessions',
     meaning:
-      'Signing in to the web interface is answered with 401 and says that the CSRF token could not be found, since the session store holds sessions that are expired or not yet active.',
+      'The web interface answers a sign-in with 401, and says that the CSRF token could not be found. The ' +
+      'session store holds sessions that are expired or not yet active.',
     signatures: ['csrf'],
     messages: [/status code 401\b/],
     words: [
@@ -39,7 +40,7 @@ export const sessionsFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'sessions/memory',
     title: 'the session store has no memory left',
-    meaning: 'New sessions are refused, or old ones dropped.',
+    meaning: 'The session store refuses new sessions, or drops old ones.',
     messages: [/oom command not allowed when used memory > '?maxmemory/],
     words: ['redis maxmemory is reached, redis out of memory', 'в redis закончилась память'],
   },
@@ -48,7 +49,7 @@ export const sessionsFaults: readonly ExplainText[] = [
     kind: 'fault',
     of: 'service/clocks',
     title: 'the clock of one part is wrong',
-    meaning: 'Sessions and tokens are expired as soon as they are made, or not valid yet.',
+    meaning: 'Sessions and tokens expire as soon as they are made, or are not valid yet.',
     words: ['clock skew, wrong time on a server', 'время на сервере неверное, часы расходятся'],
   },
 ]

@@ -15,13 +15,14 @@ export const testCasesFaults: readonly ExplainText[] = [
       'тест-кейс не переносится в другой проект, ошибка 409, дубликат тест-кейса',
     ],
     meaning:
-      'Moving a test case to another project is refused with HTTP 409: "Request failed with status code 409". A project holds no two ' +
-      'automated test cases that differ in nothing but their ids, and has one like it already. It comes about so: results imported into ' +
-      'project A make the test cases 1 and 2; 2 is moved to project B; results of the same tests are imported into A again, where 2 ' +
-      'is no longer found, so that 3 is made; when 2 is to be moved back into A, 3 is there, and is identical. Nothing is broken, ' +
-      'and nothing is lost: both test cases stay where they are.',
+      'The service refuses to move a test case to another project with HTTP 409: "Request failed with status ' +
+      'code 409". A project cannot hold two automated test cases that differ only in their ids, and it has ' +
+      'such a one already. It happens like this: results are imported into project A and create the test ' +
+      'cases 1 and 2. You move 2 to project B. Results of the same tests are imported into A again. Test ' +
+      'case 2 is no longer there, so the import creates 3. When you move 2 back into A, 3 is there, and is ' +
+      'identical. Nothing is broken, and nothing is lost: both test cases stay where they are.',
     causes: [
-      'After the test case was moved, results of its test went on being imported into the project that it came from.',
+      'After the test case was moved, results of its test were still imported into the project that it came from.',
       'Results of the same tests are imported into both projects.',
     ],
     verify: [
@@ -30,13 +31,15 @@ export const testCasesFaults: readonly ExplainText[] = [
     ],
     remedies: [
       {
-        text: 'Do not move the duplicate back. Go on with the test case that the import has made, and leave the other one where it is.',
+        text:
+          'Do not move the duplicate back. Continue with the test case that the import created, and leave the ' +
+          'other one where it is.',
         commands: [],
       },
       {
         text:
-          'Before another test case is moved, have the results of its test imported into the project where it is to stay; else the next ' +
-          'import makes it anew.',
+          'Before you move another test case, make sure that the results of its test are imported into the ' +
+          'project where it will stay. Otherwise the next import creates it again.',
         commands: [],
       },
     ],

@@ -5,13 +5,14 @@ export const accessTerms: readonly ExplainText[] = [
   {
     id: 'administrator-password',
     kind: 'term',
-    title: "where the built-in administrator's password stands",
+    title: "where to find the built-in administrator's password",
     severities: [],
     meaning:
-      'The built-in administrator is an account of the service itself. For the server edition its password stands in the configuration files ' +
-      'of the instance; for the cloud edition it is in the message that was received when the instance was created. Where LDAP, SAML 2.0 or OpenID ' +
-      'Connect is the main way to sign in, this account signs in at /login/system.',
-    causes: ['The password is not known, or that of another kind of account was tried.'],
+      'The built-in administrator is an account of the service itself. Server edition: its password is in ' +
+      'the configuration files of the instance. Cloud edition: it is in the message that came when the ' +
+      'instance was created. If LDAP, SAML 2.0 or OpenID Connect is the main way to sign in, this account ' +
+      'signs in at /login/system.',
+    causes: ['Nobody knows the password, or somebody tried the password of another kind of account.'],
     verify: ['testops-admin doctor --only api/system-login', 'curl -sI BASE_URL/login/system'],
     remedies: [
       {
@@ -33,12 +34,12 @@ export const accessTerms: readonly ExplainText[] = [
     kind: 'term',
     title: 'Администратор (administrator): global role',
     severities: [],
-    meaning: 'A user with this role may have the trees of every project migrated.',
-    causes: ['Whoever lacks it, and is not the owner of the project, is answered 403 to a migration of its trees.'],
+    meaning: 'A user with this role may migrate the trees of every project.',
+    causes: ['A user who lacks this role, and does not own the project, gets 403 for a migration of its trees.'],
     verify: ['testops-admin whoami'],
     remedies: [
       {
-        text: 'Have a user with this role make the API token in the user menu.',
+        text: 'Ask a user with this role to create the API token in the user menu.',
         commands: ['testops-admin explain api/roles'],
       },
     ],
@@ -52,8 +53,8 @@ export const accessTerms: readonly ExplainText[] = [
     kind: 'term',
     title: 'Владелец проекта (project owner): role in a project',
     severities: [],
-    meaning: 'A user with this role may have the trees of that project migrated, and of no other.',
-    causes: ['Whoever has this role in other projects only is answered 403 here.'],
+    meaning: 'A user with this role may migrate the trees of that project, but of no other.',
+    causes: ['A user who has this role only in other projects gets 403 here.'],
     verify: ['testops-admin whoami'],
     remedies: [
       {
@@ -72,13 +73,14 @@ export const accessTerms: readonly ExplainText[] = [
     title: 'forms of user names, and spaces at the ends of passwords',
     severities: [],
     meaning:
-      'Whether an integration takes a user by name or by e-mail address depends on the external system, and the two are mostly not ' +
-      'interchangeable. A password or token must not begin or end with a space: spaces count as characters.',
-    causes: ['The other form of the name was written.', 'A space was copied with the password or token.'],
+      'Some integrations take a user by name, others by e-mail address. It depends on the external system, ' +
+      'and the two are rarely interchangeable. A password or token must not begin or end with a space: ' +
+      'spaces count as characters.',
+    causes: ['The user name has the other form.', 'A space was copied with the password or token.'],
     verify: ['testops-admin check-integration --url URL --user NAME --password-from @FILE'],
     remedies: [
       {
-        text: 'Write the form that the external system itself takes at its sign-in, and the password without blanks at its ends.',
+        text: 'Write the user name as at the sign-in of the external system itself, and the password without blanks at its ends.',
         commands: [],
       },
     ],
@@ -96,12 +98,13 @@ export const accessTerms: readonly ExplainText[] = [
     title: 'API token and Bearer token: which one is sent when',
     severities: [],
     meaning:
-      'The API token is made in the user menu and serves for one thing: to be exchanged (POST /api/uaa/oauth/token) for a Bearer token, which every ' +
-      'call bears. That lives for an hour unless VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS says otherwise; afterwards a new one is got. Many calls ' +
-      'with the API token itself can overload the service.',
+      'You create the API token in the user menu. It serves for one thing: you exchange it (POST ' +
+      '/api/uaa/oauth/token) for a Bearer token, which every call carries. A Bearer token lives for an hour ' +
+      'unless VENDOR_JWT_ACCESS_TOKEN_VALIDITY_SECONDS says otherwise. After that, you get a new one. Many ' +
+      'calls with the API token itself can overload the service.',
     causes: ['A program sends the API token itself, or keeps a Bearer token for longer than it lives.'],
     verify: ['testops-admin whoami', 'testops-admin doctor --only api/token,api/token-use'],
-    remedies: [{ text: 'In a script take the Bearer token from this program.', commands: ['testops-admin token'] }],
+    remedies: [{ text: 'In a script, take the Bearer token from this program.', commands: ['testops-admin token'] }],
     source: 'docs/facts/service.md#tokens',
     words: [
       'exchange api token for bearer token jwt access_token, grant_type apitoken',
@@ -116,11 +119,12 @@ export const accessTerms: readonly ExplainText[] = [
       'Не удается установить соединение (cannot establish connection): an integration does not reach its external system',
     severities: [],
     meaning:
-      'The web interface says so where an integration cannot work with the external system. That has one of three reasons, which the log of the ' +
-      'service and a call of the external system tell apart.',
+      'The web interface says this if an integration cannot work with the external system. There are three ' +
+      'possible reasons. The log of the service and a call to the external system tell you which one it is.',
     causes: [
-      'The credentials are wrong, hold blanks at their ends, or give the user in the wrong form.',
-      'There is no connectivity: the name does not resolve (java.net.UnknownHostException), nothing answers at its address, or its certificate is not trusted.',
+      'The credentials are wrong, have blanks at their ends, or give the user name in the wrong form.',
+      'There is no connection: the name does not resolve (java.net.UnknownHostException), nothing answers at ' +
+        'its address, or its certificate is not trusted.',
       'The API of the external system has changed (400 bad request, HTTP FAILED).',
     ],
     verify: [
@@ -133,7 +137,9 @@ export const accessTerms: readonly ExplainText[] = [
       { text: 'A name that does not resolve.', commands: ['testops-admin explain unknown-host'] },
       { text: 'A changed API.', commands: ['testops-admin explain integration-400'] },
       {
-        text: 'Where the log says nothing of it: set debug logging, repeat what fails, read the log, and switch it off again.',
+        text:
+          'If the log says nothing about it, switch debug logging on, repeat what fails, read the log, and ' +
+          'switch it off again.',
         commands: ['testops-admin set-env --integration-debug on   # off again afterwards', 'testops-admin scan-logs'],
       },
     ],

@@ -8,7 +8,8 @@ export const attachmentsTerms: readonly ExplainText[] = [
     title: 'clean-up rules: attachments that the service has deleted',
     severities: [],
     meaning:
-      'The service deletes attachments by the clean-up rules that are set in it. Those of older launches are gone then, while newer launches have theirs.',
+      'The service deletes attachments by its clean-up rules. Attachments of older launches are then gone, ' +
+      'while newer launches still have theirs.',
     causes: ['A clean-up rule has deleted them.'],
     verify: ['# in the web interface: whether attachments of a newer launch of the same tests are there'],
     remedies: [{ text: 'Use newer launches, or the artifacts of the CI system.', commands: [] }],
@@ -27,7 +28,8 @@ export const attachmentsTerms: readonly ExplainText[] = [
     title: 'attachments of passed tests that the uploader leaves out',
     severities: [],
     meaning:
-      'The uploader has an option to skip the attachments of passed tests. With it they are in the report tool, which reads the directory itself, and not in the service.',
+      'The uploader has an option to skip the attachments of passed tests. Then they are in the report tool, ' +
+      'which reads the directory itself, but not in the service.',
     causes: ['The option of the uploader that skips attachments of passed tests is on.'],
     verify: [
       '# in the web interface: whether only passed tests lack their attachments',

@@ -8,7 +8,7 @@ export const resultsTerms: readonly ExplainText[] = [
     of: 'no-identifier',
     title: 'Несвязанный (unlinked): status of a result that belongs to no test case',
     severities: [],
-    meaning: 'The service has got the result, and found no test case for it.',
+    meaning: 'The service received the result, but found no test case for it.',
     names: ['Несвязанный'],
     words: ['тесты несвязанные, tests are unlinked', 'unlinked results', 'несвязанные результаты, статус несвязанный'],
     see: ['invented-identifier'],
@@ -19,15 +19,16 @@ export const resultsTerms: readonly ExplainText[] = [
     title: 'Неизвестный (unknown): status of a result that never arrived',
     severities: [],
     meaning:
-      'When a launch that was started from the service is closed, tests of which no result has arrived go from `В очереди` (queued) to this status.',
+      'When a launch that was started from the service is closed, its tests without a result go from `В ' +
+      'очереди` (queued) to this status.',
     causes: [
       'No results arrived: the results directory is wrong or empty.',
-      'Results arrived with other parameters than were expected.',
+      'Results arrived with other parameters than expected.',
     ],
     verify: ['# in the web interface: the results that the launch does hold', 'grep -iE "indexed|processed" AGENT_LOG'],
     remedies: [
       {
-        text: 'See to the results directory first, then to parameters that change.',
+        text: 'Check the results directory first, then look for parameters that change.',
         commands: ['testops-admin explain empty-results', 'testops-admin explain volatile-parameter'],
       },
     ],
@@ -42,11 +43,12 @@ export const resultsTerms: readonly ExplainText[] = [
   {
     id: 'queued',
     kind: 'term',
-    title: 'В очереди (queued): progress of a test whose result is waited for',
+    title: 'В очереди (queued): progress of a test that waits for its result',
     severities: [],
     meaning:
-      'A launch that was started from the service waits for a result of each of its tests. What stays so although the tests have run was ' +
-      'never matched: nothing has arrived, or only results with other values of a parameter or environment variable.',
+      'A launch that was started from the service waits for a result of each of its tests. If a test has run ' +
+      'but stays queued, its result was never matched: nothing has arrived, or only results with other ' +
+      'values of a parameter or environment variable.',
     causes: [
       'The results directory that is uploaded is wrong or empty.',
       'A parameter or environment variable changes its value during the run.',
@@ -56,9 +58,12 @@ export const resultsTerms: readonly ExplainText[] = [
       'grep -iE "indexed|processed" AGENT_LOG',
     ],
     remedies: [
-      { text: 'Where nothing has arrived.', commands: ['testops-admin explain empty-results'] },
-      { text: 'Where results have arrived with other values.', commands: ['testops-admin explain volatile-parameter'] },
-      { text: 'Closing the launch makes them `Неизвестный` (unknown).', commands: [] },
+      { text: 'If nothing has arrived, read this.', commands: ['testops-admin explain empty-results'] },
+      {
+        text: 'If results have arrived with other values, read this.',
+        commands: ['testops-admin explain volatile-parameter'],
+      },
+      { text: 'When you close the launch, they become `Неизвестный` (unknown).', commands: [] },
     ],
     source:
       'docs/facts/service.md#result-files, docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors',
@@ -75,12 +80,12 @@ export const resultsTerms: readonly ExplainText[] = [
       'It lists repeated results of one test within a launch. Real reruns belong there; results of different tests do not.',
     causes: [
       'The test has run more than once.',
-      'Different tests bear one full name, or a parameterized test writes no parameters.',
+      'Different tests have one full name, or a parameterized test writes no parameters.',
     ],
     verify: [`jq -r '.fullName' RESULTS/*-result.json | sort | uniq -c | sort -rn | head`],
     remedies: [
       {
-        text: 'Where results of different tests stand there.',
+        text: 'If results of different tests are there, read these.',
         commands: ['testops-admin explain name-collision', 'testops-admin explain parameters-missing'],
       },
     ],
@@ -95,8 +100,8 @@ export const resultsTerms: readonly ExplainText[] = [
     title: 'Комбинации параметров (parameter combinations): section of a parameterized test case',
     severities: [],
     meaning:
-      'A table with a column for each name of a parameter, and a row for each set of values that was received. The parameterized test case is made ' +
-      'when the launch is closed, so before that the section is not there.',
+      'A table with a column for each parameter name, and a row for each set of values that was received. ' +
+      'The parameterized test case is created when the launch is closed. Before that, the section is missing.',
     causes: ['The launch has not been closed yet.', 'The results hold no parameters.'],
     verify: [`jq -c '.parameters' RESULTS/*-result.json | sort | uniq -c`],
     remedies: [
@@ -114,14 +119,15 @@ export const resultsTerms: readonly ExplainText[] = [
     title: 'quarantine of test cases (Убрать из карантина: remove from quarantine)',
     severities: [],
     meaning:
-      'Results of a test case in quarantine show in the tab `Результаты тестов` (test results) of the launch, and are left out of its counter of tests, of ' +
-      'analytics and of statistics; they count as resolved even where no defect is linked. So results seem to be missing in a launch that ' +
-      'is not empty. Who moved the test case there, and when, is on record with it.',
+      'Results of a test case in quarantine show in the tab `Результаты тестов` (test results) of the ' +
+      "launch. The launch's counter of tests, analytics and statistics leave them out, and they count as " +
+      'resolved even without a linked defect. So results seem to be missing in a launch that is not empty. ' +
+      'The test case itself shows who moved it there, and when.',
     causes: ['A member moved the test case to quarantine.'],
     verify: ['# in the web interface: filter the test cases of the project by quarantine = Да (yes)'],
     remedies: [
       {
-        text: 'Where its trouble is resolved, press `Убрать из карантина` on the card of a result of it.',
+        text: 'Once its trouble is resolved, press `Убрать из карантина` on the card of one of its results.',
         commands: [],
       },
     ],
@@ -147,10 +153,11 @@ export const resultsTerms: readonly ExplainText[] = [
     title: 'a manual test case that is replaced by an automated one',
     severities: [],
     meaning:
-      'When a result arrives that bears the identifier of a manual test case, the manual one is replaced by the data of the automated test case. That is how it is meant.',
-    causes: ['The ID of the manual test case stands in the code of a test.'],
+      'When a result arrives with the identifier of a manual test case, the data of the automated test case ' +
+      'replaces the manual one. This is intended.',
+    causes: ['The ID of the manual test case is in the code of a test.'],
     verify: ["grep -rniE 'ALLURE_ID|AS_ID|vendor_id' SOURCES | head"],
-    remedies: [{ text: 'Where that was not meant, take the ID of that test case out of the code.', commands: [] }],
+    remedies: [{ text: 'If you did not intend this, remove the ID of that test case from the code.', commands: [] }],
     source: 'docs/facts/service.md#result-files',
     words: [
       'manual test case was replaced by automated',

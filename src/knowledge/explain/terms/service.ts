@@ -6,10 +6,11 @@ export const serviceTerms: readonly ExplainText[] = [
     id: 'tree-settings',
     kind: 'term',
     of: 'trees/migrated',
-    title: "Деревья (trees): the part of a project's settings where its trees of test cases are set",
+    title: "Деревья (trees): the part of a project's settings for its trees of test cases",
     severities: [],
     meaning:
-      'They stand under `Настройки` → `Деревья` (settings, trees), where a tree can be renamed, and levels of grouping added or removed.',
+      'They are under `Настройки` → `Деревья` (settings, trees). You can rename a tree there, and add or ' +
+      'remove levels of grouping.',
     names: ['Деревья', 'Настройки → Деревья'],
     words: [
       'edit tree settings: rename or add a grouping level, save, revert',
@@ -23,17 +24,18 @@ export const serviceTerms: readonly ExplainText[] = [
     title: 'Select a definition: which part of the API the reference shows',
     severities: [],
     meaning:
-      'The reference of the API (BASE_URL/swagger-ui.html) has this selector in its upper right corner. Report Service: methods to create, change and ' +
-      'read test cases, results, launches and the like. UAA Service: access rights, users and licences. All Services: both. A method that ' +
-      'is not there is in another view. There is no public API: these are the calls of the web interface, and may change with it.',
-    causes: ['Another view is selected than the one that has the method.'],
+      'The reference of the API (BASE_URL/swagger-ui.html) has this selector in its upper right corner. ' +
+      'Report Service: methods to create, change and read test cases, results, launches and the like. UAA ' +
+      'Service: access rights, users and licences. All Services: both. If a method is missing, it is in ' +
+      'another view. There is no public API: these are the calls of the web interface, and may change with it.',
+    causes: ['The selected view is not the one that has the method.'],
     verify: ['curl -sS -o /dev/null -w "%{http_code}\\n" BASE_URL/swagger-ui.html'],
     remedies: [
       {
         text: "Select All Services, expand the method, and press `Try it out`: it shows the result and the same call for cURL. The browser's cookie signs it.",
         commands: [],
       },
-      { text: 'For calls from outside use a Bearer token.', commands: ['testops-admin explain bearer-token'] },
+      { text: 'For calls from outside, use a Bearer token.', commands: ['testops-admin explain bearer-token'] },
     ],
     source: 'docs/facts/service.md#what-it-is, docs/facts/service.md#administrator, docs/facts/service.md#versions',
     names: ['Select a definition', 'Report Service', 'UAA Service', 'All Services'],
@@ -49,13 +51,13 @@ export const serviceTerms: readonly ExplainText[] = [
     title: "ERR unknown command 'FLUSHALL': the session store has no command that empties it",
     severities: [],
     meaning:
-      'Redis answers so where its administrator has taken FLUSHALL and FLUSHDB away. The Redis that comes with the Helm chart is set up like ' +
-      'that (`disableCommands`). Sessions can be deleted all the same.',
+      'Redis answers this if its administrator has disabled FLUSHALL and FLUSHDB. The Redis of the Helm ' +
+      'chart is set up like that (`disableCommands`). Sessions can still be deleted.',
     causes: ['The commands are disabled or renamed in the configuration of Redis.'],
     verify: ['redis-cli -h HOST COMMAND INFO flushall   # an empty answer: there is none'],
     remedies: [
       {
-        text: 'Delete the sessions one by one, which needs neither of the two, and leaves what else is in the store alone.',
+        text: 'Delete the sessions one by one. That needs neither command, and leaves everything else in the store alone.',
         commands: ['testops-admin flush-sessions'],
       },
     ],
@@ -67,12 +69,12 @@ export const serviceTerms: readonly ExplainText[] = [
   {
     id: 'result-import',
     kind: 'term',
-    title: 'import of results: by the plugins and the uploader alone',
+    title: 'import of results: only by the plugins and the uploader',
     severities: [],
     meaning:
-      'The methods of the API that import results are not for use from outside: they can change at any time, without notice and without support. All others ' +
-      'that the reference describes may be used.',
-    causes: ["A program of one's own uploads results by the API."],
+      'The API methods that import results are not for use from outside: they can change at any time, ' +
+      'without notice and without support. You may use all other methods that the reference describes.',
+    causes: ['Your own program uploads results through the API.'],
     verify: ['# in the CI system: what uploads the results'],
     remedies: [
       { text: "Upload with a plugin of the CI system, or with the uploader's command `upload`.", commands: [] },

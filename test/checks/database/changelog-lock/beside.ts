@@ -26,10 +26,10 @@ const unproven = {
   status: 'problem',
   severity: 'warning',
   says: [
-    'cannot tell whether its holder is alive: testops-1 took it after the service was started there',
-    'another process may be at work on it',
+    'cannot tell whether its holder is alive: testops-1 took it after the service started there',
+    'another process may be migrating',
   ],
-  silentOn: ['is dead', 'past its start'],
+  silentOn: ['is dead', 'has finished its migration'],
 } as const
 
 /**
@@ -69,6 +69,6 @@ export const beside: readonly Case[] = [
     },
     status: 'problem',
     severity: 'warning',
-    says: ['its holder is dead: testops-1 is past its start'],
+    says: ['its holder is dead: testops-1 has finished its migration'],
   },
 ]

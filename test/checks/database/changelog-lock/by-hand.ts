@@ -243,7 +243,7 @@ export const byHand: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: whether testops-1 took it before or after its last start cannot be told',
+      'cannot tell whether its holder is alive: testops-1 may have taken it before or after its last start',
       "ahead of the database's clock",
       "Correct the clock of the service's machine. Release the lock only after its holder has ended.",
       'sudo timedatectl set-ntp true   # on testops-1',

@@ -37,7 +37,7 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow(), lockRow({ id: 2, locked: true, lockedBy: 'x' })])]), ...down },
     status: 'problem',
     severity: 'warning',
-    says: ['more rows than the one with id 1 (id 2)', '2 | t | null | x', 'testops-admin unlock-changelog -d prod'],
+    says: ['rows beside the one with id 1 (id 2)', '2 | t | null | x', 'testops-admin unlock-changelog -d prod'],
     silentOn: ['DELETE'],
   },
   {
@@ -45,7 +45,7 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow(), lockRow({ locked: true, lockedBy: 'x' })])]), ...down },
     status: 'problem',
     severity: 'error',
-    says: ['has 2 rows with id 1, and lacks its primary key', '1 | t | null | x', 'WHERE ctid ='],
+    says: ['has 2 rows with id 1 and no primary key', '1 | t | null | x', 'WHERE ctid ='],
     silentOn: ['unlock-changelog -d'],
   },
   {
@@ -61,10 +61,7 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow()], { schema: 'attic', inSearchPath: false })]), ...down },
     status: 'problem',
     severity: 'error',
-    says: [
-      'is in schema attic, and nothing that is known of the service says that it looks there',
-      'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA',
-    ],
+    says: ['is in schema attic, and nothing shows that the service looks there', 'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA'],
     silentOn: ['unlock-changelog', 'ALTER', 'DROP'],
   },
   {

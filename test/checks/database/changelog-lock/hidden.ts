@@ -31,10 +31,7 @@ const unproven = { status: 'problem', severity: 'error', silentOn: ['is dead', '
 const dead = {
   status: 'problem',
   severity: 'error',
-  says: [
-    'its holder is dead: the process that took it is gone',
-    "no database session is open that may be the holder's",
-  ],
+  says: ['its holder is dead: the process that took it is gone', "no open database session can be the holder's"],
 } as const
 
 /** A session of another user hides all but its name. */
@@ -44,8 +41,8 @@ export const hiddenOnes: readonly Case[] = [
     sources: { database: beside(hidden({})), service: withUser, ...down },
     ...unproven,
     says: [
-      'cannot tell whether its holder is alive: what dba does in the database may not be seen, nor since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
-      '(what 1 of other users do may not be seen)',
+      'cannot tell whether its holder is alive: this user may not see what dba does in the database, or since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
+      '(hidden from this user: the work of 1 session of other users)',
     ],
   },
   {
@@ -69,7 +66,7 @@ export const hiddenOnes: readonly Case[] = [
     situation: 'one that shows that it was opened after the lock was taken, by a time zone that may be another',
     sources: { database: beside(hidden({ startedAt: ago(20 * minute) })), service: withUser, ...down },
     ...unproven,
-    says: ['what dba does in the database may not be seen'],
+    says: ['this user may not see what dba does in the database'],
   },
   {
     situation: 'one that shows that it was opened after the lock was taken, wherever that was',

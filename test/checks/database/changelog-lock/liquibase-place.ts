@@ -92,7 +92,7 @@ export const liquibasePlace: readonly Case[] = [
       [
         'may be overridden',
         { SPRING_APPLICATION_JSON: '{"spring":{"datasource":{"url":"jdbc:postgresql://p:6432/x"}}}' },
-        'so that a pooler may lend out its sessions',
+        'a pooler may share its sessions',
       ],
       [
         'is another host than this program goes to',
@@ -137,7 +137,7 @@ export const liquibasePlace: readonly Case[] = [
       }),
       ...down,
     },
-    ...unproven('so that a pooler may lend out its sessions'),
+    ...unproven('a pooler may share its sessions'),
   },
   ...(
     [
@@ -177,7 +177,7 @@ export const liquibasePlace: readonly Case[] = [
       service: off({ SPRING_LIQUIBASE_URL: 'jdbc:postgresql://db.example.org:5432/testops' }),
       ...down,
     },
-    ...unproven('as whom the service signs in is not known, and migrator has a session open (66 of Liquibase)'),
+    ...unproven("the service's database user is unknown, and migrator has a session open (66 of Liquibase)"),
   },
   ...(
     [
@@ -198,7 +198,7 @@ export const liquibasePlace: readonly Case[] = [
       says: [
         "the database of the service's Liquibase",
         says,
-        'the locks in db.example.org:5432/testops may be others than the service',
+        'the locks in db.example.org:5432/testops may not be the service',
       ],
       silentOn: ['hush', 'is dead'],
     }),
@@ -211,7 +211,7 @@ export const liquibasePlace: readonly Case[] = [
       ...down,
     },
     status: 'unknown',
-    says: ["the database of the service's Liquibase is not known (SPRING_LIQUIBASE_URL may not be read)"],
+    says: ["the database of the service's Liquibase is unknown (SPRING_LIQUIBASE_URL may not be read)"],
   },
   {
     situation: 'its Liquibase works in the second of its databases, where its table has a name of its own',

@@ -103,7 +103,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ['cannot tell whether its holder is alive: other sessions of the database may not be seen'],
+    says: ['cannot tell whether its holder is alive: this user may not see other database sessions'],
     silentOn: ['is dead'],
   },
   {
@@ -119,7 +119,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ['cannot tell whether its holder is alive: what dba does'],
+    says: ['cannot tell whether its holder is alive: this user may not see what dba does'],
     silentOn: ['is dead'],
   },
   {
@@ -146,9 +146,7 @@ export const otherZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     status: 'problem',
     severity: 'error',
-    says: [
-      'cannot tell whether its holder is alive: whether testops-1 took it before or after its last start cannot be told',
-    ],
+    says: ['cannot tell whether its holder is alive: testops-1 may have taken it before or after its last start'],
     silentOn: ['is dead'],
   },
   {
@@ -162,7 +160,7 @@ export const otherZone: readonly Case[] = [
       service: restarted,
     },
     deployment: assumed,
-    ...isDead('PostgreSQL has been restarted since'),
+    ...isDead('PostgreSQL was restarted later'),
   },
   {
     situation: 'the same, and sessions may not be seen',
@@ -175,7 +173,7 @@ export const otherZone: readonly Case[] = [
     },
     deployment: assumed,
     ...unproven,
-    says: ['other sessions of the database may not be seen'],
+    says: ['this user may not see other database sessions'],
   },
   {
     situation: 'the same, and a user of their own is at work',
@@ -205,7 +203,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     ...unproven,
     severity: 'error',
-    says: ['was there when the lock was taken and still runs, though PostgreSQL has been restarted since'],
+    says: ['was there when the lock was taken and still runs, although PostgreSQL was restarted in between'],
   },
   {
     situation: 'the same, and somebody is at work, who may run a script that writes the time at which it was made',
@@ -275,7 +273,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: a pooler (PgBouncer or the like) before the database lends out its database sessions',
+      'cannot tell whether its holder is alive: a pooler (PgBouncer or the like) in front of the database shares its database sessions',
     ],
     silentOn: ['is dead'],
   },
@@ -296,7 +294,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "what is at db:6432, where the service's settings lead, may be a pooler that lends out its database sessions",
+      "the server at db:6432, where the service's settings lead, may be a pooler that shares its database sessions",
     ],
     silentOn: ['is dead'],
   },
@@ -307,7 +305,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: the lock names no host, only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): it does not show',
+      'cannot tell whether its holder is alive: the lock names only the address 172.17.0.1 (each Docker host gives the same addresses to its bridges and containers): cannot tell which process took the lock',
     ],
     silentOn: ['is dead'],
   },

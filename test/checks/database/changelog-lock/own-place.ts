@@ -78,7 +78,7 @@ export const ownPlace: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "the service's log says that it waits for the change-log lock, and db.example.org:5432/testops has no table databasechangeloglock: it looks in another table, schema or database",
+      "the service's log says that it waits for the change-log lock, but db.example.org:5432/testops has no table databasechangeloglock; it looks in another table, schema or database",
       'its settings say SPRING_LIQUIBASE_LIQUIBASE_SCHEMA=migrations',
     ],
     silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
@@ -89,21 +89,21 @@ export const ownPlace: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'it waits for the change-log lock, and public.databasechangeloglock at db.example.org:5432/testops is free',
+      'it waits for the change-log lock, but public.databasechangeloglock at db.example.org:5432/testops is free',
       'its settings name no schema or table of its own',
-      'unless the lock was given back just now',
+      'unless the lock was released just now',
       'Waiting for changelog lock....',
       "tablename ILIKE '%lock%'",
     ],
     silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
   },
   ...[
-    ['127.0.0.1 (127.0.0.1)', 'every machine has it for itself'],
-    ['0:0:0:0:0:0:0:1 (0:0:0:0:0:0:0:1)', 'every machine has it for itself'],
+    ['127.0.0.1 (127.0.0.1)', 'every machine has this address'],
+    ['0:0:0:0:0:0:0:1 (0:0:0:0:0:0:0:1)', 'every machine has this address'],
     ['fe80::1%eth0 (fe80::1%eth0)', 'link-local'],
     ['169.254.3.4 (169.254.3.4)', 'link-local'],
     ['172.18.0.5 (172.18.0.5)', 'each Docker host gives the same addresses'],
-    ['10.0.0.7 (10.0.0.7)', 'another machine may have it as well'],
+    ['10.0.0.7 (10.0.0.7)', 'another machine may have it too'],
   ].map(
     ([lockedBy, why]): Case => ({
       situation: `held by ${lockedBy} alone, with no session and no instance left`,

@@ -55,7 +55,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'warning',
-    says: ['its holder is dead', 'will not get past its next migration'],
+    says: ['its holder is dead', 'cannot get past its next migration'],
   },
   {
     situation: 'PostgreSQL was restarted after the lock was taken, by a time zone that may be another',
@@ -119,7 +119,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['its holder is dead: PostgreSQL has been restarted since'],
+    says: ['its holder is dead: PostgreSQL was restarted later'],
   },
   {
     situation: 'whoever is at work by Java as another user may have taken it',
@@ -137,7 +137,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: dba has a session open (66 of PostgreSQL JDBC Driver), and may have taken it, though not as the service',
+      "cannot tell whether its holder is alive: dba has a session open (66 of PostgreSQL JDBC Driver) and may have taken it, although it is not the service's user",
     ],
   },
   {
@@ -178,8 +178,8 @@ export const stuck: readonly Case[] = [
     severity: 'error',
     says: [
       'cannot tell whether its holder is alive',
-      "testops-5d9c-x2 is none of the service's instances (testops-1)",
-      "no database session is open that may be the holder's",
+      'testops-5d9c-x2 is not an instance of the service (testops-1)',
+      "no open database session can be the holder's",
     ],
   },
   {
@@ -195,7 +195,7 @@ export const stuck: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['1a79b513f312 was started again at'],
+    says: ['1a79b513f312 was restarted at'],
   },
   {
     situation: 'sessions of others may not be seen, and the service was started again',
@@ -207,9 +207,9 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      'cannot tell whether its holder is alive: other sessions of the database may not be seen',
-      'the process that took it is gone: testops-1 was started again at',
-      '(not all sessions may be seen)',
+      'cannot tell whether its holder is alive: this user may not see other database sessions',
+      'the process that took it is gone: testops-1 was restarted at',
+      '(this user may not see all sessions)',
     ],
   },
   {
@@ -218,7 +218,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "cannot tell whether its holder is alive: the platform could not be asked for the service's instances; by which address the service reaches this database is not known (the service's settings cannot be read), so that a pooler may lend out its sessions; no database session is open that may be the holder's",
+      "cannot tell whether its holder is alive: the platform does not show the service's instances; it is unknown by which address the service reaches this database (the service's settings cannot be read): a pooler may share its sessions; no open database session can be the holder's",
     ],
   },
   {

@@ -38,8 +38,8 @@ export const wrongZone: readonly Case[] = [
     deployment: { timeZone: 'UTC' },
     ...unproven,
     says: [
-      '(its time zone is not known, and not UTC: by it that is yet to come: ',
-      'whether testops-1 took it before or after its last start cannot be told',
+      '(time zone unknown, not UTC: that is in the future; ',
+      'testops-1 may have taken it before or after its last start',
     ],
   },
   {
@@ -48,8 +48,8 @@ export const wrongZone: readonly Case[] = [
     deployment: wrong,
     ...unproven,
     says: [
-      /and not Asia\/Tokyo: the service's log tells of it being taken at \S+ \S+Z: /,
-      'whether testops-1 took it before or after its last start cannot be told',
+      /, not Asia\/Tokyo: the service's log shows it taken at \S+ \S+Z; /,
+      'testops-1 may have taken it before or after its last start',
     ],
   },
   {
@@ -67,7 +67,7 @@ export const wrongZone: readonly Case[] = [
     },
     deployment: wrong,
     ...unproven,
-    says: [/and not Asia\/Tokyo: by it the service's log ends before the service was started at \S+ \S+Z: /],
+    says: [/, not Asia\/Tokyo: the service's log would end before its start at \S+ \S+Z; /],
   },
   {
     situation: 'there is no log, and a session is at work while the service does not answer yet',
@@ -97,7 +97,7 @@ export const wrongZone: readonly Case[] = [
     ...unproven,
     says: [
       /Asia\/Tokyo \(9 h 30 min ago\), or UTC \(30 min( \d+ s)? ago\)/,
-      'whether testops-1 took it before or after its last start cannot be told',
+      'testops-1 may have taken it before or after its last start',
       /the configuration's timeZone is Asia\/Tokyo, and one of the two is wrong: lockgranted is \S+ \S+Z by it, \S+ \S+Z by UTC/,
     ],
   },

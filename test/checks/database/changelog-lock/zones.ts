@@ -38,7 +38,7 @@ export const zones: readonly Case[] = [
     deployment: { timeZone: null },
     status: 'problem',
     severity: 'error',
-    says: ['its time zone is not known', 'the service itself waits for it'],
+    says: ['time zone unknown', 'the service itself waits for it'],
   },
   {
     situation: 'the zone is said in the service’s settings alone',
@@ -64,7 +64,7 @@ export const zones: readonly Case[] = [
       /Asia\/Tokyo \(30 min( \d+ s)? ago\)/,
       'grep TZ /etc/testops/testops.env',
       'TZ=Asia/Yekaterinburg',
-      /the configuration's timeZone is Asia\/Tokyo, and counts: lockgranted is \S+ \S+Z by it, \S+ \S+Z by Asia\/Yekaterinburg/,
+      /the configuration's timeZone is Asia\/Tokyo, and it counts: lockgranted is \S+ \S+Z by it, \S+ \S+Z by Asia\/Yekaterinburg/,
     ],
   },
   {
