@@ -91,7 +91,7 @@ test('what was kept is offered, and gone once the file is written', async () => 
     init,
     questions.map(([shown]): Answer => [shown, shown.source.includes('token') ? 'file:token\r' : '\r']),
   )
-  expect(text).toContain('Your answers to an earlier `init` are filled in: Enter accepts one, Ctrl-U clears it.')
+  expect(text).toMatch(/Your answers to an earlier `init` are filled in: Enter accepts one, Ctrl-U\s+clears it\./)
   expect([exitCode, await draft()]).toEqual([3, null])
   expect(await readFile(join(folder, 'work/testops-admin.yaml'), 'utf8')).toMatch(
     /prod:\n {4}url: "http:\/\/127\.0\.0\.1:1"[^]*project: tms/,

@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
     what: 'another version of the chart',
     words: ['--chart-version', '5.28.0'],
     code: 4,
-    says: /is installed with testops 5\.27\.2, and 5\.28\.0 was requested/,
+    says: /is installed with testops 5\.27\.2, but 5\.28\.0 was requested/,
   },
   {
     what: 'a folder with another version',
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
     },
     given: { settings: { chart: './newer' } },
     code: 4,
-    says: /newer is chart testops 5\.28\.0, and release testops in namespace testops is installed with testops 5\.27\.2/,
+    says: /newer is chart testops 5\.28\.0, but release testops in namespace testops is installed with testops 5\.27\.2/,
   },
   {
     what: 'no chart',

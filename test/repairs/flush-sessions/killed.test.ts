@@ -102,7 +102,7 @@ test.each([
   begun.child.kill('SIGTERM')
   begun.goOn()
   const ended = await begun.ended
-  const said = /interrupted by SIG(INT|TERM) again: stopped at once, and left everything as it is/
+  const said = /interrupted by SIG(INT|TERM) again: stopped at once, and left everything as it\s+is/
   expect([ended.code, ended[where]]).toEqual([6, expect.stringMatching(said)])
   if (words.length > 0)
     expect(errorOf(ended)).toMatchObject({
