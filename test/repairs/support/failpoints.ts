@@ -46,7 +46,7 @@ export function undoInstantsOf(kinds: readonly string[]): string[] {
 function ofUndo(kind: string): string[] {
   const text = handlerOf(kind)
   if (/\b(putAside|takeBackAside|putBack)\(/.test(text)) return ofAction('move-messages')
-  return /perform: .* => (\w+)\([^]*undo: .* => \1\(/.test(text) ? ofAction(kind) : []
+  return /perform: .* =>\s+(\w+)\([^]*undo: .* =>\s+\1\(/.test(text) ? ofAction(kind) : []
 }
 
 /** All of them in the campaign; else every n-th, from that place on, so that all ways together come by each. */
@@ -63,7 +63,7 @@ function engineFailpoints(isWanted: (of: { file: string }) => boolean): { ofStep
   const files = readdirSync(`${sources}engine`).filter((file) => isWanted({ file }))
   const text = files.map((file) => read(`engine/${file}`)).join('\n')
   return {
-    ofStep: matches(text, /failpoint\(`\$\{action\.kind\}:([\w-]+)`\)/g),
+    ofStep: matches(text, /failpoint\(\s*`\$\{action\.kind\}:([\w-]+)`,?\s*\)/g),
     ofRun: matches(text, /failpoint\('([\w:-]+)'\)/g).filter((name) => !name.startsWith('adopt:')),
   }
 }
