@@ -22,7 +22,9 @@ export function refuseIfStale(seen: Plan, now: Plan): void {
     ['its risks', seen.risks.map(({ name }) => name), now.risks.map(({ name }) => name)],
     ['its options', seen.options, now.options],
   ] as const
-  const differing = parts.filter(([, before, after]) => canonical(before, movingOrWords) !== canonical(after, movingOrWords))
+  const differing = parts.filter(
+    ([, before, after]) => canonical(before, movingOrWords) !== canonical(after, movingOrWords),
+  )
   if (differing.length === 0) return refuseIfMoreIsLost(seen, now)
   const what = differing.map(([name]) => name).join(', ')
   throw new AdminError('REFUSED', `the deployment has changed since the plan was made: ${what} would differ now`, [
