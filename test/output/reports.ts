@@ -66,7 +66,7 @@ export const stuckLock = reportOf([
     findings: [
       {
         message:
-          'app-1 (10.0.0.7) holds the change-log lock since 2026-11-21 02:12:44 UTC (1 h 47 min ago); its holder is dead: the process that took it is gone: app-1 was started again at 2026-11-21 02:13:05Z; no database session that is as old as the lock is left; the service waits for it and cannot start',
+          "app-1 (10.0.0.7) holds the change-log lock since 2026-11-21 02:12:44 UTC (1 h 47 min ago); its holder is dead: the process that took it is gone: app-1 was restarted at 2026-11-21 02:13:05Z; no open database session can be the holder's; the service waits for it and cannot start",
         evidence: [
           "psql -h db.example.org -p 5432 -U testops -d testops -c 'SELECT id, locked, lockgranted, lockedby FROM public.databasechangeloglock'",
           '1 | t | 2026-11-21 02:12:44.463171 | app-1 (10.0.0.7)',
@@ -76,7 +76,7 @@ export const stuckLock = reportOf([
       },
     ],
     remedy: {
-      text: 'Release the lock: it is given back only when its holder is shown to be dead, and can be put back.',
+      text: 'Release the lock. This can be undone.',
       commands: [
         'testops-admin unlock-changelog -d prod',
         'testops-admin explain database/changelog-lock   # the same by hand',

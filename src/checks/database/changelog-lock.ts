@@ -16,7 +16,7 @@ import { waitsElsewhere } from '../support/lock-elsewhere.ts'
 import type { LockTables, LookedFor } from '../support/lock-row.ts'
 import { lockEvidence, zoneEvidence } from '../support/lock-evidence.ts'
 import { stepsByHand } from '../support/lock-steps.ts'
-import type { AroundLock } from '../support/lock-steps.ts'
+import type { LockInQuestion } from '../support/lock-steps.ts'
 import { situationOf, surroundings } from '../support/lock-situation.ts'
 import type { Surroundings } from '../support/lock-situation.ts'
 import { had, tolerant } from '../support/wanted.ts'
@@ -34,8 +34,8 @@ const release: Remedy = {
 }
 
 /** What shows that the holder has ended comes first: until then, the repair refuses. */
-function makeSure(lacks: readonly Lack[], around: AroundLock): Remedy {
-  const steps = stepsByHand(lacks, around)
+function makeSure(lacks: readonly Lack[], lock: LockInQuestion): Remedy {
+  const steps = stepsByHand(lacks, lock)
   return {
     text: [...steps.map(({ text }) => text), 'Release the lock only after its holder has ended.'].join(' '),
     commands: [...steps.map(({ command: it }) => it), ...commands],

@@ -5,7 +5,6 @@ import { logSignatures } from '../../knowledge/log-signatures.ts'
 import { psql, settingLines } from './evidence.ts'
 import { counted, firstLine, listed, moment } from './format.ts'
 import { describeSession } from './lock-sessions.ts'
-import { sessionsQuery } from './lock-steps.ts'
 import type { LockSituation, Surroundings } from './lock-situation.ts'
 import { sinceStart } from './service.ts'
 
@@ -28,12 +27,14 @@ export function lockEvidence(
       : busy.length > 0
         ? busy.slice(0, 3).map((session) => describeSession(session, now))
         : [`(none of ${backends.length} at work)`]
+  const sql =
+    "SELECT pid, state, backend_start, query_start, query FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
   const records = sinceStart(around.records, around.status) ?? around.records
   const waiting = records.findLast(
     ({ text }) => logSignatures.lockRefused.test(text) || logSignatures.lockWaiting.test(text),
   )
   return [
-    psql(database.target, user, sessionsQuery),
+    psql(database.target, user, sql),
     ...sessions,
     ...(backends !== null && hidden.length > 0
       ? [`(hidden from this user: the work of ${counted(hidden.length, 'session')} of other users)`]

@@ -66,7 +66,7 @@ export interface LockSituation {
   clock: { offsetMs: number; uncertaintyMs: number }
   /** the running service's own log shows it waiting for this very lock */
   waits: boolean
-  /** how far that log's wait is ahead of the database's clock; null: it is not */
+  /** how far the clock that writes that log is ahead of the database's, in milliseconds; null: nothing shows that it is */
   logAheadMs: number | null
   /**
    * the running service's own log shows that it took this very lock since it was started, and not that it gave it back
@@ -215,7 +215,7 @@ export async function situationOf(
     hasEnded: isNamed && !isRunning && (await around.hasEnded(host)),
     clock,
     waits: recent !== null && waitedSince(recent, row.lockGranted, { now, clock }),
-    logAheadMs: recent === null ? null : aheadMs(lastWait(recent), { now, clock }),
+    logAheadMs: recent === null ? null : clockAheadMs(lastWait(recent), { now, clock }),
     took: recent !== null && tookIt(recent, granted, clock),
     tookBefore: recent !== null && recent.length > 0 && tookItBefore(around.records, recent, granted, clock),
     pooler: between.pooler,
@@ -263,6 +263,18 @@ function aheadMs(record: LogRecord | null, { clock, now }: Pick<LockSituation, '
   if (record?.at == null) return null
   const ahead = record.at.getTime() + clock.offsetMs - now.getTime()
   return ahead > clock.uncertaintyMs + lagMs ? ahead : null
+}
+
+/**
+ * The same where no time zone explains it: those lie whole quarters of an hour apart, less the age of the record, which
+ * is written again with each look at the lock.
+ */
+function clockAheadMs(record: LogRecord | null, at: Pick<LockSituation, 'clock' | 'now'>): number | null {
+  const ahead = aheadMs(record, at)
+  if (ahead === null) return null
+  const slack = at.clock.uncertaintyMs + lagMs
+  const over = ahead % quarterMs
+  return over <= slack || quarterMs - over <= slack + 1000 * changelogLock.pollSeconds ? null : ahead
 }
 
 /** Whether the lock may be younger than what was read of the log. */

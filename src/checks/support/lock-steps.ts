@@ -15,8 +15,8 @@ export interface StepByHand {
   command: Suggestion
 }
 
-/** Around whose lock it is done. */
-export interface AroundLock {
+/** The lock that it is about. */
+export interface LockInQuestion {
   deployment: Deployment
   /** of the database: host:port/database */
   target: string
@@ -26,26 +26,26 @@ export interface AroundLock {
   lockedBy: string | null
 }
 
-/** Sessions that may be the holder's, with what they do. */
-export const sessionsQuery =
-  "SELECT pid, state, backend_start, query_start, query FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+/** Idle sessions too: each of them may be the holder's. */
+const allSessions =
+  'SELECT pid, usename, application_name, client_addr, state, backend_start, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start'
 
 /** One for each lack, in the order of the lacks. */
-export function stepsByHand(lacks: readonly Lack[], around: AroundLock): StepByHand[] {
-  const { host } = parseLockedBy(around.lockedBy ?? '')
+export function stepsByHand(lacks: readonly Lack[], lock: LockInQuestion): StepByHand[] {
+  const { host } = parseLockedBy(lock.lockedBy ?? '')
   const isShown = isHostName(host) && host.length <= mostShown
-  return [...new Set(lacks)].map((lack) => steps[lack]({ ...around, host: isShown ? host : null }))
+  return [...new Set(lacks)].map((lack) => steps[lack]({ ...lock, host: isShown ? host : null }))
 }
 
 /** a longer name would hide the command before it */
 const mostShown = 64
 
-interface Place extends AroundLock {
+interface NamedHolder extends LockInQuestion {
   /** named as the holder's; null: none is, or none that can be shown */
   host: string | null
 }
 
-const steps: Readonly<Record<Lack, (place: Place) => StepByHand>> = {
+const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
   platform: ({ deployment }) =>
     deployment.platform === 'host'
       ? {
@@ -74,11 +74,11 @@ const steps: Readonly<Record<Lack, (place: Place) => StepByHand>> = {
   }),
   stranger: ({ target, user }) => ({
     text: 'Find out what that session does, and wait until it has ended.',
-    command: psql(target, user, sessionsQuery),
+    command: psql(target, user, allSessions),
   }),
   'open-session': ({ target, user }) => ({
     text: 'Find out whose sessions these are, and wait until they have ended.',
-    command: psql(target, user, sessionsQuery),
+    command: psql(target, user, allSessions),
   }),
   'another-host': ({ host }) => ({
     text: 'Make sure that no service and no Liquibase runs there.',

@@ -250,6 +250,29 @@ export const byHand: readonly Case[] = [
     ],
   },
   {
+    situation: 'the service waits for the lock of its predecessor, and its log is of another time zone',
+    sources: {
+      database: database([held()], [waiter]),
+      service: restarted,
+      logs: fakeLogs({
+        recent: {
+          complete: true,
+          records: [
+            record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(-180 * minute + 8000) }),
+          ],
+        },
+      }),
+      ...down,
+    },
+    status: 'problem',
+    severity: 'error',
+    says: [
+      'cannot tell whether its holder is alive: testops-1 may have taken it before or after its last start',
+      "Set `timeZone` in the configuration to the time zone of the service's JVM.",
+    ],
+    silentOn: ['timedatectl', 'ahead of'],
+  },
+  {
     situation: 'something else answers, and the only instance has been at work since',
     sources: {
       database: database([held()], [migration({ clientAddress: '10.0.0.7' })]),

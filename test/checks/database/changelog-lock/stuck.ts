@@ -238,6 +238,7 @@ export const stuck: readonly Case[] = [
       "a session that may be the holder's is open: database session 4711 (idle for ",
       'Make sure that no service and no Liquibase runs there. Find out whose sessions these are, and wait until they have ended. Release the lock only after its holder has ended.',
       'ps -fC java   # on laptop',
+      'WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start',
     ],
   },
 ]
