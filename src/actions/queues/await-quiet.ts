@@ -4,6 +4,7 @@ import type { ActionOf } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { lostLooks } from '../lost-looks.ts'
 
 const pollMs = 200
 /**
@@ -29,16 +30,18 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
       seen.set(name, since)
       return performance.now() - since > patience * listedAfter
     }
+    const look = lostLooks(async () => ({ busy: await whoIsThere(action, workshop, isLeftOver) }))
     progress("waiting until the service's connections to the broker are gone")
     for (;;) {
-      const busy = await whoIsThere(action, workshop, isLeftOver)
-      if (busy === null) break
+      const seen = await look()
+      if ('busy' in seen && seen.busy === null) break
       if (signal.aborted)
         throw new AdminError('INTERRUPTED', "interrupted while waiting for the service's connections to end")
       if (performance.now() > end) {
+        if ('lost' in seen) throw seen.lost
         throw new AdminError(
           'REFUSED',
-          `with the service stopped, ${busy}: its messages cannot be moved under their hands`,
+          `with the service stopped, ${seen.busy}, and messages are moved only while nobody else uses the queues`,
           ['rabbitmqctl list_connections name user client_properties   # on the broker', 'stop what that is'],
         )
       }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActionHandler, Workshop } from '../handler.ts'
+import { lostLooks } from '../lost-looks.ts'
 
 const pollMs = 500
 
@@ -13,10 +14,14 @@ export const drainQueues: ActionHandler<'drain-queues'> = {
   async perform({ queues, seconds }, workshop) {
     const { progress, signal, failpoint, open } = workshop
     const end = performance.now() + seconds * 1000
-    progress(`waiting ${seconds} s at most for the service to empty its queues`)
-    while (performance.now() < end && !signal.aborted && (await isWorkLeft(queues, workshop))) {
-      // a service that was stopped meanwhile empties nothing
-      if ((await (await open.service()).status()).state !== 'running') break
+    const look = lostLooks(
+      async () =>
+        (await isWorkLeft(queues, workshop)) &&
+        // a service that was stopped since empties nothing
+        (await (await open.service()).status()).state === 'running',
+    )
+    progress(`waiting up to ${seconds} s for the service to empty its queues`)
+    while (performance.now() < end && !signal.aborted && (await look()) !== false) {
       await sleep(Math.min(pollMs, Math.max(1, end - performance.now())), undefined, { signal }).catch(() => undefined)
     }
     await failpoint('waited')

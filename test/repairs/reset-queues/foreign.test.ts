@@ -138,7 +138,7 @@ describe.concurrent('another client', () => {
       }).toEqual({
         code: 4,
         message:
-          'with the service stopped, 1 queue (upload_dlq) is still read from: its messages cannot be moved under their hands. Nothing was changed, and the service is as it was before',
+          'with the service stopped, 1 queue (upload_dlq) is still read from, and messages are moved only while nobody else uses the queues. Nothing was changed, and the service is as it was before',
         state: before,
       })
       await leave()
