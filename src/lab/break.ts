@@ -43,12 +43,12 @@ export async function breakLab(options: LabOptions, names: readonly string[]): P
 
 /**
  * What takes a service that works comes first, and what stops a part of the lab that others may have to reach comes
- * last.
+ * last, as does an alarm, which lets nothing be sent to the broker.
  */
 function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
   const rank = ({ case: { needs, expected } }: NamedCase): number => {
     if (needs?.serving) return 0
-    return Object.keys(expected.problems).some((id) => id.endsWith('/reachable')) ? 2 : 1
+    return Object.keys(expected.problems).some((id) => id.endsWith('/reachable') || id === 'broker/alarms') ? 2 : 1
   }
   return [...wanted].sort((one, other) => rank(one) - rank(other))
 }

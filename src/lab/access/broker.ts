@@ -4,7 +4,10 @@ import { labNames, serversOf } from '../lab.ts'
 import type { Lab, LabServers } from '../lab.ts'
 import { topology } from '../practice-service/broker/topology.ts'
 
-/** Works on the lab's virtual host; what was published lies there once this returns. Throws UNREACHABLE, FAILED. */
+/**
+ * Works on the lab's virtual host; what was published lies there once this returns. Throws UNREACHABLE, FAILED, REFUSED
+ * while an alarm of the broker blocks publishers.
+ */
 export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<T>): Promise<T> {
   const servers = await serversOf(lab)
   const { rabbitmq } = servers
@@ -25,13 +28,18 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
       clientProperties: { connection_name: 'testops-admin lab' },
     })
     connection.on('error', (error: unknown) => (reason = error))
-    try {
+    const blocked = new Promise<never>((_, reject) => connection.on('blocked', (alarm) => reject(blockedBy(alarm))))
+    blocked.catch(() => undefined)
+    const done = async (): Promise<T> => {
       const channel = await connection.createConfirmChannel()
       channel.on('error', () => undefined)
       const result = await work(channel)
       // a connection that closes drops what has not been sent yet
       await channel.waitForConfirms()
       return result
+    }
+    try {
+      return await Promise.race([done(), blocked])
     } finally {
       await connection.close().catch(() => undefined)
     }
@@ -40,6 +48,11 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
     const message = `the lab's RabbitMQ at ${rabbitmq.host}:${rabbitmq.port} refused: ${messageOf(reason ?? error)}`
     throw new AdminError('FAILED', message, ['testops-admin lab up'], { cause: error })
   }
+}
+
+function blockedBy(alarm: string): AdminError {
+  const message = `the lab's RabbitMQ takes no messages (alarm: ${alarm}), so this cannot be made now`
+  return new AdminError('REFUSED', message, ['testops-admin lab status', 'testops-admin lab mend'])
 }
 
 /**
