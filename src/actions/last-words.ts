@@ -1,5 +1,5 @@
-import { endingIn, masked } from '../checks/support/last-words.ts'
-import { tolerant } from '../checks/support/wanted.ts'
+import { endingIn, masked } from '../domain/last-words.ts'
+import { tolerant } from '../domain/wanted.ts'
 import { AdminError } from '../core/error.ts'
 import type { Workshop } from './handler.ts'
 import { command } from '../core/shell-command.ts'

@@ -1,4 +1,4 @@
-import { mayNotBeRead, showRow } from '../checks/support/lock-row.ts'
+import { mayNotBeRead, showRow } from '../domain/lock/row.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { DatabaseControl } from '../core/controls.ts'
 import { AdminError } from '../core/error.ts'

@@ -1,4 +1,4 @@
-import { showRow } from '../checks/support/lock-row.ts'
+import { showRow } from '../domain/lock/row.ts'
 import type { ActionOf } from '../core/action.ts'
 import type { ChangelogLockRow } from '../core/sources.ts'
 import { changelogLock } from '../knowledge/lock.ts'

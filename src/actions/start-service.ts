@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { exact } from '../checks/support/exact-bindings.ts'
+import { exact } from '../domain/queues/exact-bindings.ts'
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 import type { ActionOf } from '../core/action.ts'

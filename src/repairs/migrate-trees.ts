@@ -1,5 +1,5 @@
-import { counted } from '../checks/support/format.ts'
-import { tolerant } from '../checks/support/wanted.ts'
+import { counted } from '../core/format.ts'
+import { tolerant } from '../domain/wanted.ts'
 import type { MigrationItem } from '../core/api-control.ts'
 import type { Wanted } from '../core/check.ts'
 import { AdminError } from '../core/error.ts'

@@ -1,4 +1,4 @@
-import { settingLines } from '../checks/support/evidence.ts'
+import { settingLines } from '../domain/evidence.ts'
 import { AdminError } from '../core/error.ts'
 import { fingerprint } from '../core/fingerprint.ts'
 import type { Step } from '../core/plan.ts'

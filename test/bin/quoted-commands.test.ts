@@ -3,7 +3,7 @@ import { ESLint } from 'eslint'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 /** The file in whose place the samples are read, so that they have its types. */
-const file = join(import.meta.dirname, '../../src/checks/support/by-hand.ts')
+const file = join(import.meta.dirname, '../../src/domain/by-hand.ts')
 
 let eslint: ESLint
 

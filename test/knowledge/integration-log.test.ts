@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addressesInLog } from '../../src/checks/support/integration-addresses.ts'
+import { addressesInLog } from '../../src/domain/integrations/addresses.ts'
 import type { LogRecord } from '../../src/core/sources.ts'
 import { loggedCalls } from '../../src/knowledge/integration-log.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counted, listed } from '../../checks/support/format.ts'
+import { counted, listed } from '../../core/format.ts'
 import type { ActionOf } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import { ownConnectionName } from '../../knowledge/broker.ts'

@@ -1,5 +1,5 @@
 import { AdminError } from '../../core/error.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 import { aheadOf } from '../../knowledge/held-queues.ts'
 import { command } from '../../core/shell-command.ts'

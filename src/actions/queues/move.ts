@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { counted } from '../../checks/support/format.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
+import { counted } from '../../core/format.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import type { Move } from '../../core/action.ts'
 import type { Fits, MessageMover, Moved, Repeats } from '../../core/message-mover.ts'
 import type { BrokerPolicy, BrokerQueue, QueueCounts } from '../../core/sources.ts'

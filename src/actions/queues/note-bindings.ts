@@ -1,4 +1,4 @@
-import { exactlyListed } from '../../checks/support/exact-bindings.ts'
+import { exactlyListed } from '../../domain/queues/exact-bindings.ts'
 import { bindingsNoted } from '../../core/queue-notes.ts'
 import type { Entry } from '../../core/queue-notes.ts'
 import type { Binding } from '../../core/topology.ts'

@@ -1,5 +1,5 @@
-import { howToMend, policyAgainst, settingOf } from '../../checks/support/lossy-policies.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
+import { howToMend, policyAgainst, settingOf } from '../../domain/queues/lossy-policies.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import type { Move } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { BrokerPolicy } from '../../core/sources.ts'

@@ -1,4 +1,4 @@
-import { exact } from '../../checks/support/exact-bindings.ts'
+import { exact } from '../../domain/queues/exact-bindings.ts'
 import type { Former } from '../../core/action.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding } from '../../core/topology.ts'

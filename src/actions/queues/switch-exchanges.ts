@@ -1,4 +1,4 @@
-import { exact, exactlyListed } from '../../checks/support/exact-bindings.ts'
+import { exact, exactlyListed } from '../../domain/queues/exact-bindings.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Binding, ExchangeDeclaration } from '../../core/topology.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'

@@ -1,5 +1,5 @@
-import { counted } from '../../checks/support/format.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
+import { counted } from '../../core/format.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Entry } from '../../core/queue-notes.ts'
 import type { QueueDeclaration } from '../../core/topology.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { span } from '../../checks/support/format.ts'
+import { span } from '../../core/format.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ServiceStatus } from '../../core/sources.ts'
 import type { ActionHandler, Workshop } from '../handler.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counted, listed } from '../../checks/support/format.ts'
-import { doneState, nameOf, undoneStates, wordsFor, workingState } from '../../checks/support/migration-jobs.ts'
+import { counted, listed } from '../../core/format.ts'
+import { doneState, nameOf, undoneStates, wordsFor, workingState } from '../../domain/migration-jobs.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { isObject } from '../../core/shape.ts'

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../checks/support/format.ts'
+import { counted, grouped } from '../../core/format.ts'
 import type { ActionOf } from '../../core/action.ts'
 import type { ApiControl, MigrationAnswer } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'

@@ -1,8 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
-import { curl, psql } from '../support/evidence.ts'
-import { span } from '../support/format.ts'
-import { had, tolerant } from '../support/wanted.ts'
+import { curl, psql } from '../../domain/evidence.ts'
+import { span } from '../../core/format.ts'
+import { had, tolerant } from '../../domain/wanted.ts'
 
 /**
  * A page of the web interface makes dozens of calls, so people wait for many seconds where a small one takes this long.

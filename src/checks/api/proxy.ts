@@ -5,9 +5,9 @@ import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
 import { proxyAnswers, saysNothing } from '../../knowledge/proxy.ts'
 import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
 import type { Day } from '../support/access-log.ts'
-import { counted } from '../support/format.ts'
+import { counted } from '../../core/format.ts'
 import { proxyLimits } from '../support/proxy-limits.ts'
-import { notConfigured } from '../support/wanted.ts'
+import { notConfigured } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 
 const { tooLarge, tooLate, unusable, away } = proxyAnswers

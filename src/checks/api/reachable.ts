@@ -1,9 +1,9 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Remedy } from '../../core/check.ts'
 import { settingNames } from '../../knowledge/settings.ts'
-import { editConfiguration } from '../support/by-hand.ts'
-import { curl } from '../support/evidence.ts'
-import { span } from '../support/format.ts'
+import { editConfiguration } from '../../domain/by-hand.ts'
+import { curl } from '../../domain/evidence.ts'
+import { span } from '../../core/format.ts'
 import { unopened } from '../support/unopened.ts'
 
 const kept = `\`url\` in the configuration, else ${settingNames({ prefix: '…', package: '…' }).endpoint} in {settings}`

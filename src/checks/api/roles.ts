@@ -2,10 +2,10 @@ import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds.ts'
 import { isAdministrator, roles, rolesOf } from '../../knowledge/roles.ts'
-import { byHand, enterSecret } from '../support/by-hand.ts'
-import { curlAsUser } from '../support/evidence.ts'
-import { firstLine } from '../support/format.ts'
-import { had, tolerant } from '../support/wanted.ts'
+import { byHand, enterSecret } from '../../domain/by-hand.ts'
+import { curlAsUser } from '../../domain/evidence.ts'
+import { firstLine } from '../../core/format.ts'
+import { had, tolerant } from '../../domain/wanted.ts'
 
 const needed = `the global role \`${roles.administrator}\`, or in each project the role \`${roles.projectOwner}\``
 

@@ -5,10 +5,10 @@ import type { LoggedRequest } from '../../core/sources.ts'
 import { isPath } from '../../knowledge/api-use.ts'
 import { webSession } from '../../knowledge/web-session.ts'
 import { inAccessLog, lastDay, over, senderOf } from '../support/access-log.ts'
-import { byHand } from '../support/by-hand.ts'
-import { curl } from '../support/evidence.ts'
+import { byHand } from '../../domain/by-hand.ts'
+import { curl } from '../../domain/evidence.ts'
 import { command } from '../../core/shell-command.ts'
-import { had, notConfigured } from '../support/wanted.ts'
+import { had, notConfigured } from '../../domain/wanted.ts'
 
 const { loginPage, signIn } = webSession
 

@@ -1,8 +1,8 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
-import { enterSecret } from '../support/by-hand.ts'
-import { curl, curlAsUser, tokenExchange } from '../support/evidence.ts'
+import { enterSecret } from '../../domain/by-hand.ts'
+import { curl, curlAsUser, tokenExchange } from '../../domain/evidence.ts'
 
 export const apiToken = defineCheck({
   id: 'api/token',

@@ -3,8 +3,8 @@ import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import { typedOn } from '../../core/host.ts'
 import type { BrokerNode, BrokerSource } from '../../core/sources.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { onBroker, rabbitmqctl } from '../support/evidence.ts'
-import { bytes, listed } from '../support/format.ts'
+import { onBroker, rabbitmqctl } from '../../domain/evidence.ts'
+import { bytes, listed } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 
 export const brokerAlarms = defineCheck({

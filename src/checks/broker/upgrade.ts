@@ -1,11 +1,11 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { deniesTransientQueues, transientQueues } from '../../knowledge/broker.ts'
-import { besides, lookedAt, queueSituation } from '../support/broker-queues.ts'
-import type { QueueSituation } from '../support/broker-queues.ts'
-import { byHand } from '../support/by-hand.ts'
-import { onBroker, rabbitmqctl, settingLines } from '../support/evidence.ts'
-import { counted, listed } from '../support/format.ts'
+import { besides, lookedAt, queueSituation } from '../../domain/queues/broker-queues.ts'
+import type { QueueSituation } from '../../domain/queues/broker-queues.ts'
+import { byHand } from '../../domain/by-hand.ts'
+import { onBroker, rabbitmqctl, settingLines } from '../../domain/evidence.ts'
+import { counted, listed } from '../../core/format.ts'
 
 export const brokerUpgrade = defineCheck({
   id: 'broker/upgrade',

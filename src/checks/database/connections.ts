@@ -1,9 +1,9 @@
 import { defineCheck } from '../../core/check.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { psql } from '../support/evidence.ts'
+import { psql } from '../../domain/evidence.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { percent } from '../support/format.ts'
-import { tolerant } from '../support/wanted.ts'
+import { percent } from '../../core/format.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import { endSessionText, sessionsText, sql } from '../../core/sql-text.ts'
 
 /** Pools take connections in handfuls: above this, the next handful may already be refused. */

@@ -2,7 +2,7 @@ import { defineCheck } from '../../core/check.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import { serviceFails } from '../support/consequences.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { psql } from '../support/evidence.ts'
+import { psql } from '../../domain/evidence.ts'
 import { keptIn, server, unopened } from '../support/unopened.ts'
 
 const kept = keptIn('database', springSettings.datasourceUrl)

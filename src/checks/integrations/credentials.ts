@@ -1,7 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
-import { grouped } from '../support/format.ts'
-import { outcomeOf, troubledCalls } from '../support/integration-calls.ts'
+import { grouped } from '../../core/format.ts'
+import { outcomeOf, troubledCalls } from '../../domain/integrations/calls.ts'
 import { command } from '../../core/shell-command.ts'
 
 const refusals: ReadonlyMap<number | null, string> = new Map([

@@ -1,9 +1,9 @@
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome } from '../../core/check.ts'
 import { isDebug } from '../../knowledge/settings.ts'
-import { byHand } from '../support/by-hand.ts'
-import { settingLines } from '../support/evidence.ts'
-import { readSettings } from '../support/service.ts'
+import { byHand } from '../../domain/by-hand.ts'
+import { settingLines } from '../../domain/evidence.ts'
+import { readSettings } from '../../domain/service.ts'
 
 export const integrationsDebugLogging = defineCheck({
   id: 'integrations/debug-logging',

@@ -1,5 +1,5 @@
 import { defineCheck } from '../../core/check.ts'
-import { judgeClocks } from '../support/clocks.ts'
+import { judgeClocks } from '../../domain/clocks.ts'
 
 export const serviceClocks = defineCheck({
   id: 'service/clocks',

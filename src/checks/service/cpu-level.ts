@@ -9,15 +9,15 @@ import { firstLegacyBuild, firstV3Build, isAtLeast, parseBuild } from '../../kno
 import { hypervisorAdvice } from '../../knowledge/hypervisors.ts'
 import { images } from '../../knowledge/images.ts'
 import { logSignatures } from '../../knowledge/log-signatures.ts'
-import { byHand } from '../support/by-hand.ts'
+import { byHand } from '../../domain/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { grepLog } from '../support/evidence.ts'
-import { firstLine, listed } from '../support/format.ts'
-import { legacyImageCommands, runningIt } from '../support/legacy-image.ts'
-import { judgeMachine } from '../support/processors.ts'
-import type { MachineVerdict } from '../support/processors.ts'
-import { recentRecords } from '../support/service.ts'
-import { had, tolerant } from '../support/wanted.ts'
+import { grepLog } from '../../domain/evidence.ts'
+import { firstLine, listed } from '../../core/format.ts'
+import { legacyImageCommands, runningIt } from '../../domain/legacy-image.ts'
+import { judgeMachine } from '../../domain/processors.ts'
+import type { MachineVerdict } from '../../domain/processors.ts'
+import { recentRecords } from '../../domain/service.ts'
+import { had, tolerant } from '../../domain/wanted.ts'
 
 export const serviceCpuLevel = defineCheck({
   id: 'service/cpu-level',

@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/check.ts'
 import type { InstanceHealth, ServiceHealth } from '../../core/sources.ts'
 import { chartProbes } from '../../knowledge/chart.ts'
 import { apiFails } from '../support/consequences.ts'
-import { counted, listed, span } from '../support/format.ts'
+import { counted, listed, span } from '../../core/format.ts'
 
 export const serviceReady = defineCheck({
   id: 'service/ready',

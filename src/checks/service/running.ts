@@ -2,9 +2,9 @@ import { defineCheck } from '../../core/check.ts'
 import type { Remedy } from '../../core/check.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { InstanceOwner } from '../../core/sources.ts'
-import { editConfiguration } from '../support/by-hand.ts'
+import { editConfiguration } from '../../domain/by-hand.ts'
 import { apiFails } from '../support/consequences.ts'
-import { listed, moment } from '../support/format.ts'
+import { listed, moment } from '../../core/format.ts'
 
 export const serviceRunning = defineCheck({
   id: 'service/running',

@@ -4,9 +4,9 @@ import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import { Secret } from '../../core/secret.ts'
 import type { DriftingSetting } from '../../core/sources.ts'
-import { byHand } from '../support/by-hand.ts'
+import { byHand } from '../../domain/by-hand.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { counted, listed } from '../support/format.ts'
+import { counted, listed } from '../../core/format.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 
 /** What stands in the way of comparing, and says nothing of the service. */

@@ -2,8 +2,8 @@ import { defineCheck } from '../../core/check.ts'
 import type { Finding } from '../../core/check.ts'
 import { limits } from '../../knowledge/limits.ts'
 import { aheadBy, expiredBy, graceMs } from '../../knowledge/session-validity.ts'
-import { byHand } from '../support/by-hand.ts'
-import { counted, grouped, span } from '../support/format.ts'
+import { byHand } from '../../domain/by-hand.ts'
+import { counted, grouped, span } from '../../core/format.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
 /** A doctor run looks at so many sessions, not at all of them. */

@@ -1,7 +1,7 @@
 import { defineCheck } from '../../core/check.ts'
-import { byHand } from '../support/by-hand.ts'
+import { byHand } from '../../domain/by-hand.ts'
 import { serviceFails } from '../support/consequences.ts'
-import { bytes, grouped, percent } from '../support/format.ts'
+import { bytes, grouped, percent } from '../../core/format.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
 const errorShare = 0.95

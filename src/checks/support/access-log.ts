@@ -1,5 +1,5 @@
 import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
-import { bytes, counted, listed, moment, span } from './format.ts'
+import { bytes, counted, listed, moment, span } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 
 /** How much of the access log a check looks at. */

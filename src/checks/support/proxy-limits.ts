@@ -2,8 +2,8 @@ import type { Finding, Wanted } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ProxySettings, ServiceSource } from '../../core/sources.ts'
 import { limits } from '../../knowledge/limits.ts'
-import { bytes, span } from './format.ts'
-import { had, wanted } from './wanted.ts'
+import { bytes, span } from '../../core/format.ts'
+import { had, wanted } from '../../domain/wanted.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 interface Limits {

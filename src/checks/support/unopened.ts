@@ -4,7 +4,7 @@ import type { AdminError, ErrorCode, NetworkObstacle, Obstacle } from '../../cor
 import { hostInWords, listenersOn, typedOn } from '../../core/host.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { editConfiguration, enterSecret } from './by-hand.ts'
+import { editConfiguration, enterSecret } from '../../domain/by-hand.ts'
 
 /** A part of the deployment, and what is particular to it where it cannot be opened. */
 interface Part {

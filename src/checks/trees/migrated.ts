@@ -3,9 +3,9 @@ import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
 import type { MigrationJob } from '../../core/sources.ts'
 import { migratesTrees, parseBuild, treeMigration } from '../../knowledge/builds.ts'
-import { byHand } from '../support/by-hand.ts'
-import { curlAsUser } from '../support/evidence.ts'
-import { counted, grouped, listed, moment, span } from '../support/format.ts'
+import { byHand } from '../../domain/by-hand.ts'
+import { curlAsUser } from '../../domain/evidence.ts'
+import { counted, grouped, listed, moment, span } from '../../core/format.ts'
 import {
   doneState,
   latestOfEach,
@@ -16,9 +16,9 @@ import {
   undoneStates,
   wordsFor,
   workingState,
-} from '../support/migration-jobs.ts'
-import type { SeenJobs } from '../support/migration-jobs.ts'
-import { tolerant } from '../support/wanted.ts'
+} from '../../domain/migration-jobs.ts'
+import type { SeenJobs } from '../../domain/migration-jobs.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { own } from '../../core/own.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { judgeMachine } from '../../checks/support/processors.ts'
-import type { MachineVerdict } from '../../checks/support/processors.ts'
+import { judgeMachine } from '../../domain/processors.ts'
+import type { MachineVerdict } from '../../domain/processors.ts'
 import type { Machine } from '../../core/sources.ts'
 import type { CpuDocument, JudgedMachine } from '../../output/cpu.ts'
 import { telling } from '../chosen-deployment.ts'

@@ -1,4 +1,4 @@
-import type { Given } from '../../checks/support/external-system/credentials.ts'
+import type { Given } from '../../domain/integrations/credentials.ts'
 import { AdminError } from '../../core/error.ts'
 import { readInput } from '../../runtime/read-input.ts'
 import { command } from '../../core/shell-command.ts'

@@ -1,5 +1,5 @@
-import { masked } from '../../checks/support/last-words.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
+import { masked } from '../../domain/last-words.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import { AdminError } from '../../core/error.ts'
 import { isTimeZone, zoneHere } from '../../core/local-time.ts'
 import { fillCommand } from '../../engine/remedy.ts'

@@ -1,4 +1,4 @@
-import { readSettings } from '../../checks/support/service.ts'
+import { readSettings } from '../service.ts'
 import type { RunHistory } from '../../core/run.ts'
 import type { BrokerSource } from '../../core/sources.ts'
 import { springSettings } from '../../knowledge/settings.ts'

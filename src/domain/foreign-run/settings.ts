@@ -1,4 +1,4 @@
-import { readSettings } from '../../checks/support/service.ts'
+import { readSettings } from '../service.ts'
 import { parseBoolean } from '../../knowledge/settings.ts'
 import type { SettingNames } from '../../knowledge/settings.ts'
 import type { RunHistory } from '../../core/run.ts'

@@ -1,4 +1,4 @@
-import { listed } from '../../checks/support/format.ts'
+import { listed } from '../../core/format.ts'
 import type { Surroundings } from './surroundings.ts'
 import { differing } from '../../core/differing.ts'
 import { AdminError } from '../../core/error.ts'

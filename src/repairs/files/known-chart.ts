@@ -1,4 +1,4 @@
-import { listed } from '../../checks/support/format.ts'
+import { listed } from '../../core/format.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk, Step } from '../../core/plan.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'

@@ -1,6 +1,6 @@
-import { psql } from '../../checks/support/evidence.ts'
-import { listed } from '../../checks/support/format.ts'
-import { countingRows, grantTo, leaveOne, nameOf, showRow, tellTwice } from '../../checks/support/lock-row.ts'
+import { psql } from '../../domain/evidence.ts'
+import { listed } from '../../core/format.ts'
+import { countingRows, grantTo, leaveOne, nameOf, showRow, tellTwice } from '../../domain/lock/row.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ChangelogLockTable, DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 

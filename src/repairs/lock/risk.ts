@@ -1,5 +1,5 @@
-import type { LockHolding } from '../../checks/support/lock-holder.ts'
-import { stepsByHand } from '../../checks/support/lock-steps.ts'
+import type { LockHolding } from '../../domain/lock/holder.ts'
+import { stepsByHand } from '../../domain/lock/steps.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { ChangelogLockRow, DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'

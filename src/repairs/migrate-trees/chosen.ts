@@ -1,4 +1,4 @@
-import { counted } from '../../checks/support/format.ts'
+import { counted } from '../../core/format.ts'
 import type { MigrationItem } from '../../core/api-control.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ApiSource, NamedItem } from '../../core/sources.ts'

@@ -1,5 +1,5 @@
-import { counted, listed } from '../../checks/support/format.ts'
-import { tolerant } from '../../checks/support/wanted.ts'
+import { counted, listed } from '../../core/format.ts'
+import { tolerant } from '../../domain/wanted.ts'
 import type { MigrationItem } from '../../core/api-control.ts'
 import type { ApiSource, NamedItem } from '../../core/sources.ts'
 import type { Chosen } from './chosen.ts'

@@ -1,5 +1,5 @@
-import { counted, listed } from '../../checks/support/format.ts'
-import type { QueueSituation } from '../../checks/support/broker-queues.ts'
+import { counted, listed } from '../../core/format.ts'
+import type { QueueSituation } from '../../domain/queues/broker-queues.ts'
 import { AdminError } from '../../core/error.ts'
 import { fitsGlob, plainGlob } from '../../core/glob.ts'
 import type { BrokerExchange, BrokerPolicy, BrokerQueue, LogRecord } from '../../core/sources.ts'

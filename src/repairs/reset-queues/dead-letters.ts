@@ -1,4 +1,4 @@
-import { listed } from '../../checks/support/format.ts'
+import { listed } from '../../core/format.ts'
 import type { BrokerExchange, BrokerPolicy, BrokerQueue } from '../../core/sources.ts'
 import type { Binding } from '../../core/topology.ts'
 import { deadLetterExchangeOf } from '../../knowledge/broker.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counted, listed } from '../../checks/support/format.ts'
-import { rabbitmqctl } from '../../checks/support/evidence.ts'
+import { counted, listed } from '../../core/format.ts'
+import { rabbitmqctl } from '../../domain/evidence.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { BrokerConnection, BrokerConsumer, BrokerSource } from '../../core/sources.ts'

@@ -3,7 +3,7 @@ import type { Definitions, Former, Move, VanishingExchange } from '../../core/ac
 import type { Step } from '../../core/plan.ts'
 import type { BrokerQueue } from '../../core/sources.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../core/topology.ts'
-import { counted, listed } from '../../checks/support/format.ts'
+import { counted, listed } from '../../core/format.ts'
 import {
   countsDeathsItself,
   exchangeArguments,

@@ -1,4 +1,4 @@
-import { listed } from '../../checks/support/format.ts'
+import { listed } from '../../core/format.ts'
 import { AdminError } from '../../core/error.ts'
 import type { ChartPlace } from '../../core/sources.ts'
 import type { Effect } from '../files/effect.ts'

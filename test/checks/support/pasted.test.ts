@@ -18,8 +18,8 @@ import {
   rabbitmqctl,
   settingLines,
   tokenExchange,
-} from '../../../src/checks/support/evidence.ts'
-import { grantTo, leaveOne } from '../../../src/checks/support/lock-row.ts'
+} from '../../../src/domain/evidence.ts'
+import { grantTo, leaveOne } from '../../../src/domain/lock/row.ts'
 import { inOwnWords } from '../../../src/cli/usage-error.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import { listenersOn, typedOn } from '../../../src/core/host.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { oneLine } from '../../../src/adapters/failure.ts'
-import { firstLine } from '../../../src/checks/support/format.ts'
+import { firstLine } from '../../../src/core/format.ts'
 import { withoutSecrets } from '../../../src/core/redaction/index.ts'
 import { sampleText } from '../../../src/logs/scan/sample.ts'
 import { explainDocument } from '../../../src/output/explain.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { machinesFor } from '../../../src/platforms/kubernetes/machines.ts'
 import type { PodSpec } from '../../../src/platforms/kubernetes/objects.ts'
-import { judgeMachine } from '../../../src/checks/support/processors.ts'
+import { judgeMachine } from '../../../src/domain/processors.ts'
 import type { Cluster } from '../../kubernetes/cluster.ts'
 import type { Stored } from '../../kubernetes/resources.ts'
 import { clientFor, startCluster, told } from './cluster.ts'

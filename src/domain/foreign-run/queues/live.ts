@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { counted } from '../../../checks/support/format.ts'
+import { counted } from '../../../core/format.ts'
 import type { BrokerQueue, BrokerSource } from '../../../core/sources.ts'
 import type { ExchangeDeclaration, QueueDeclaration } from '../../../core/topology.ts'
 import { alwaysDurable, isDroppedArgument } from '../../../knowledge/broker.ts'

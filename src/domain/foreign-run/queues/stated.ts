@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { counted } from '../../../checks/support/format.ts'
+import { counted } from '../../../core/format.ts'
 import type { QueueDeclaration } from '../../../core/topology.ts'
 import { alwaysDurable, isBuiltIn, queueArguments } from '../../../knowledge/broker.ts'
 import { holdingOf } from '../../../knowledge/held-queues.ts'

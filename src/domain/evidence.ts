@@ -1,0 +1,75 @@
+import { typedOn } from '../core/host.ts'
+import { command, nested } from '../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
+import type { BrokerSource, LogsSource, ServiceSource } from '../core/sources.ts'
+import { databaseWord } from '../core/sql-text.ts'
+import type { SqlText } from '../core/sql-text.ts'
+
+/**
+ * Commands that a person types to see what a check saw. None of them holds a secret: programs ask for passwords
+ * themselves.
+ */
+
+/** `target` as `DatabaseSource` has it: host:port/database. */
+export function psql(target: string, user: string | null, sql: SqlText): ShellCommand {
+  const parts = /^\[?([^\]]*?)\]?:(\d+)\/(.*)$/s.exec(target)
+  const login = user === null ? command`` : command` -U ${user}`
+  if (!parts) return command`psql${nested(login)} -c ${sql}`
+  return command`psql -h ${parts[1]!} -p ${parts[2]!}${nested(login)} -d ${databaseWord(parts[3]!)} -c ${sql}`
+}
+
+/** A command of RabbitMQ's own tools, which ask the node on the machine they are typed on. */
+export function onBroker({ target }: Pick<BrokerSource, 'target'>, asked: Suggestion): ShellCommand {
+  return typedOn(hostOf(target), asked)
+}
+
+export function rabbitmqctl(broker: Pick<BrokerSource, 'target' | 'vhost'>, asked: Suggestion): ShellCommand {
+  return onBroker(broker, command`rabbitmqctl -p ${broker.vhost} ${nested(asked)}`)
+}
+
+/** `path`: with its values percent-encoded. */
+export function curl(base: string, path: string, flags: Suggestion = '-i'): ShellCommand {
+  return command`curl ${nested(flags)} ${`${base}${path}`}`
+}
+
+/**
+ * A call with the Bearer token, which comes through a pipe: everybody sees the parameters of programs, but a shell's
+ * own.
+ */
+export function curlAsUser(base: string, path: string): ShellCommand {
+  const header = `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN"`
+  return command`${nested(header)} | ${nested(curl(base, path, '-i -K -'))}   # ACCESS_TOKEN: see testops-admin explain api/token`
+}
+
+/** The exchange of the API token, in the variable TOKEN, for a Bearer token (SPEC.md 4.1). */
+export function exchangeOf(base: string): ShellCommand {
+  const flags = "-i -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-'"
+  return command`printf %s "$TOKEN" | ${nested(curl(base, '/api/uaa/oauth/token', flags))}`
+}
+
+/** The same as it is printed, with what TOKEN is. */
+export function tokenExchange(base: string): ShellCommand {
+  return command`${nested(exchangeOf(base))}   # TOKEN: the API token`
+}
+
+/** What finds the newest line of the service's log with this in it. */
+export function grepLog({ target, prints }: Pick<LogsSource, 'target' | 'prints'>, text: string): ShellCommand {
+  const grep = text.startsWith('-') ? command`grep -F -- ${text}` : command`grep -F ${text}`
+  return prints === null
+    ? command`${nested(grep)} ${target} | tail -1`
+    : command`${nested(prints)} | ${nested(grep)} | tail -1`
+}
+
+/** One of the service's settings, as `shown`, and what shows it. */
+export function settingLines(
+  { commands: { settings }, settingsFiles }: ServiceSource,
+  name: string,
+  shown: string,
+): string[] {
+  return settingsFiles === null ? [`${shown} (${settings})`] : [command`grep ${name} ${settingsFiles}`, shown]
+}
+
+/** The host of `host:port…`, as sources write their targets, or of an address. */
+export function hostOf(target: string): string {
+  return /^(?:https?:\/\/)?(?:\[([^\]]*)\]|([^:/]*))/.exec(target)?.slice(1).find(Boolean) ?? target
+}

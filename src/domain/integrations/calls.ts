@@ -1,0 +1,120 @@
+import type { Outcome, Remedy, Severity, Wanted } from '../../core/check.ts'
+import type { LogsSource, RecentRecords, ServiceSource } from '../../core/sources.ts'
+import { loggedCalls } from '../../knowledge/integration-log.ts'
+import type { LoggedCall } from '../../knowledge/integration-log.ts'
+import { grepLog } from '../evidence.ts'
+import { firstLine, timesOf } from '../../core/format.ts'
+import { masked } from '../last-words.ts'
+import { asFarAsRead } from '../unread-log.ts'
+import { logBytes, startOf } from '../service.ts'
+import { had, tolerant } from '../wanted.ts'
+
+/** What was seen within this time counts as going on. */
+export const recentMs = 15 * 60_000
+
+/** The calls to one external system that went wrong, oldest first. */
+export interface Trouble {
+  /** null: the log does not name it */
+  host: string | null
+  calls: readonly LoggedCall[]
+  last: LoggedCall
+  severity: Severity
+}
+
+export interface Calls {
+  troubles: readonly Trouble[]
+  /** how many of them the log tells of, those that are over too */
+  told: number
+  log: RecentRecords
+  /** a line of the log without what is secret in it */
+  shown: (line: string) => string
+}
+
+/**
+ * Calls that went wrong, as the newest part of the log tells, by host. Over is what the same address has answered well
+ * since; what is longer ago than a quarter of an hour, where the host has answered well since or the service was
+ * started anew.
+ */
+export async function troubledCalls(
+  { logs, service }: { logs: LogsSource; service: Wanted<ServiceSource> },
+  isTrouble: (call: LoggedCall) => boolean,
+): Promise<Calls> {
+  const platform = had(service)
+  const [log, status, environment] = await Promise.all([
+    logs.recent({ maxBytes: logBytes }),
+    platform && tolerant(platform.status()),
+    platform && tolerant(platform.environment()),
+  ])
+  const calls = loggedCalls(log.records)
+  const [wellAt, wellHost] = [lastWell(calls, ({ url }) => url), lastWell(calls, ({ host }) => host)]
+  const bad = calls.map((call, index) => ({ call, index })).filter(({ call }) => isTrouble(call))
+  const left = bad.filter(({ call: { url }, index }) => url === null || (wellAt.get(url) ?? -1) < index)
+  const start = startOf(status)
+  const troubles = [...byHost(left)].flatMap(([host, own]) => {
+    const { call: last, index } = own.at(-1)!
+    const severity = severityOf(last, { start, isWellSince: host !== null && (wellHost.get(host) ?? -1) > index })
+    return severity === null ? [] : [{ host, calls: own.map(({ call }) => call), last, severity }]
+  })
+  const shown = (line: string): string => firstLine(masked(withoutQueries(line), environment), 300)
+  return { troubles, told: bad.length, log, shown }
+}
+
+/** A line without what stands after the paths of its addresses, which may hold keys. */
+export function withoutQueries(line: string): string {
+  return line.replace(/(https?:\/\/[^\s?#]*)(?:[?#][^\s"]*)?/g, '$1')
+}
+
+/** Each host with its calls, in the order in which they are first told of. */
+function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string | null, T[]> {
+  const hosts = new Map<string | null, T[]>()
+  for (const it of calls) {
+    const own = hosts.get(it.call.host)
+    if (own) own.push(it)
+    else hosts.set(it.call.host, [it])
+  }
+  return hosts
+}
+
+/** Null: it is over. */
+function severityOf(
+  { at, host }: LoggedCall,
+  { start, isWellSince }: { start: Date | null; isWellSince: boolean },
+): Severity | null {
+  const isRecent = at !== null && Date.now() - at.getTime() <= recentMs
+  const isHistory = at !== null && start !== null && at < start
+  if (isRecent) return isHistory || host === null ? 'warning' : 'error'
+  return isHistory || isWellSince ? null : 'warning'
+}
+
+/** The place of the last call that was answered well, by what it was to. */
+function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string | null): ReadonlyMap<string, number> {
+  const isWell = ({ status }: LoggedCall): boolean => status !== null && status < 400
+  return new Map(
+    calls.flatMap((call, index) => {
+      const place = to(call)
+      return place !== null && isWell(call) ? [[place, index] as const] : []
+    }),
+  )
+}
+
+/** What a check of calls comes to; `none` and `over` say that there were no such calls, or that they are over. */
+export function outcomeOf(
+  { troubles, told, log, shown }: Calls,
+  logs: LogsSource,
+  { none, over, said, remedy }: { none: string; over: string; said: (trouble: Trouble) => string; remedy: Remedy },
+): Outcome {
+  const findings = troubles.map((trouble) => ({
+    message: `${said(trouble)}; ${timesOf(trouble.calls)}`,
+    evidence: evidenceOf(trouble, logs, shown),
+  }))
+  const [first, ...others] = findings
+  if (!first) return asFarAsRead({ status: 'ok', detail: told === 0 ? none : over }, log)
+  const severity = troubles.some((trouble) => trouble.severity === 'error') ? 'error' : 'warning'
+  return asFarAsRead({ status: 'problem', severity, findings: [first, ...others], remedy }, log)
+}
+
+/** The newest line that tells it, and what finds it. */
+function evidenceOf({ last }: Trouble, logs: LogsSource, shown: (line: string) => string): string[] {
+  const telling = /<-- (?:HTTP FAILED|\d{3})|400 bad request/i.exec(last.line)?.[0] ?? last.line
+  return [grepLog(logs, telling), shown(last.line)]
+}

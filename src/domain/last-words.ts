@@ -1,0 +1,74 @@
+import { withoutValues } from '../core/redaction/given.ts'
+import { withoutSecrets } from '../core/redaction/index.ts'
+import { Secret, UnreadableSecret } from '../core/secret.ts'
+import { crashReasons, crashReasonsInError, lastWait } from '../knowledge/crash-reasons.ts'
+import type { CrashReason } from '../knowledge/crash-reasons.ts'
+
+/** Why a run of the service ended, out of what it printed last. */
+export interface Ending {
+  reason: CrashReason | null
+  /** the lines that tell it, cut */
+  lines: readonly string[]
+}
+
+/** of what was printed, so many lines are looked at; so many are told, each so long */
+const [maxLines, toldLines, lineLength] = [400, 3, 300]
+
+const dated = /^\d{4}-\d\d-\d\d[ T]\d\d:/
+const grave =
+  /^\d{4}-\d\d-\d\d\S*(?: \S+)?\s+\[?(?:ERROR|FATAL)\b|^(?:Exception in thread|Fatal |Error: |Terminating due to )/
+
+/**
+ * Known reasons first, then the last error, then simply what came last; null: it printed nothing. `hide` takes secrets
+ * out of a line.
+ */
+export function endingIn(text: string, hide: (line: string) => string): Ending | null {
+  const lines = text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .slice(-maxLines)
+  if (lines.length === 0) return null
+  // half of a secret is not known again
+  const shown = (line: string): string => cut(hide(line))
+  for (const reason of crashReasons) {
+    const line = lines.findLast((it) => reason.sign.test(it))
+    if (line !== undefined) return { reason, lines: [shown(line)] }
+  }
+  const error = lastError(lines)
+  const reason = crashReasonsInError.find(({ sign }) => error.some((line) => sign.test(line)))
+  if (reason) return { reason, lines: [shown(error.find((line) => reason.sign.test(line))!)] }
+  if (lastWait.sign.test(lines.at(-1)!)) return { reason: lastWait, lines: [shown(lines.at(-1)!)] }
+  return { reason: null, lines: (error.length > 0 ? tellingOf(error) : lines.slice(-toldLines)).map(shown) }
+}
+
+/** The record of the last error, with what belongs to it. */
+function lastError(lines: readonly string[]): string[] {
+  const at = lines.findLastIndex((line) => grave.test(line))
+  if (at === -1) return []
+  const next = lines.findIndex((line, index) => index > at && dated.test(line))
+  return lines.slice(at, next === -1 ? undefined : next)
+}
+
+/** Its head, what Spring Boot's analysis describes, and the innermost cause. */
+function tellingOf(error: readonly string[]): string[] {
+  const described = error[error.findIndex((line) => line.trim() === 'Description:') + 1]
+  const cause = error.findLast((line) => line.startsWith('Caused by:'))
+  const isAnalysed = error.some((line) => line.trim() === 'Description:')
+  return [
+    error[0]!,
+    ...(isAnalysed && described !== undefined ? [described] : []),
+    ...(cause === undefined ? [] : [cause]),
+  ].slice(0, toldLines)
+}
+
+function cut(line: string): string {
+  return line.length > lineLength ? `${line.slice(0, lineLength)}…` : line
+}
+
+/** The text without what is secret: values that the service's own settings hold as such, and what is so by its form. */
+export function masked(text: string, environment: ReadonlyMap<string, string | Secret> | null): string {
+  const known = [...(environment?.values() ?? [])].flatMap((value) =>
+    value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : [],
+  )
+  return withoutSecrets(withoutValues(text, known, { anywhere: 6 }))
+}

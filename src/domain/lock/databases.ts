@@ -1,0 +1,45 @@
+import { AdminError } from '../../core/error.ts'
+import type { DatabaseSource } from '../../core/sources.ts'
+import { listed } from '../../core/format.ts'
+import { isSameDatabase, leadsTo } from './route.ts'
+import type { KnownUse } from './route.ts'
+import { tolerant } from '../wanted.ts'
+
+type Databases = readonly [DatabaseSource, ...DatabaseSource[]]
+
+/**
+ * The databases in which locks are looked for, first that into which the service's Liquibase looks: the main one,
+ * unless `spring.liquibase.url` names another. Throws REFUSED where it names none of them: another lock than the
+ * service's would be judged.
+ */
+export async function lockDatabases(databases: Databases, known: KnownUse): Promise<Databases> {
+  const { liquibase = null, main } = known.use ?? {}
+  if (liquibase === null) return databases
+  const { address, shown } = liquibase
+  if (address === null) throw elsewhere(databases, `is unknown (${shown})`)
+  const [first] = databases
+  const own =
+    main?.address && isSameDatabase(address, main.address)
+      ? first
+      : databases.find((database) => leadsTo(address, database, known))
+  if (own === undefined)
+    throw elsewhere(databases, `is ${shown}${shown.startsWith('what ') ? '' : `/${address.database ?? ''}`}`)
+  const mark = await markOf(own)
+  // one database by two addresses, of which Liquibase uses the other
+  const marks = await Promise.all(databases.map(markOf))
+  return [own, ...databases.filter((database, index) => database !== own && (mark === null || marks[index] !== mark))]
+}
+
+/** The same of one database, by whatever address; null: it cannot be asked. */
+async function markOf(database: DatabaseSource): Promise<string | null> {
+  const identity = await tolerant(database.identity())
+  return identity && JSON.stringify([identity.startedAt.getTime(), identity.version, identity.port, identity.database])
+}
+
+function elsewhere(databases: Databases, where: string): AdminError {
+  const message = `by SPRING_LIQUIBASE_URL, the database of the service's Liquibase ${where}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
+  return new AdminError('REFUSED', message, [
+    'name that database first in the configuration: database',
+    'testops-admin explain database/changelog-lock',
+  ])
+}

@@ -1,0 +1,285 @@
+import type { DatabaseBackend, ServiceInstance } from '../../core/sources.ts'
+import { commonAddress, holderText, isSameHost } from '../../knowledge/lock.ts'
+import { listed, moment, span } from '../../core/format.ts'
+import {
+  describeSession,
+  isBusy,
+  isOrdinary,
+  isWorking,
+  mayHold,
+  openSessions,
+  originOf,
+  ownSessions,
+} from './sessions.ts'
+import type { LockSituation } from './situation.ts'
+
+/** What is missing for a proof. */
+export type Lack =
+  | 'standby'
+  | 'platform'
+  | 'rights'
+  | 'pooler'
+  | 'route'
+  | 'user'
+  | 'stranger'
+  | 'address'
+  | 'another-host'
+  | 'another-process'
+  | 'zone'
+  | 'clock'
+  | 'open-session'
+
+export type LockHolding =
+  | { holder: 'live'; who: string; sessions: readonly DatabaseBackend[] }
+  | { holder: 'dead'; why: readonly string[] }
+  | { holder: 'unproven'; why: readonly string[]; lacks: readonly Lack[] }
+
+/**
+ * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it
+ * does. That it is dead takes both: its process is gone, and no session is open that may be its own, whatever that does
+ * and however old it is. No proof hangs on the time zone in which the lock was taken. Whatever cannot be seen leaves it
+ * unproven.
+ */
+export function judgeHolder(situation: LockSituation): LockHolding {
+  const { now } = situation
+  const open = openSessions(situation)
+  const own = ownSessions(situation)
+  const process = judgeProcess(situation, own)
+  const working = [...(open ?? []), ...('gone' in process || situation.answers ? [] : own)].filter(
+    (session) => isWorking(session) && isAsOld(session, situation),
+  )
+  if (working.length > 0)
+    return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
+  // a start of PostgreSQL ended every session of before
+  const isFormer = isOfFormerDatabase(situation) && situation.pooler === null && situation.poolerDoubt === null
+  if ('lives' in process)
+    return isFormer
+      ? unproven([runsOn(process.lives)])
+      : { holder: 'live', who: describeInstance(process.lives), sessions: [] }
+  // one at work now may be of a script that wrote an old time
+  if (isFormer && !mayBeAtWork(situation, open))
+    return {
+      holder: 'dead',
+      why: [
+        `PostgreSQL was restarted later, at ${moment(situation.databaseStartedAt)}: no session from before is left`,
+      ],
+    }
+  const doubts = unseen(situation, open)
+  const missing = [...('lack' in process ? [process] : []), ...doubts]
+  const gone = doubts.every(({ lack }) => lack === 'route') ? [withoutSession(own)] : []
+  if (missing.length === 0 && 'gone' in process) return { holder: 'dead', why: [process.gone, ...gone] }
+  return {
+    holder: 'unproven',
+    why: [...missing.map(({ text }) => text), ...('gone' in process ? [process.gone] : []), ...gone],
+    lacks: missing.map(({ lack }) => lack),
+  }
+}
+
+/**
+ * Whether the lock is older than the database's last start, wherever it was taken. A standby has a start of its own.
+ */
+function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery, now }: LockSituation): boolean {
+  // a clock that was set back since shows a start that is yet to come
+  return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere && databaseStartedAt <= now
+}
+
+/** Whether somebody else than the service is at work in the database, or may be, unseen. */
+function mayBeAtWork(situation: LockSituation, open: readonly DatabaseBackend[] | null): boolean {
+  const others = [...situation.strangers, ...situation.hidden].filter((session) => mayHold(session, situation))
+  return open === null || [...open, ...others].some(isBusy)
+}
+
+function hostsOf({ machines, instances }: LockSituation): string[] {
+  return [...new Set([...(machines ?? []), ...(instances ?? []).map((instance) => instance.host)])]
+}
+
+/** Whether it was taken where the service runs, or by nobody that is named. */
+function isKnown(situation: LockSituation): boolean {
+  const { host } = situation
+  return host === null || hostsOf(situation).some((name) => isSameHost(name, host))
+}
+
+interface Missing {
+  lack: Lack
+  text: string
+}
+
+/** What the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
+function judgeProcess(
+  situation: LockSituation,
+  own: readonly DatabaseBackend[],
+): { gone: string } | { lives: ServiceInstance } | Missing {
+  const { host, address, instances, waits, took, tookBefore, answers, granted } = situation
+  const named = host === null ? null : holderText(host)
+  if (instances === null) return { lack: 'platform', text: "the platform does not show the service's instances" }
+  if (address !== null) {
+    const why = commonAddress(address) ?? 'another machine may have it too'
+    const text = `the lock names only the address ${address} (${why}): cannot tell which process took the lock`
+    return { lack: 'address', text }
+  }
+  if (situation.hasEnded) return { gone: `the process that took it is gone: nothing runs in ${named!} any more` }
+  if (host !== null && !isKnown(situation)) {
+    const names = hostsOf(situation)
+    const text =
+      instances.length > 0
+        ? `${named} is not an instance of the service (${listed(instances.map((instance) => instance.host))})`
+        : `no instance of the service runs ${names.length > 0 ? `on ${listed(names)}` : 'here'}; cannot see what runs on ${named}`
+    return { lack: 'another-host', text }
+  }
+  if (instances.length === 0) return { gone: 'no instance of the service runs' }
+  const there = host === null ? instances : instances.filter((instance) => isSameHost(instance.host, host))
+  if (there.length === 0)
+    return {
+      lack: 'another-host',
+      text: `no instance of the service is named ${named!} (${listed(instances.map((instance) => instance.host))}); cannot see what else runs there`,
+    }
+  const one = named ?? there[0]!.host
+  // who runs a program beside the service, in its container or pod, has its name and its address
+  const near = own.filter((session) => there.some(({ name }) => originOf(session, situation)?.instance === name))
+  const isShared = near.some((session) => originOf(session, situation)?.shared === true)
+  // by a time zone that may be another, an instance that has a session may be the holder; not once it is past its start
+  const isDaily = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
+  const isNoMigration = isDaily && !isShared
+  // of one that is at its start, and has work in hand, its own clock alone says that it began later
+  const isQuiet = answers || waits || !near.some(isBusy)
+  const isAfter = (instance: ServiceInstance): boolean =>
+    (isQuiet && startedAfter(instance, situation, 'anywhere')) ||
+    (isNoMigration && startedAfter(instance, situation, 'named'))
+  const starts = listed(there.map(({ startedAt }) => (startedAt === null ? '' : moment(startedAt))).filter(Boolean))
+  if (there.every(isAfter))
+    return { gone: `the process that took it is gone: ${named ?? 'the service'} was restarted at ${starts}` }
+  if (
+    tookBefore &&
+    isQuiet &&
+    instances.length === 1 &&
+    there.every((instance) => startedAfter(instance, situation, 'named'))
+  )
+    return {
+      gone: `the process that took it is gone: the log shows that ${one} took it before its restart at ${starts}`,
+    }
+  if (answers && instances.length === 1) {
+    if ((took && isDaily) || (granted === null && isNoMigration))
+      return { gone: `${one} has finished its migration: the service answers, and it migrates before it answers` }
+    if (isShared) return { lack: 'another-process', text: besideIt(one) }
+    if (!there.some((instance) => startedBefore(instance, situation))) return unclear(one, situation)
+    const text = `${one} took it after the service started there, but the service answers and its log does not show this lock: another process may be migrating`
+    return { lack: 'another-process', text }
+  }
+  // a waiter is in one transaction: of a second one, nothing is known
+  if (waits && instances.length === 1 && own.filter(isBusy).length <= 1)
+    return isShared
+      ? { lack: 'another-process', text: besideIt(one) }
+      : { gone: 'the service itself waits for it, and no other instance runs' }
+  const older = host === null ? undefined : there.find((instance) => startedBefore(instance, situation))
+  if (older) return { lives: older }
+  return unclear(one, situation)
+}
+
+function unproven(missing: readonly Missing[]): LockHolding {
+  return { holder: 'unproven', why: missing.map(({ text }) => text), lacks: missing.map(({ lack }) => lack) }
+}
+
+/** Its sessions ended with the database's; what it does outside of the database is not seen. */
+function runsOn(instance: ServiceInstance): Missing {
+  return {
+    lack: 'another-process',
+    text: `${describeInstance(instance)} was there when the lock was taken and still runs, although PostgreSQL was restarted in between`,
+  }
+}
+
+function besideIt(host: string): string {
+  return `${host} is the service's container or pod, where another process may be migrating: both connect from one address`
+}
+
+function unclear(host: string, { logAheadMs }: LockSituation): Missing {
+  const text = `${host} may have taken it before or after its last start`
+  return logAheadMs === null
+    ? { lack: 'zone', text }
+    : { lack: 'clock', text: `${text}: the service's log is ${span(logAheadMs)} ahead of the database's clock` }
+}
+
+/** What the database does not show of the session that took the lock. */
+function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
+  const { pooler, poolerDoubt, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
+  const missing: Missing[] = []
+  if (inRecovery)
+    missing.push({ lack: 'standby', text: 'this server is a standby, which does not show the sessions of the primary' })
+  const unread = hidden.filter((session) => mayHold(session, situation))
+  if (open === null)
+    missing.push({ lack: 'rights', text: 'this user may not see other database sessions (GRANT pg_read_all_stats)' })
+  else if (unread.length > 0) {
+    const text = `this user may not see what ${usersOf(unread)} does in the database, or since when (${sample(unread)}; GRANT pg_read_all_stats)`
+    missing.push({ lack: 'rights', text })
+  }
+  if (pooler !== null)
+    missing.push({
+      lack: 'pooler',
+      text: `${pooler} shares its database sessions between clients: cannot tell which is the holder's`,
+    })
+  else if (poolerDoubt !== null) missing.push({ lack: 'route', text: poolerDoubt })
+  if (pooler === null && open !== null && open.length > 0) {
+    const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
+    const more = open.length > 3 ? ` and ${open.length - 3} more` : ''
+    const whose = origins === null ? '; cannot see from here which process has it' : ''
+    missing.push({ lack: 'open-session', text: `a session that may be the holder's is open: ${which}${more}${whose}` })
+  }
+  const others = strangers.filter((session) => mayHold(session, situation))
+  if (others.length > 0) {
+    const since = `${usersOf(others)} has a session open (${sample(others)})`
+    missing.push(
+      usersKnown
+        ? { lack: 'stranger', text: `${since} and may have taken it, although it is not the service's user` }
+        : { lack: 'user', text: `the service's database user is unknown, and ${since}` },
+    )
+  }
+  return missing
+}
+
+function usersOf(sessions: readonly DatabaseBackend[]): string {
+  return listed([...new Set(sessions.map(({ user }) => user ?? 'an unnamed user'))])
+}
+
+/** A few of them. */
+function sample(sessions: readonly DatabaseBackend[]): string {
+  return listed(
+    sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`),
+  )
+}
+
+function withoutSession(own: readonly DatabaseBackend[]): string {
+  return own.length === 0
+    ? "no open database session can be the holder's"
+    : "every open database session belongs to the service's instance, which does not hold the lock"
+}
+
+/** Whether a session was there when the lock was taken, by the time zone that is named. */
+function isAsOld({ startedAt }: DatabaseBackend, { granted, pooler }: LockSituation): boolean {
+  return pooler !== null || granted === null || startedAt === null || startedAt <= granted.latest
+}
+
+function startedAfter(
+  { startedAt }: ServiceInstance,
+  { granted, clock, now }: LockSituation,
+  by: 'named' | 'anywhere',
+): boolean {
+  // a clock that is ahead
+  if (startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > now.getTime()) return false
+  const latest = by === 'named' ? granted?.latest : granted?.latestAnywhere
+  return (
+    latest !== undefined &&
+    startedAt !== null &&
+    startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > latest.getTime()
+  )
+}
+
+function startedBefore({ startedAt }: ServiceInstance, { granted, clock }: LockSituation): boolean {
+  return (
+    granted !== null &&
+    startedAt !== null &&
+    startedAt.getTime() + clock.offsetMs + clock.uncertaintyMs <= granted.earliest.getTime()
+  )
+}
+
+function describeInstance({ name, host, pid }: ServiceInstance): string {
+  return pid === null ? `${name} on ${host}` : `${name} on ${host} (process ${pid})`
+}

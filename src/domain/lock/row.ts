@@ -1,0 +1,155 @@
+import { AdminError } from '../../core/error.ts'
+import type { ChangelogLockRow, ChangelogLockTable, LockTableName, LockTablesAsked } from '../../core/sources.ts'
+import type { LiquibaseSettings } from '../../knowledge/liquibase-settings.ts'
+import { changelogLock, holderText } from '../../knowledge/lock.ts'
+import { psql } from '../evidence.ts'
+import { listed } from '../../core/format.ts'
+import type { Surroundings } from './situation.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
+import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
+
+/** A lock table that is not as Liquibase leaves it. */
+interface LockFlaw {
+  message: string
+  /** nothing waits because of it, at worst it misleads people */
+  harmless: boolean
+}
+
+/** What the tables of one database come to: the service's own table, its row, and what is odd about them. */
+export interface LockTables {
+  own: ChangelogLockTable
+  row: ChangelogLockRow | null
+  /** `own` lies where the service looks */
+  found: boolean
+  flaws: readonly LockFlaw[]
+  /** held rows of tables that the service does not look at */
+  elsewhere: readonly (LockTableName & { row: ChangelogLockRow })[]
+}
+
+/** Where the service looks for its lock table, as far as it is known. */
+export interface LookedFor extends Pick<Surroundings, 'user'> {
+  /** of the main database alone; null: nothing is known of it */
+  liquibase: LiquibaseSettings | null
+}
+
+/** What the database is asked for. */
+export function askedFor({ user, liquibase }: LookedFor): LockTablesAsked {
+  return { table: liquibase?.table ?? null, user }
+}
+
+/**
+ * Sorts out the tables of one database. Only the row with id 1 counts (FIELD-NOTES.md 2). Null: there is none of the
+ * name that the service's settings have.
+ */
+export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }: LookedFor): LockTables | null {
+  const wanted = (liquibase?.table ?? changelogLock.table).toLowerCase()
+  const tables = all.filter(({ table = changelogLock.table }) => table.toLowerCase() === wanted)
+  const seen = seenIn(tables, user, liquibase)
+  const own = seen ?? tables[0]
+  if (!own) return null
+  const rows = own.rows ?? []
+  const counting = countingRows(own)
+  const row = counting.find(({ locked }) => locked) ?? counting[0] ?? null
+  const flaws: LockFlaw[] = []
+  if (!seen) {
+    const schemas = listed(tables.map(({ schema }) => schema))
+    const where =
+      liquibase !== null && liquibase.shown.length > 0
+        ? `the service's settings say ${listed(liquibase.shown)}`
+        : 'nothing shows that the service looks there'
+    flaws.push({
+      message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, and ${where}`,
+      harmless: false,
+    })
+  }
+  if (own.rows !== null && row === null)
+    flaws.push({ message: `${nameOf(own)} has no row with id ${changelogLock.rowId}`, harmless: false })
+  if (counting.length > 1) flaws.push({ message: tellTwice(own), harmless: false })
+  const extra = rows.filter(({ id }) => id !== changelogLock.rowId)
+  if (extra.length > 0) {
+    const message = `${nameOf(own)} has rows beside the one with id ${changelogLock.rowId} (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase ignores`
+    flaws.push({ message, harmless: true })
+  }
+  if (row?.locked && row.lockGranted === null) {
+    const message = `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.granted}${row.lockedBy === null ? ` and ${changelogLock.columns.by}` : ''}; a service that waits for it fails`
+    flaws.push({ message, harmless: false })
+  } else if (row?.locked && row.lockedBy === null) {
+    flaws.push({
+      message: `${nameOf(own)} is half cleared: locked, without ${changelogLock.columns.by}`,
+      harmless: false,
+    })
+  }
+  const elsewhere = tables
+    .filter((table) => table !== own)
+    .flatMap(({ schema, table, rows: others }) =>
+      (others ?? [])
+        .filter(({ id, locked }) => locked && id === changelogLock.rowId)
+        .map((held) => ({ schema, ...(table !== undefined && { table }), row: held })),
+    )
+  return { own, row, found: seen !== undefined, flaws, elsewhere }
+}
+
+/** The one that the service's Liquibase finds first; undefined: none, as far as is known. */
+function seenIn(
+  tables: readonly ChangelogLockTable[],
+  user: string | null,
+  liquibase: LiquibaseSettings | null,
+): ChangelogLockTable | undefined {
+  const isIn = (schema: string) => (table: ChangelogLockTable) =>
+    table.schema === schema || table.schema === schema.toLowerCase()
+  if (liquibase?.schema) return tables.find(isIn(liquibase.schema))
+  if (liquibase?.searchPath)
+    return liquibase.searchPath.map((schema) => tables.find(isIn(schema))).find((table) => table !== undefined)
+  return tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
+}
+
+/** The rows that Liquibase looks at: one, as long as the table has its primary key. */
+export function countingRows({ rows }: ChangelogLockTable): readonly ChangelogLockRow[] {
+  return (rows ?? []).filter(({ id }) => id === changelogLock.rowId)
+}
+
+/** `target`: named where the reader does not see otherwise which database it is about. */
+export function tellTwice(own: ChangelogLockTable, target?: string): string {
+  return `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ${changelogLock.rowId} and no primary key: even Liquibase cannot tell which one counts`
+}
+
+/** What is typed so that one row is left of several with one id. */
+export function leaveOne(target: string, user: string | null, own: LockTableName): ShellCommand[] {
+  return [
+    psql(target, user, sql`SELECT ctid, * FROM ${within(nameOf(own))}`),
+    psql(target, user, sql`DELETE FROM ${within(nameOf(own))} WHERE ctid = ${within("'…'")}`),
+    psql(
+      target,
+      user,
+      sql`ALTER TABLE ${within(nameOf(own))} ADD CONSTRAINT ${sqlName(`${own.table ?? changelogLock.table}_pkey`)} PRIMARY KEY (${sqlName(changelogLock.columns.id)})`,
+    ),
+  ]
+}
+
+/** As SQL takes it. */
+export function nameOf({ schema, table = changelogLock.table }: LockTableName): QuotedSql {
+  return sql`${sqlName(schema)}.${sqlName(table)}`
+}
+
+/** A row as psql shows it. */
+export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow): string {
+  return [id, locked ? 't' : 'f', lockGranted ?? 'null', lockedBy === null ? 'null' : holderText(lockedBy)].join(' | ')
+}
+
+/** `user`: as whom it was asked; null: not known. */
+export function mayNotBeRead(target: string, user: string | null, table: LockTableName): AdminError {
+  return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [
+    grantTo(target, user, table, 'SELECT'),
+  ])
+}
+
+/** What a superuser types, so that the user may do that with the table. */
+export function grantTo(target: string, user: string | null, table: LockTableName, rights: SqlText): ShellCommand {
+  const grantee = user === null ? within('PUBLIC') : sqlNameInQuotes(user)
+  return psql(
+    target,
+    'postgres',
+    sql`GRANT USAGE ON SCHEMA ${sqlNameInQuotes(table.schema)} TO ${grantee}; GRANT ${within(rights)} ON ${within(nameOf(table))} TO ${grantee}`,
+  )
+}

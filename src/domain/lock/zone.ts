@@ -1,0 +1,43 @@
+import type { LogRecord, ServiceStatus } from '../../core/sources.ts'
+import { logSignatures } from '../../knowledge/log-signatures.ts'
+import { moment } from '../../core/format.ts'
+import type { Granted } from './time.ts'
+import { sinceStart, startOf } from '../service.ts'
+
+/** zones are whole quarters of an hour apart, and no more than this */
+const quarterMs = 900_000
+const apartMs = 26 * 4 * quarterMs
+/** the service writes of its start at once, and what it writes is in the log so much later at most */
+const lagMs = 60_000
+/** between the row and the line of the log that tells of it */
+const besideMs = 5000
+
+/**
+ * What speaks against the time zone by which a lock was taken then; null: nothing that is at hand. Where the service's
+ * log and the row lie by hours apart in the time of another zone, or where nobody's log is at hand, it is not noticed.
+ */
+export function contradictionOf(
+  { records, status }: { records: readonly LogRecord[]; status: ServiceStatus | null },
+  granted: Granted,
+  { clock, now }: { clock: { offsetMs: number; uncertaintyMs: number }; now: Date },
+): string | null {
+  const recent = sinceStart(records, status)
+  const start = startOf(status)
+  if (recent === null || start === null) return null
+  const sinceMs = now.getTime() - clock.offsetMs - clock.uncertaintyMs - start.getTime()
+  if (recent.every(({ at }) => at === null) && sinceMs > lagMs)
+    return `the service's log would end before its start at ${moment(start)}`
+  const taken = lastTaken(recent)
+  if (taken === null) return null
+  const apart = Math.abs(taken.getTime() + clock.offsetMs - granted.earliest.getTime())
+  const quarters = Math.round(apart / quarterMs) * quarterMs
+  if (quarters === 0 || quarters > apartMs || Math.abs(apart - quarters) > besideMs + clock.uncertaintyMs) return null
+  return `the service's log shows it taken at ${moment(taken)}`
+}
+
+/** When the service took the lock that it has not given back since, by its log. */
+function lastTaken(records: readonly LogRecord[]): Date | null {
+  const { lockTaken, lockReleased } = logSignatures
+  const last = records.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))
+  return last !== undefined && lockTaken.test(last.text) ? last.at : null
+}

@@ -1,0 +1,183 @@
+import type { Wanted } from '../../core/check.ts'
+import type { Deployment } from '../../core/deployment.ts'
+import type {
+  BrokerExchange,
+  BrokerQueue,
+  BrokerSource,
+  LogRecord,
+  LogsSource,
+  ServiceSource,
+} from '../../core/sources.ts'
+import { alwaysDurable, deniesTransientQueues, isBuiltIn, transientQueues } from '../../knowledge/broker.ts'
+import { declaredQueues, durableConflicts, logSignatures } from '../../knowledge/log-signatures.ts'
+import { parseBoolean, settingDefaults, springSettings } from '../../knowledge/settings.ts'
+import { counted, listed } from '../../core/format.ts'
+import { isLogAhead, readSettings, recentRecords, sinceStart } from '../service.ts'
+import { tolerant } from '../wanted.ts'
+
+/** What the broker holds of the service's, and what the service asks it for. */
+export interface QueueSituation {
+  version: string
+  /** whether the service's settings ask for durable queues, and how they say so */
+  setting: { name: string; durable: boolean; shown: string }
+  /** whether the broker refuses transient queues, and how that is known */
+  refusal: { denied: boolean; why: string }
+  /** all queues of the vhost but exclusive ones, which vanish with their connection */
+  all: readonly BrokerQueue[]
+  /** queues that are there now and provably the service's own */
+  queues: readonly OwnQueue[]
+  /** why none of them could be told to be the service's, though some are not as it asks for; null: all is told */
+  untold: string | null
+  /** exchanges of the service that are there now and are not as it asked for */
+  exchanges: readonly { exchange: BrokerExchange; wanted: boolean; record: LogRecord }[]
+  /** queues that the service said it declares, and that are not there */
+  missing: readonly string[]
+  /**
+   * the last record since the service's start that tells of a refused declaration; null: none, or the start is not
+   * known
+   */
+  refused: { transient: LogRecord | null; conflict: LogRecord | null }
+}
+
+interface OwnQueue {
+  queue: BrokerQueue
+  /** why it is the service's */
+  proof: string
+  /** what the service asks for */
+  wanted: boolean
+  /** its log says that it declares it */
+  isTold: boolean
+  /** a connection of the service reads from it now */
+  consumed: boolean
+}
+
+/**
+ * Sorts the service's own queues out of the vhost's: those that its log says it declares, and those that its user reads
+ * from. All is held against what the broker has now, so that old log lines prove nothing but a name.
+ */
+export async function queueSituation(
+  broker: BrokerSource,
+  service: ServiceSource,
+  logs: Wanted<LogsSource>,
+  deployment: Deployment,
+): Promise<QueueSituation> {
+  const [settings, status, records, queues, exchanges, consumers, identity, feature] = await Promise.all([
+    readSettings(service, deployment),
+    tolerant(service.status()),
+    recentRecords(logs),
+    broker.queues(),
+    broker.exchanges(),
+    broker.consumers(),
+    broker.identity(),
+    broker.deprecatedFeature(transientQueues.feature),
+  ])
+  const name = settings.names.rabbitDurable
+  const written = settings.value(name)
+  const durable = (written === null ? null : parseBoolean(written)) ?? settingDefaults.rabbitDurable
+  const shown = written === null ? `${name} is not set, so ${String(durable)}` : `${name}=${written}`
+
+  // what was refused before its settings were changed is over
+  const current = isLogAhead(records) ? null : sinceStart(records, status)
+  const told = toldIn(records, broker.vhost)
+  const toldNow = current === null ? null : toldIn(current, broker.vhost)
+  const user = settings.value(springSettings.rabbitUsername) ?? broker.user
+  const readers = new Set(
+    consumers.filter((it) => it.vhost === broker.vhost && it.user === user).map(({ queue }) => queue),
+  )
+
+  const all = queues.filter((it) => it.vhost === broker.vhost && !isBuiltIn(it.name) && !it.exclusive)
+  const own = all
+    .filter((queue) => told.queues.has(queue.name) || readers.has(queue.name))
+    .map((queue) => ({
+      queue,
+      proof: told.queues.has(queue.name) ? "named in the service's log" : `read by its user ${user}`,
+      isTold: told.queues.has(queue.name),
+      wanted: toldNow?.queues.get(queue.name) ?? durable,
+      consumed: readers.has(queue.name),
+    }))
+  const wrong = [...(toldNow ?? told).exchanges].flatMap(([exchangeName, { wanted, record }]) => {
+    const exchange = exchanges.find((it) => it.vhost === broker.vhost && it.name === exchangeName)
+    const isCurrent = toldNow !== null || wanted === durable
+    return exchange && exchange.durable !== wanted && isCurrent ? [{ exchange, wanted, record }] : []
+  })
+  const refused = {
+    transient: current?.findLast(({ text }) => logSignatures.transientRefused.test(text)) ?? null,
+    conflict: current?.findLast(({ text }) => durableConflicts(text).length > 0) ?? null,
+  }
+  return {
+    version: identity.version,
+    setting: { name, durable, shown },
+    refusal: refusalOf(feature, identity.version, refused.transient !== null),
+    all,
+    queues: own,
+    untold:
+      own.length === 0 &&
+      told.queues.size === 0 &&
+      all.some((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
+        ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known: its log names none, and the broker lists nobody who reads from them as ${user} (after a start such lists lag by some seconds)`
+        : null,
+    exchanges: wrong,
+    missing: [...told.queues.keys()].filter((queue) => !all.some((it) => it.name === queue)),
+    refused,
+  }
+}
+
+/** The queues that were looked at, for people. */
+export function lookedAt({ all, queues }: QueueSituation, vhost: string): string {
+  if (all.length === 0) return `vhost ${vhost} holds no queue`
+  if (queues.length > 0) return `${counted(queues.length, 'queue')} of the service`
+  return `${counted(all.length, 'queue')} in vhost ${vhost}`
+}
+
+/** Transient queues that are not known to be the service's, for people; empty where there are none. */
+export function besides({ all, queues }: QueueSituation): string {
+  const names = all.filter((it) => !it.durable && !queues.some(({ queue }) => queue === it)).map(({ name }) => name)
+  return names.length > 0 ? `; transient, and not known to be its own: ${listed(names)}` : ''
+}
+
+/**
+ * Names that records give to the service's queues and exchanges, with the `durable` that each was last asked for with.
+ */
+function toldIn(
+  records: readonly LogRecord[],
+  vhost: string,
+): {
+  queues: Map<string, boolean>
+  exchanges: Map<string, { wanted: boolean; record: LogRecord }>
+} {
+  const queues = new Map<string, boolean>()
+  const exchanges = new Map<string, { wanted: boolean; record: LogRecord }>()
+  for (const record of records) {
+    for (const { name, durable, exclusive } of declaredQueues(record.text))
+      if (exclusive !== true) queues.set(name, durable)
+    for (const conflict of durableConflicts(record.text)) {
+      if (conflict.vhost !== vhost) continue
+      if (conflict.kind === 'queue') queues.set(conflict.name, conflict.wanted)
+      else exchanges.set(conflict.name, { wanted: conflict.wanted, record })
+    }
+  }
+  return { queues, exchanges }
+}
+
+/** Whether the broker takes transient queues now, as far as it says so without being tried. */
+export async function refusesTransientQueues(broker: BrokerSource): Promise<QueueSituation['refusal']> {
+  const [feature, { version }] = await Promise.all([
+    broker.deprecatedFeature(transientQueues.feature),
+    broker.identity(),
+  ])
+  return refusalOf(feature, version, false)
+}
+
+function refusalOf(
+  feature: Awaited<ReturnType<BrokerSource['deprecatedFeature']>>,
+  version: string,
+  seen: boolean,
+): QueueSituation['refusal'] {
+  if (feature?.state === 'denied') return { denied: true, why: 'the broker lists the feature as denied' }
+  if (feature?.state === 'permitted') return { denied: false, why: 'the broker lists the feature as permitted' }
+  if (feature !== null && feature.used === true) return { denied: false, why: 'such queues exist' }
+  if (deniesTransientQueues(version) === true)
+    return { denied: true, why: `RabbitMQ refuses it from ${transientQueues.firstDenied} on` }
+  if (seen) return { denied: true, why: 'the broker answered so' }
+  return { denied: false, why: `RabbitMQ ${version} permits it unless told otherwise` }
+}

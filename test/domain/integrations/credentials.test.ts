@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { credentialSteps, unseenIn } from '../../../src/domain/integrations/credentials.ts'
+
+describe('what stands unseen at the ends', () => {
+  test.each([
+    ['plain', []],
+    ['in the middle', []],
+    ['pass ', ['ends with 1 blank (U+0020)']],
+    ['  pass', ['begins with 2 blanks (U+0020)']],
+    ['\tpass\u00a0', ['begins with 1 tab (U+0009)', 'ends with 1 no-break space (U+00A0)']],
+    ['pass \n\n', ["ends with 1 blank (U+0020) and 2 line's ends (U+000A)"]],
+    ['pass\r', ['ends with 1 carriage return (U+000D)']],
+    ['\ufeffpass\u200b', ['begins with 1 byte order mark (U+FEFF)', 'ends with 1 zero width space (U+200B)']],
+    ['pass\u3000', ['ends with 1 U+3000']],
+    [
+      'pass \t\n\r\u00a0',
+      ["ends with 1 blank (U+0020), 1 tab (U+0009), 1 line's end (U+000A), 1 carriage return (U+000D) and more"],
+    ],
+    ['   ', ['consists of 3 blanks (U+0020) alone']],
+    ['', []],
+  ])('%j', (text, said) => {
+    expect(unseenIn(text)).toEqual(said)
+  })
+})
+
+describe('of what is signed in with', () => {
+  const of = (given: Parameters<typeof credentialSteps>[0]): string[] =>
+    credentialSteps(given).map(({ step, status, message }) => `${step} ${status}: ${message}`)
+
+  test('a name, and a password that is fine', () => {
+    expect(
+      of({
+        user: { text: 'bob', from: '--user', isPublic: true },
+        password: { text: 's3cret', from: 'the file pw', hadLineEnd: true },
+      }),
+    ).toEqual([
+      'user ok: `bob`: it is a name; some integrations want an e-mail address instead, so try that where it is refused',
+      "password ok: the password (the file pw) has nothing unseen at its ends; the line's end at the end of the file is no part of it",
+    ])
+  })
+
+  test('an e-mail address that is not to be shown', () => {
+    expect(of({ user: { text: 'bob@example.org', from: 'the file user' } })).toEqual([
+      'user ok: the user (the file user): it is an e-mail address; some integrations want a name instead, so try that where it is refused',
+    ])
+  })
+
+  test.each([
+    ['a blank at the end', ' s3cret', 'begins with 1 blank (U+0020): it counts as a part of the token'],
+    ['several lines', 's3\ncr\net', "holds 2 line's ends (U+000A): a token is one line"],
+    ['a control character', 's3\u0007cret', 'holds 1 U+0007: a token is one line'],
+  ])('a token with %s is a problem of credentials, and is not shown', (_, text, said) => {
+    const [step] = credentialSteps({ token: { text, from: 'standard input' } })
+    expect(step).toEqual({
+      step: 'token',
+      status: 'problem',
+      cause: 'credentials',
+      message: `the token (standard input) ${said}`,
+    })
+  })
+
+  test('one that is empty', () => {
+    expect(of({ password: { text: '', from: 'the file pw' } })).toEqual(['password problem: the file pw is empty'])
+  })
+
+  test('a user with a blank still has a form', () => {
+    expect(of({ user: { text: 'bob ', from: '--user', isPublic: true } })[0]).toMatch(
+      /^user problem: `bob ` ends with 1 blank .*; it is a name; /,
+    )
+  })
+})
