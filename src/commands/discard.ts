@@ -2,6 +2,7 @@ import { Args } from '@oclif/core'
 import { BaseCommand } from '../cli/base-command.ts'
 import { discardRecord } from '../cli/repair/discard-record.ts'
 import { repairFlags } from '../cli/repair/flags.ts'
+import { typed } from '../core/typed.ts'
 import { discardText } from '../output/discard.ts'
 
 const { 'dry-run': dryRun, 'accept-risk': acceptRisk, confirm, relay } = repairFlags
@@ -22,7 +23,9 @@ export default class Discard extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags, args } = await this.parse(Discard)
-    const document = await discardRecord(flags, args.run, process.argv.slice(2))
-    this.show(flags, document, () => discardText(document))
+    const words = process.argv.slice(2)
+    const document = await discardRecord(flags, args.run, words)
+    const again = typed(['testops-admin', ...words.filter((word) => word !== '--dry-run')])
+    this.show(flags, document, () => discardText(document, again))
   }
 }

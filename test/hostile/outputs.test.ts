@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { jsonText } from '../../src/cli/json.ts'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
+import { command } from '../../src/core/shell-command.ts'
 import { discardText } from '../../src/output/discard.ts'
 import { fitted } from '../../src/output/doctor/fitted.ts'
 import { firstTypedHere, nextText, typedHere } from '../../src/output/next.ts'
@@ -266,8 +267,16 @@ const printings: Readonly<Record<string, Printing>> = {
     [
       { schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'done' as const, saved: '/a' },
       { schemaVersion: 1 as const, deployment: 'prod', run: 'x', outcome: 'nothing-to-do' as const, saved: null },
+      {
+        schemaVersion: 1 as const,
+        deployment: 'prod',
+        run: 'x',
+        outcome: 'planned' as const,
+        saved: null,
+        risks: [{ name: 'unfinished-run', message: 'the service is stopped' }],
+      },
     ],
-    discardText,
+    (document) => discardText(document, command`testops-admin discard ${document.run}`),
   ),
   recordText: printing(
     [

@@ -9,7 +9,7 @@ import { undoCommand } from '../../core/run-state.ts'
 import type { RunState } from '../../core/run-summary.ts'
 import { misfitsOf } from '../../domain/foreign-run/index.ts'
 import type { ComparedSources } from '../../domain/foreign-run/comparison.ts'
-import { overIn } from '../../domain/foreign-run/standing.ts'
+import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
 import { journalQueuePrefix } from '../../knowledge/broker.ts'
 import { lockHolderIn } from '../../knowledge/operator-lock.ts'
 import { serviceFails } from '../support/consequences.ts'
@@ -27,10 +27,8 @@ export const serviceUnfinishedRepair = defineCheck({
   async run({ runs, broker, database, service, ...others }, deployment) {
     const all = await runs.list()
     const unfinished = all.filter(({ state }) => state === 'unfinished')
-    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, {
-      deployment,
-      open: openings({ broker, database, service, ...others }),
-    })
+    const comparison = { deployment, open: openings({ broker, database, service, ...others }) }
+    const { genuine, strange, empty } = await begunElsewhere(runs, had(broker), all, comparison)
     const findings = [
       ...unfinished.map((run) => here(run, runs)),
       ...genuine.map((run) => there(run, had(broker)!)),
@@ -45,6 +43,7 @@ export const serviceUnfinishedRepair = defineCheck({
       }
     const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
+    const [left] = await leftStanding(comparison)
     const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
     // where it only has to start the service, what keeps that from starting comes first
     const isAtStart = unfinished.length === 1 && findings.length === 1 && unfinished[0]!.isAtStart === true
@@ -52,9 +51,10 @@ export const serviceUnfinishedRepair = defineCheck({
       status: 'problem',
       severity,
       findings: [first, ...rest],
-      blocksRepairs: severity === 'error',
+      // a record that fits no repair is in the way only while something of a repair may stand
+      blocksRepairs: severity === 'error' || left !== undefined,
       ...(isAtStart && { follows: 'service/crashes' }),
-      remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0] }),
+      remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0], left }),
     }
   },
 })
@@ -194,11 +194,14 @@ function remedyFor({
   elsewhere,
   strange,
   empty,
+  left,
 }: {
   own: RunState | undefined
   elsewhere: string | undefined
   strange: Strange | undefined
   empty: string | undefined
+  /** what of a repair may stand, one sentence */
+  left: string | undefined
 }): Remedy {
   if (own !== undefined) {
     return {
@@ -214,6 +217,15 @@ function remedyFor({
       commands: [
         command`testops-admin resume --adopt ${elsewhere} -d {deployment} --dry-run`,
         'testops-admin history -d {deployment}',
+      ],
+    }
+  }
+  if (strange !== undefined && left !== undefined) {
+    return {
+      text: `This program did not write that record, but ${left}. Read the record, and find out who wrote it. Remove it if no repair left things so.`,
+      commands: [
+        command`testops-admin discard ${strange.run} -d {deployment} --dry-run`,
+        command`testops-admin discard ${strange.run} -d {deployment} --accept-risk unfinished-run   # only when you are sure`,
       ],
     }
   }

@@ -49,8 +49,15 @@ export async function discardIn(
   if (found === null) return { ...document, outcome: 'nothing-to-do', saved: null }
   if ('record' in found) print(process.stderr, recordText(found, screenOf(process.stderr)))
   else tellLine(process.stderr, `The record ${run} cannot be read: ${found.unreadable}`)
-  if (flags['dry-run'] ?? false) return { ...document, outcome: 'planned', saved: null }
-  refuseRisks({ risks: await risksOf(session, run, found) }, flags['accept-risk'] ?? [], words)
+  const risks = await risksOf(session, run, found)
+  if (flags['dry-run'] ?? false)
+    return {
+      ...document,
+      outcome: 'planned',
+      saved: null,
+      ...(risks.length > 0 && { risks: risks.map(({ name, message }) => ({ name, message })) }),
+    }
+  refuseRisks({ risks }, flags['accept-risk'] ?? [], words)
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
   return underLocks(session, { what: 'discard' }, async (guard) => {
     if ((await recordOf(session, run)) === null) return { ...document, outcome: 'nothing-to-do', saved: null }

@@ -126,6 +126,21 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       silentOn: ['resume'],
     },
     {
+      situation: 'the broker has a record that this program never wrote, and the service is stopped',
+      sources: {
+        runs: fakeRuns({ inDeployment: [planted] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+        service: fakeService({ status: stopped() }),
+      },
+      status: 'problem',
+      severity: 'warning',
+      says: [
+        'but the service is stopped. Read the record',
+        `testops-admin discard ${run} -d prod --dry-run`,
+        `testops-admin discard ${run} -d prod --accept-risk unfinished-run   # only when you are sure`,
+      ],
+    },
+    {
       situation: 'the record is empty: its run was killed before it wrote',
       sources: {
         runs: fakeRuns({ inDeployment: [{ run, unreadable: 'the queue is empty', isEmpty: true }] }),

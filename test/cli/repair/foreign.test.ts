@@ -213,6 +213,11 @@ describe('what the deployment’s copy alone says', () => {
         discardIn(of.session, { ...flags, 'accept-risk': risks }, name, ['discard', name]).then(() => null),
       )
     expect((await discarded([])).message).toMatch(/has events that the journal on this machine lacks/)
+    expect(await discardIn(of.session, { ...flags, 'dry-run': true }, name, [])).toMatchObject({
+      outcome: 'planned',
+      saved: null,
+      risks: [{ name: 'unfinished-run', message: expect.stringContaining('has events that the journal') as string }],
+    })
     expect((await discarded(['unfinished-run'])).code).toBe(0)
     expect((await resumed(of, name, { confirm: 'prod' })).code).toBe(0)
     expect(of.deployment.rows).toEqual([free])
