@@ -1,3 +1,4 @@
+import { traitsOf } from '../knowledge/platforms.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError } from '../core/error.ts'
@@ -48,7 +49,7 @@ export async function judgeClocks({ database, sessions, api }: ClockSources, dep
     if (failed instanceof AdminError) throw failed
     return { status: 'skipped', reason: 'there is no other clock to compare with' }
   }
-  return compare(clocks, deployment.platform === 'host')
+  return compare(clocks, traitsOf(deployment).sharesMachine)
 }
 
 /** Throws REFUSED: what a wrong clock calls stale may be valid, and what it wrote goes bad again. */

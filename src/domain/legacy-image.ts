@@ -2,6 +2,7 @@ import type { Deployment } from '../core/deployment.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 import type { ServiceImage } from '../core/sources.ts'
+import { traitsOf } from '../knowledge/platforms.ts'
 import { firstLegacyBuild } from '../knowledge/builds.ts'
 import { images } from '../knowledge/images.ts'
 import { editConfiguration } from './by-hand.ts'
@@ -23,24 +24,24 @@ export function legacyImageCommands(
   { tooOld = false, revert = false }: ImageWish = {},
 ): Suggestion[] {
   const wish = command`${nested(tooOld ? command` --build ${firstLegacyBuild.label}` : '')}${nested(revert ? ' --revert' : '')}`
-  switch (deployment.platform) {
-    case 'compose':
+  switch (traitsOf(deployment).image) {
+    case 'apply':
       return [command`testops-admin use-legacy-image -d {deployment}${nested(wish)} --apply`]
-    case 'kubernetes':
+    case 'values':
       return deployment.editable?.namesValues
         ? [command`testops-admin use-legacy-image -d {deployment}${nested(wish)}`]
         : [
             '{values}',
             command`testops-admin use-legacy-image --values FILE${nested(wish)}   # the file that they come from`,
           ]
-    case 'host':
+    case 'by-hand':
       return [command`docker pull ${imageToRun(image, { tooOld, revert })}`, editConfiguration(deployment)]
   }
 }
 
 /** Where the service is on a plain host, what is done with the image that was fetched. */
-export function runningIt({ platform }: Pick<Deployment, 'platform'>, image: ServiceImage, wish: ImageWish): string {
-  if (platform !== 'host') return ''
+export function runningIt(deployment: Pick<Deployment, 'platform'>, image: ServiceImage, wish: ImageWish): string {
+  if (traitsOf(deployment).image !== 'by-hand') return ''
   return ` Have the unit or the program that starts the service run \`${imageToRun(image, wish)}\`, write that under \`image\` in the configuration, and restart the service.`
 }
 

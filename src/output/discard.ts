@@ -21,7 +21,8 @@ export function discardText({ outcome, run, saved, risks = [] }: DiscardDocument
     return `No record ${printable(run)} in this deployment: there is nothing to remove.\n`
   if (outcome === 'planned') {
     const accepted = risks.flatMap(({ name }) => ['--accept-risk', name])
-    const next = risks.length === 0 ? again : command`${nested(again)} ${nested(typed(accepted))}   # only when you are sure`
+    const next =
+      risks.length === 0 ? again : command`${nested(again)} ${nested(typed(accepted))}   # only when you are sure`
     const said = risks.map(({ message }) => `${sentenceOf(printable(message))}\n`).join('')
     return `Nothing changed: this only shows the record.\n${said}\n${nextText(next)}`
   }

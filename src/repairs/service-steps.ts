@@ -1,3 +1,4 @@
+import { traitsOf } from '../knowledge/platforms.ts'
 import { refuseOwnedByOthers } from '../core/by-others.ts'
 import type { Wanted } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
@@ -32,8 +33,8 @@ export function unaskedNotes(api: Wanted<ApiSource>): string[] {
 }
 
 /** What is to be known of a setting that is written where the service runs, and not where it is declared. */
-export function settingNotes({ platform }: Deployment, { name, to }: { name: string; to: string | null }): string[] {
-  if (platform !== 'kubernetes') return []
+export function settingNotes(deployment: Deployment, { name, to }: { name: string; to: string | null }): string[] {
+  if (!traitsOf(deployment).rollsOut) return []
   if (to === null)
     return [
       `${name} is removed from the pod template only. If the values file has it, the next helm upgrade sets it again`,

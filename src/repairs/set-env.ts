@@ -1,3 +1,4 @@
+import { traitsOf } from '../knowledge/platforms.ts'
 import { settingLines } from '../domain/evidence.ts'
 import { AdminError } from '../core/error.ts'
 import { fingerprint } from '../core/fingerprint.ts'
@@ -48,7 +49,7 @@ export const setEnv = defineRepair({
       const value = environment.get(name)
       const current = value instanceof Secret ? value.reveal() : (value ?? null)
       if (secret || value instanceof Secret || isSecretSetting(name, '')) {
-        if (to !== null) throw deployment.platform === 'kubernetes' ? inTemplate(name) : heldSecret(name)
+        if (to !== null) throw traitsOf(deployment).keepsSecretsElsewhere ? inTemplate(name) : heldSecret(name)
         const [from, next] = [fingerprint(current, salt), secret?.fingerprint ?? null]
         return from === next
           ? []
@@ -72,7 +73,7 @@ export const setEnv = defineRepair({
     })
     const runs = seen.status.state === 'running' || seen.status.startsAgain === true
     const restarts = restart && runs && changes.length > 0
-    if (deployment.platform === 'kubernetes') assertForCluster(changes, { rollsOut: !restart && runs })
+    if (traitsOf(deployment).rollsOut) assertForCluster(changes, { rollsOut: !restart && runs })
     const durable = changes
       .flatMap(({ action }) => (action.kind === 'set-setting' && action.name === names.rabbitDurable ? [action] : []))
       .at(0)

@@ -4,7 +4,7 @@ import type { Secret } from '../core/secret.ts'
 import { placeOf, secretReader } from './configuration/secrets.ts'
 import type { SecretOptions } from './configuration/secrets.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
-import { kubernetesSettingsOf } from './platform-of.ts'
+import { kubernetesSettingsOf } from './configuration/platform-of.ts'
 
 export interface ConfiguredIntegration {
   name: string

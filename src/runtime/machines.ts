@@ -7,7 +7,7 @@ import { findConfiguration } from './configuration/load.ts'
 import { findDeployment, selectDiscovered } from './configuration/select.ts'
 import type { DeploymentRequest, SelectedDeployment } from './configuration/select.ts'
 import { discover } from './discover.ts'
-import { platformSettingsOf } from './platform-of.ts'
+import { platformSettingsOf } from './configuration/platform-of.ts'
 
 export interface MachinesRequest extends DeploymentRequest {
   timeoutMs: number

@@ -1,3 +1,5 @@
+import { possiblePlatforms } from './configuration/platform-keys.ts'
+import { traitsOf } from '../knowledge/platforms.ts'
 import { localLock, localOperator } from '../adapters/local-lock.ts'
 import { networkSource } from '../adapters/network.ts'
 import { runFolder } from '../adapters/run-folder.ts'
@@ -39,7 +41,7 @@ import { logsSource } from './logs-source.ts'
 import { openings } from './openings.ts'
 import { labConfigurationFile, labDirectory, placeOfLab, recordsBeside, recordsOf } from './paths.ts'
 import type { Environment } from './paths.ts'
-import { kubernetesSettingsOf, platformSettingsOf } from './platform-of.ts'
+import { kubernetesSettingsOf, platformSettingsOf } from './configuration/platform-of.ts'
 import { rabbitmqctlFor } from './rabbitmqctl.ts'
 import { waysThrough } from './ways.ts'
 import { command } from '../core/shell-command.ts'
@@ -95,7 +97,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   await inOrder(certificatesOf(settings).map(readCertificates))
 
   const settingsOfPlatform = platformSettingsOf(selected)
-  if (options.relay && settingsOfPlatform.platform !== 'kubernetes') {
+  if (options.relay && !traitsOf(settingsOfPlatform).relays) {
     throw new AdminError(
       'USAGE',
       `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`,
@@ -267,13 +269,12 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
   try {
     return readable(await context.environment())
   } catch (error) {
-    const { url, database, broker, sessions, platform, kubernetes, compose } = context.settings
+    const { url, database, broker, sessions } = context.settings
     if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError))
       return new Map()
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
     const message = `nothing is known of how deployment \`${context.name}\` is reached: ${error.message}`
-    const isHost = platform === undefined ? !kubernetes && !compose : platform === 'host'
-    const parts: Suggestion = isHost
+    const parts: Suggestion = traitsOf({ platform: possiblePlatforms(context.settings)[0] }).isConfigured
       ? 'in the configuration: url, database, broker, sessions, or host.environmentFile'
       : 'in the configuration: url, database, broker or sessions'
     throw new AdminError(code, message, [...error.suggestions, parts], { cause: error })

@@ -15,7 +15,7 @@ import type { SelectedDeployment } from './configuration/select.ts'
 import type { OpenedDeployment } from './open-deployment.ts'
 import { stateHome, wellFormed } from './paths.ts'
 import type { Environment } from './paths.ts'
-import { platformSettingsOf } from './platform-of.ts'
+import { platformSettingsOf } from './configuration/platform-of.ts'
 
 /** The place at which a file that was named really lies, absolute; where it would, for one that is missing. */
 export async function placeOfFile(named: string, workingDirectory: string): Promise<string> {

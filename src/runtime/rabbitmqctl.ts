@@ -6,7 +6,7 @@ import type { Platform } from '../platforms/index.ts'
 import { commandOf } from './configuration/command.ts'
 import type { SelectedDeployment } from './configuration/select.ts'
 import type { Environment } from './paths.ts'
-import { platformOf } from './platform-of.ts'
+import { platformOf } from './configuration/platform-of.ts'
 
 /**
  * How `rabbitmqctl` is run where the management API cannot be had: as configured, else on this machine or in the pod or

@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
@@ -67,7 +68,7 @@ export const serviceCpuLevel = defineCheck({
         'UNAVAILABLE',
         `the processor flags of ${listed(verdicts.map((it) => it.name)) || "the service's machine"} are unknown${likely(verdicts)}`,
         [
-          ...(deployment.platform === 'kubernetes'
+          ...(traitsOf(deployment).provesProcessors
             ? ['testops-admin check-cpu -d {deployment} --prove   # reads it in a pod on each node']
             : []),
           ...verdicts.map((it) => typedOn(it.name, 'grep -m1 ^flags /proc/cpuinfo')),

@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
@@ -88,13 +89,13 @@ type Troubled = InstanceHealth & { status?: ServiceStatus }
 type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
 
 /** Started at once, it would take the lock that is free now, and migrate beside the other. */
-function letItEnd(holder: string, { platform }: Deployment): Remedy {
+function letItEnd(holder: string, deployment: Deployment): Remedy {
   // as Liquibase writes it: HOST (ADDRESS)
   const host = holder.split(' ')[0]!
   return {
     text: 'Keep the service stopped until the other migration has ended. Only then start it.',
     commands: [
-      platform === 'kubernetes' ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'),
+      traitsOf(deployment).namesInstances ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'),
       'testops-admin service start -d {deployment}',
       '{logs}',
       'testops-admin explain lock-stolen',

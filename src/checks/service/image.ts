@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
@@ -14,7 +15,7 @@ import { command } from '../../core/shell-command.ts'
 
 const correct = (deployment: Deployment): Remedy => ({
   text: `Set the image's name (${images.standard} or ${images.legacy}), its tag and the declared version to what should run. If another image runs, restart the service.`,
-  commands: [deployment.platform === 'host' ? editConfiguration(deployment) : '{edit}', '{restart}'],
+  commands: [traitsOf(deployment).isConfigured ? editConfiguration(deployment) : '{edit}', '{restart}'],
   risk: 'The service restarts.',
 })
 const proposeBuild = (deployment: Deployment, image: ServiceImage): Remedy => ({

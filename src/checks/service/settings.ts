@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Outcome, Remedy } from '../../core/check.ts'
 import type { Deployment } from '../../core/deployment.ts'
@@ -47,16 +48,12 @@ function inWords(value: string | Secret | null): string {
   return value === null ? 'nothing' : `\`${withoutSecrets(String(value)).slice(0, 100)}\``
 }
 
-function remedyFor({ platform }: Deployment, shown: Suggestion): Remedy {
-  if (platform === 'kubernetes') {
+function remedyFor(deployment: Deployment, shown: Suggestion): Remedy {
+  const { applying } = traitsOf(deployment)
+  if (applying !== null) {
     return {
-      text: 'If the file is right, apply it with helm upgrade. If the cluster is right, write its values into the file, or the next upgrade undoes them.',
-      commands: [
-        shown,
-        'helm diff upgrade RELEASE CHART -f VALUES   # with the plugin diff',
-        'helm upgrade RELEASE CHART -f VALUES',
-        byHand('service/settings'),
-      ],
+      text: applying.text,
+      commands: [shown, ...applying.commands, byHand('service/settings')],
       risk: 'The service restarts.',
     }
   }

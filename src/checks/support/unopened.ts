@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import type { Check } from '../../core/check.ts'
 import type { Deployment, SecretName } from '../../core/deployment.ts'
 import type { AdminError, ErrorCode, NetworkObstacle, Obstacle } from '../../core/error.ts'
@@ -55,7 +56,7 @@ function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
     return stepForCode(error, part, deployment)
   if (obstacle.kind === 'instances')
     return {
-      text: deployment.platform === 'kubernetes' ? withoutPods : withoutContainer,
+      text: traitsOf(deployment).withoutInstances,
       commands: error.suggestions,
       flags: ' --wait',
     }
@@ -66,11 +67,6 @@ function stepFor(error: AdminError, part: Part, deployment: Deployment): Step {
 }
 
 const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete files of its data by hand.'
-
-const withoutPods =
-  'Find out why its pods are not ready: what they wait for, how they ended, or what happened to their node. A lost node must come back or be removed before they start on another.'
-
-const withoutContainer = 'Find out what happened to its container, and recreate it with compose.'
 
 const loginOnly =
   'The refused login is from the configuration. The service may use another, so no other problem is blamed on this.'
@@ -169,11 +165,11 @@ export function server(
 ): Pick<Part, 'kept' | 'refused' | 'unwell'> {
   return {
     kept,
-    refused: ({ host, port }, { platform }) => ({
+    refused: ({ host, port }, deployment) => ({
       text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
       // in a container systemd knows nothing of it
       commands: [
-        ...(platform === 'host'
+        ...(traitsOf(deployment).sharesMachine
           ? [command`sudo systemctl start ${service}`, command`systemctl status ${unit}`]
           : [listenersOn(port)]
         ).map((command) => typedOn(host, command)),

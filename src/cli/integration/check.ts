@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { isIP } from 'node:net'
 import { answerStep } from '../../domain/integrations/answer.ts'
 import { certificateStep } from '../../domain/integrations/certificate.ts'
@@ -69,7 +70,7 @@ async function signInSteps(
 /** What the service's own place makes of the name; null where no deployment is known. */
 async function placeOf({ hostname }: URL, opened: OpenedDeployment | null): Promise<ServicePlace | null> {
   if (!opened) return null
-  const isElsewhere = opened.deployment.platform === 'kubernetes'
+  const isElsewhere = traitsOf(opened.deployment).hasOwnNetwork
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return { resolves: null, isElsewhere }
   const resolves = await wanted(async () => (await opened.open.service()).resolve(hostname))
   return { resolves: notConfigured(resolves) ? null : resolves, isElsewhere }

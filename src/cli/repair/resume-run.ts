@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { isNoteOfMoves } from '../../core/queue-notes.ts'
 import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
@@ -312,7 +313,7 @@ async function refuseIfOthers(
   const { run, plan } = record
   const workload = workloadOf(history)
   const {
-    deployment: { name, cluster, platform },
+    deployment: { name, cluster },
   } = opened
   const { cluster: former } = plan.target
   // another user, or another machine, may reach the same cluster by another address
@@ -320,11 +321,7 @@ async function refuseIfOthers(
     throw new AdminError(
       'REFUSED',
       `Nothing changed: run ${run} was begun at ${former ?? 'this machine'}, but this is ${cluster ?? 'this machine'}`,
-      [
-        ...(platform === 'compose'
-          ? ['docker context use NAME   # or DOCKER_HOST, as it was then', 'docker context ls']
-          : ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']),
-      ],
+      [...traitsOf(opened.deployment).choosing, command`testops-admin history -d ${name}`],
     )
   }
   const own = workload && ((await opened.workload?.()) ?? null)
@@ -337,7 +334,7 @@ async function refuseIfOthers(
     )
   }
   if (plan.deployment === name) return
-  if (platform === 'kubernetes' && former !== undefined && cluster === former)
+  if (traitsOf(opened.deployment).namesWorkloads && former !== undefined && cluster === former)
     return refuseUntold(history, name, flags, words)
   throw new AdminError(
     'REFUSED',

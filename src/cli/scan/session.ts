@@ -1,3 +1,5 @@
+import type { PlatformName } from '../../core/deployment.ts'
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { masked } from '../../domain/last-words.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { AdminError } from '../../core/error.ts'
@@ -91,7 +93,7 @@ function onDeployment(asked: Suggestion): Suggestion {
 /** Throws USAGE for times that are none, or leave nothing. */
 function askedOf(
   { since, until, 'time-zone': named }: SourceFlags,
-  deployment: { platform: string; timeZone: string | null } | null,
+  deployment: { platform: PlatformName; timeZone: string | null } | null,
 ): Pick<About, 'timeZone' | 'assumedFrom' | 'since' | 'until'> {
   if (named !== undefined && !isTimeZone(named))
     throw new AdminError('USAGE', `--time-zone: unknown time zone \`${named}\``, [
@@ -99,7 +101,7 @@ function askedOf(
       '--time-zone Europe/Moscow',
     ])
   const zone = named ?? deployment?.timeZone ?? null
-  const isHere = deployment === null || deployment.platform === 'host'
+  const isHere = deployment === null || traitsOf(deployment).sharesMachine
   const timeZone = zone ?? (isHere ? zoneHere() : 'UTC')
   const assumedFrom = zone !== null ? null : isHere ? "this machine's own" : 'the default of containers'
   const from = since === undefined ? undefined : when('--since', since)(timeZone)

@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { isIP } from 'node:net'
 import { asUtc, parseLocalTime } from '../../core/local-time.ts'
 import type { Wanted } from '../../core/check.ts'
@@ -133,7 +134,7 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
   const hasEnded = async (host: string): Promise<boolean> =>
     platform ? ((await tolerant(platform.hasEnded(host))) ?? false) : false
   const names = machines?.map(({ name }) => name) ?? null
-  const here = deployment.platform === 'host' ? (names ?? []) : null
+  const here = traitsOf(deployment).sharesMachine ? (names ?? []) : null
   return { status, records, up, answers: up && had(api) !== null, machines: names, here, hasEnded, origins, ...known }
 }
 

@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import type { Deployment } from '../../core/deployment.ts'
 import { isHostName, typedOn } from '../../core/host.ts'
 import { command, nested } from '../../core/shell-command.ts'
@@ -47,7 +48,7 @@ interface NamedHolder extends LockInQuestion {
 
 const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
   platform: ({ deployment }) =>
-    deployment.platform === 'host'
+    traitsOf(deployment).isConfigured
       ? {
           text: 'Set `host.unit` or `host.commands` in the configuration: how the service is started.',
           command: editConfiguration(deployment),
@@ -111,7 +112,7 @@ const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
 
 /** On a plain host the configuration names the file with them. */
 function settingsOf(deployment: Deployment): Suggestion {
-  return deployment.platform === 'host' ? editConfiguration(deployment) : '{settings}'
+  return traitsOf(deployment).isConfigured ? editConfiguration(deployment) : '{settings}'
 }
 
 function javaOn(host: string | null): Suggestion {

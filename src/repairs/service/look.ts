@@ -1,3 +1,4 @@
+import { traitsOf } from '../../knowledge/platforms.ts'
 import { listed } from '../../core/format.ts'
 import { lockDatabases } from '../../domain/lock/databases.ts'
 import { judgeHolder } from '../../domain/lock/holder.ts'
@@ -42,7 +43,7 @@ export async function lookAtService(
   const around = await surroundings({ service, logs, api }, deployment)
   const { name, build, declaredIn } = await service.image()
   // a pod is not at home on a node
-  const where = deployment.platform === 'host' ? listed([...(around.machines ?? [])]) : declaredIn
+  const where = traitsOf(deployment).sharesMachine ? listed([...(around.machines ?? [])]) : declaredIn
   const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`]
     .filter(Boolean)
     .join(', ')

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadConfiguration } from '../../../src/runtime/configuration/load.ts'
 import { selectDeployment } from '../../../src/runtime/configuration/select.ts'
-import { platformSettingsOf } from '../../../src/runtime/platform-of.ts'
+import { platformSettingsOf } from '../../../src/runtime/configuration/platform-of.ts'
 import { shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 

@@ -1,11 +1,18 @@
 import { dirname } from 'node:path'
-import type { PlatformName } from '../core/deployment.ts'
-import { AdminError } from '../core/error.ts'
-import type { ComposeSettings, HostSettings, KubernetesSettings, PlatformSettings } from '../platforms/index.ts'
-import { commandOf } from './configuration/command.ts'
-import { possiblePlatforms } from './configuration/platform-keys.ts'
-import type { SelectedDeployment } from './configuration/select.ts'
-import { sentence } from '../core/shell-command.ts'
+import type { PlatformName } from '../../core/deployment.ts'
+import { AdminError } from '../../core/error.ts'
+import type {
+  ComposeSettings,
+  Found,
+  HostSettings,
+  KubernetesSettings,
+  PlatformSettings,
+} from '../../platforms/index.ts'
+import { commandOf } from './command.ts'
+import { possiblePlatforms } from './platform-keys.ts'
+import type { DeploymentSettings } from './schema.ts'
+import type { SelectedDeployment } from './select.ts'
+import { sentence } from '../../core/shell-command.ts'
 
 /**
  * The platform that is named, else the one whose section is there, else this machine. Throws CONFIGURATION where that
@@ -78,5 +85,21 @@ function hostSettingsOf({ settings, file, found }: SelectedDeployment): HostSett
     build: settings.build ?? null,
     cpuinfo: settings.cpuinfo?.path ?? null,
     declaredIn: found ?? file,
+  }
+}
+
+/** What a configuration would say of a deployment that was found. */
+export function settingsOf({ place, what }: Found): DeploymentSettings {
+  switch (place.platform) {
+    case 'host':
+      return { platform: 'host', host: { unit: place.unit } }
+    case 'compose': {
+      const file = place.file === null ? {} : { file: { path: place.file, at: what } }
+      return { platform: 'compose', compose: { project: place.project, service: place.service, ...file } }
+    }
+    case 'kubernetes': {
+      const context = place.context === null ? {} : { context: place.context }
+      return { platform: 'kubernetes', kubernetes: { ...context, namespace: place.namespace, release: place.release } }
+    }
   }
 }
