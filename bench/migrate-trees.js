@@ -153,7 +153,7 @@ async function control(port, plan) {
     `http://127.0.0.1:${port}/answers`,
     plan ? { method: 'POST', body: JSON.stringify(plan) } : {},
   )
-  if (!answer.ok) throw new Error(`the practice service does not take orders: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`the practice service refused an order of the lab: ${await answer.text()}`)
   return answer.json()
 }
 

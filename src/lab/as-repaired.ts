@@ -6,8 +6,8 @@ import { unitIn } from './service-control/unit.ts'
 import type { BrokenFault } from './state.ts'
 
 /**
- * The faults that are on record, with the settings that somebody has set since they were made, as a repair does: these
- * stay, whatever is broken beside them. One that was made in part only may not have written its own yet.
+ * The recorded faults, with any settings that somebody has changed since, as a repair does. Those settings stay when
+ * another fault is made. While a fault is half made, the record stays as it is: its settings may not be written yet.
  */
 export async function faultsAsRepaired({ layout, state: { faults } }: Lab): Promise<readonly BrokenFault[]> {
   if (faults.some(({ state }) => state === 'half')) return faults

@@ -10,16 +10,15 @@ import { isServing, restartLabService, serviceStatus, writeDown } from './servic
 import { command } from '../core/shell-command.ts'
 
 export interface Broken {
-  /** names of the faults that were made now */
+  /** names of the faults made now */
   made: readonly NamedCase[]
-  /** names of those that were there before */
+  /** names of the faults that were there before */
   already: readonly string[]
 }
 
 /**
- * Breaks the lab in these ways, one after the other. Each is on record before it is begun, so that `lab mend` takes
- * back half of one too. Throws USAGE, UNAVAILABLE where there is no lab or its servers cannot do it, REFUSED, BUSY,
- * INTERRUPTED.
+ * Makes these faults one after the other. Each is recorded before it begins, so `lab mend` can also remove a half-made
+ * one. Throws USAGE; UNAVAILABLE if there is no lab or its servers cannot do it; REFUSED, BUSY, INTERRUPTED.
  */
 export async function breakLab(options: LabOptions, names: readonly string[]): Promise<Broken> {
   const wanted = [...new Map(names.map((name) => findCase(name, 'break')).map((it) => [it.name, it])).values()]
@@ -42,8 +41,8 @@ export async function breakLab(options: LabOptions, names: readonly string[]): P
 }
 
 /**
- * What takes a service that works comes first, and what stops a part of the lab that others may have to reach comes
- * last, as does an alarm, which lets nothing be sent to the broker.
+ * The order to make faults in. Those that need a working service come first. Those that stop a server come last, and so
+ * does an alarm, which blocks publishing.
  */
 function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
   const rank = ({ case: { needs, expected } }: NamedCase): number => {
@@ -53,7 +52,7 @@ function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
   return [...wanted].sort((one, other) => rank(one) - rank(other))
 }
 
-/** Makes one fault, for whoever holds the operator's lock. */
+/** Makes one fault. The caller holds the operator lock. */
 export async function make(lab: Lab, { name, case: { changes = {}, needs, apply } }: NamedCase): Promise<void> {
   goOn(lab)
   if (needs?.serving && !(await isServing(lab))) throw silent(lab, name)
@@ -70,8 +69,8 @@ export async function make(lab: Lab, { name, case: { changes = {}, needs, apply 
 
 function silent({ state }: Lab, name: string): AdminError {
   const broken = state.faults.map((it) => it.name)
-  const because = broken.length > 0 ? `, since the lab is broken by ${broken.join(', ')}` : ''
-  return new AdminError('REFUSED', `${name} cannot be made on a service that does not answer${because}`, [
+  const because = broken.length > 0 ? ` (broken by ${broken.join(', ')})` : ''
+  return new AdminError('REFUSED', `cannot make ${name}: the service does not answer${because}`, [
     'testops-admin lab mend',
     command`testops-admin lab break ${[name, ...broken]}`,
   ])
@@ -85,7 +84,7 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
     const before = [...there, ...wanted.slice(0, index)]
     const same = before.find(({ fault, name }) => fault.id === it.fault.id && name !== it.name)
     if (same)
-      throw new AdminError('REFUSED', `the lab is broken by ${same.name} already, which excludes ${it.name}`, [
+      throw new AdminError('REFUSED', `cannot make ${it.name}: the lab is already broken by ${same.name}`, [
         command`testops-admin lab mend ${same.name}`,
       ])
     const line = it.case.needs?.broker
@@ -98,10 +97,8 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
       assertOwn(servers, ['rabbitmq'], it.name)
   }
   if (wanted.length > 0 && there.length === 0 && (await serviceStatus(lab)).state !== 'running') {
-    throw new AdminError(
-      'REFUSED',
-      'the lab is not as it should be before anything is broken: the practice service does not run',
-      ['testops-admin lab mend'],
-    )
+    throw new AdminError('REFUSED', 'cannot break the lab: the practice service is not running', [
+      'testops-admin lab mend',
+    ])
   }
 }

@@ -1,29 +1,29 @@
 import type { PracticeMachine } from './practice-service/machine.ts'
 
-/** How a broken deployment differs from the healthy one in what is written down: settings, machine, configuration. */
+/** How a broken deployment's files differ from the healthy one's: settings, machine, configuration. */
 export interface Changes {
-  /** the service's environment variables; null takes one away */
+  /** the service's environment variables; null removes one */
   environment?: Readonly<Record<string, string | null>>
   machine?: Partial<PracticeMachine>
   declared?: Partial<Declared>
-  /** what the processor of the service's machine can do */
+  /** the processor level of the service's machine */
   processor?: Processor
 }
 
-/** What the configuration says of the service's machine. */
+/** What the configuration says about the service's machine. */
 interface Declared {
   image: string
   build: string
   timeZone: string
-  /** that of the reverse proxy, where a fault puts one before the service */
+  /** the reverse proxy's access log, if a fault puts a proxy in front of the service */
   accessLog: boolean
-  /** login of the integration with the external system, where a fault sets one up; null: none is declared */
+  /** login of the integration with the external system, if a fault sets one up; null: not declared */
   integration: { user: string; password: string } | null
 }
 
 export type Processor = 'x86-64-v3' | 'x86-64-v2'
 
-/** The healthy deployment's image and build; the image needs the processor level that the healthy machine has. */
+/** The healthy deployment's image and build. The healthy machine has the processor level that this image needs. */
 const healthyDeclared: Declared = {
   image: 'registry.example.org/testops/testops:527u01',
   build: '527u01',
@@ -39,7 +39,7 @@ export interface Overlay {
   processor: Processor
 }
 
-/** All changes together, later ones above earlier ones. */
+/** Merges all changes; later ones win. */
 export function overlayOf(changes: readonly Changes[]): Overlay {
   return changes.reduce<Overlay>(
     (sum, { environment, machine, declared, processor }) => ({

@@ -6,12 +6,12 @@ interface Call {
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: string | URLSearchParams
-  /** the status that it must be answered with: else the fault has not been made */
+  /** the status that the answer must have; with another, the fault was not made */
   answered: number
 }
 
 /**
- * A program that calls the service, under its own name. Throws FAILED where it is answered otherwise than it must be.
+ * A program that calls the service under its own name. Throws FAILED if the answer has another status than `answered`.
  */
 export function client(base: string, agent: string): (call: Call) => Promise<string> {
   return async ({ path, method = 'GET', headers = {}, body, answered }) => {
@@ -26,17 +26,17 @@ export function client(base: string, agent: string): (call: Call) => Promise<str
       })
       const text = await answer.text()
       if (answer.status === answered) return text
-      said = `is answered ${answer.status}`
+      said = `returned ${answer.status}`
     } catch (error) {
-      said = `fails: ${messageOf(error)}`
+      said = `failed (${messageOf(error)})`
     }
-    throw new AdminError('FAILED', `${method} ${path} of ${agent} ${said}, and should be answered ${answered}`, [
+    throw new AdminError('FAILED', `${method} ${path} by ${agent} ${said}; expected ${answered}`, [
       'testops-admin lab mend',
     ])
   }
 }
 
-/** The headers of a program that signs in as it should. */
+/** Signs a program in with its API token and returns its headers. */
 export async function bearerOf(call: ReturnType<typeof client>, apiToken: string): Promise<{ authorization: string }> {
   const body = new URLSearchParams({ grant_type: 'apitoken', scope: 'openid', token: apiToken })
   const text = await call({ path: apiUse.exchange, method: 'POST', body, answered: 200 })

@@ -15,17 +15,17 @@ import type { Command } from '../platforms/index.ts'
 /** The user whose API token the lab's configuration has: the administrator. */
 export const labUser = seedUsers[0]!
 
-/** Who else has an API token, so that what such users may not do can be seen: with the deployments of these names. */
+/** Further users with an API token, each as a deployment of that name, to practise with fewer rights. */
 const others = {
   'lab-owner': {
     secret: 'api-token-owner',
     user: seedUsers[1]!,
-    about: `owns project ${seedUsers[1]!.owns.join(' and ')}, and has no other role`,
+    about: `owns project ${seedUsers[1]!.owns.join(' and ')} and has no other role`,
   },
   'lab-guest': { secret: 'api-token-guest', user: seedUsers[2]!, about: 'has no role at all' },
 } as const
 
-/** What starts, stops and shows the service in that folder. */
+/** The commands that start, stop and show the service in that folder. */
 export async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
   const control = await builtProgram('lab/service-control.js')
   const command = (verb: string): Command => [process.execPath, control, verb, directory]
@@ -70,7 +70,7 @@ async function configurationText(
         `  ${name}: {url: ${q(serviceUrl({ state }))}, apiToken: ${secret(token)}} # ${user.username}, who ${about}\n`,
     )
     .join('')
-  return `# The practice deployment, written by \`testops-admin lab up\`; what is changed here is lost.
+  return `# The practice deployment, written by \`testops-admin lab up\`. Your changes here will be lost.
 current: lab
 deployments:
   lab:

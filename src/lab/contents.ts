@@ -5,13 +5,13 @@ import { folderFailure } from './folder.ts'
 import { allServers } from './lab.ts'
 import type { LabLayout } from './layout.ts'
 
-/** Whether a lab lies in the folder, be it a half made, damaged or half removed one. */
+/** True if the folder holds a lab, even a half-made, damaged or half-removed one. */
 export async function holdsLab(layout: LabLayout): Promise<boolean> {
   const names = await namesIn(layout)
   return names.includes(basename(layout.state)) || (await allServers(layout)).length > 0
 }
 
-/** What lies in the lab's folder. Throws UNAVAILABLE where it cannot be read. */
+/** Names of everything in the lab's folder. Throws UNAVAILABLE if it cannot be read. */
 export async function namesIn({ root }: LabLayout): Promise<string[]> {
   try {
     return await readdir(root)
@@ -21,14 +21,14 @@ export async function namesIn({ root }: LabLayout): Promise<string[]> {
   }
 }
 
-/** What shows that a lab lies there, or did, or is about to. */
+/** Names of files that show a lab is there, was there, or is about to be. */
 export async function tracesIn(layout: LabLayout): Promise<string[]> {
   const names = await namesIn(layout)
   const found = names.filter((name) => isLock(layout, name) || isOf(layout.state, name))
   return (await allServers(layout)).length > 0 ? [...found, basename(layout.servers)] : found
 }
 
-/** What the lab has made there besides its state and its locks. */
+/** Names of what the lab made there, except its state and its locks. */
 export async function partsIn(layout: LabLayout): Promise<string[]> {
   const { configuration, cpuinfo, secrets, servers, service, secondService, holder, proxy, externalSystem, savedPlan } =
     layout
@@ -50,7 +50,7 @@ export async function partsIn(layout: LabLayout): Promise<string[]> {
   )
 }
 
-/** Locks, and what a killed command left of the attempt to take one. */
+/** Names of locks, and of leftovers from a command killed while taking one. */
 export async function locksIn(layout: LabLayout): Promise<string[]> {
   return (await namesIn(layout)).filter((name) => isLock(layout, name) && name !== basename(layout.lock))
 }
@@ -59,7 +59,7 @@ export function isLock({ lock }: LabLayout, name: string): boolean {
   return name === basename(lock) || name.startsWith(`${basename(lock)}.`)
 }
 
-/** The file itself, or its next version as a killed command left it. */
+/** True for the file itself and for a new version that a killed command left. */
 function isOf(path: string, name: string): boolean {
   const own = basename(path)
   return name === own || (name.startsWith(`${own}.`) && /^\.\d+\.new$/.test(name.slice(own.length)))

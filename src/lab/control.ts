@@ -3,7 +3,7 @@ import type { Lab } from './lab.ts'
 import type { PlannedAnswer } from './practice-service/http/planned-answers.ts'
 import { until } from './service.ts'
 
-/** What the practice service says of itself to the lab, on a door that no check knows. */
+/** What the practice service reports to the lab, on a control port that no check knows. */
 export interface ControlState {
   phase: 'starting' | 'waiting-for-lock' | 'migrating' | 'running' | 'stopping'
   clockOffsetMs: number
@@ -11,7 +11,7 @@ export interface ControlState {
   broker: 'connecting' | 'up' | 'down'
 }
 
-/** Null where the door is closed: the service does not run, or not yet. */
+/** Asks the control port. Null if it is closed: the service is not running, or not yet. */
 async function controlState(
   { state }: Pick<Lab, 'state'>,
   port: number = state.controlPort,
@@ -39,14 +39,14 @@ export async function waitForBroker(lab: Lab, broker: ControlState['broker']): P
   )
 }
 
-/** Changes the running service's clock, or how late it answers. */
+/** Changes the running service's clock, or its delay before each answer. */
 export async function setMachine({ state }: Pick<Lab, 'state'>, what: 'clock' | 'delay', ms: number): Promise<void> {
   await order(state.controlPort, what, { ms })
 }
 
 /**
- * Has the running service answer calls so from now on, in place of what was planned before; an empty plan ends it.
- * `port` is the control port. A restart forgets it.
+ * Makes the running service answer calls by this plan from now on. Replaces an earlier plan; an empty one ends it.
+ * `port` is the control port. A restart forgets the plan.
  *
  * await planAnswers(port, [{ method: 'POST', path: '/api/project/7/*', times: 2, status: 429, headers: { 'Retry-After':
  * '1' } }])
@@ -55,12 +55,12 @@ export async function planAnswers(port: number, plan: readonly PlannedAnswer[]):
   await order(port, 'answers', plan)
 }
 
-/** How many calls each answer of the plan has been given to so far, in the plan's order. */
+/** How often each answer of the plan has been given so far, in the plan's order. */
 export async function answersGiven(port: number): Promise<readonly number[]> {
   return (await order(port, 'answers')) as readonly number[]
 }
 
-/** Imports results of these tests into a project; gives the ids of their test cases. */
+/** Imports results of these tests into a project. Returns the ids of their test cases. */
 export async function importResults(
   { state }: Pick<Lab, 'state'>,
   projectId: number,
@@ -69,7 +69,7 @@ export async function importResults(
   return ((await order(state.controlPort, 'import', { projectId, fullNames })) as { ids: readonly number[] }).ids
 }
 
-/** Moves a test case to another project; gives what the service says where it will not, else null. */
+/** Moves a test case to another project. Returns null, or the service's message if it refuses. */
 export async function moveTestCase(
   { state }: Pick<Lab, 'state'>,
   testCase: number,
@@ -78,7 +78,7 @@ export async function moveTestCase(
   return ((await order(state.controlPort, 'move', { testCase, projectId })) as { refusal: string | null }).refusal
 }
 
-/** One call at the door; a question where nothing is sent. Throws FAILED. */
+/** Makes one call at the control port: a POST with a body, else a GET. Throws FAILED. */
 async function order(port: number, path: string, body?: unknown): Promise<unknown> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/${path}`, {
@@ -88,11 +88,11 @@ async function order(port: number, path: string, body?: unknown): Promise<unknow
     })
     const said: unknown = await answer.json()
     if (answer.ok) return said
-    throw new Error(`it answers ${answer.status}: ${(said as { error: string }).error}`)
+    throw new Error(`status ${answer.status}: ${(said as { error: string }).error}`)
   } catch (error) {
     throw new AdminError(
       'FAILED',
-      `the practice service does not take orders: ${messageOf(error)}`,
+      `the practice service refused an order of the lab: ${messageOf(error)}`,
       ['testops-admin lab mend'],
       { cause: error },
     )

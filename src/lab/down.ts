@@ -25,18 +25,18 @@ import type { LabState } from './state.ts'
 export interface Down {
   /** false: there was no lab */
   found: boolean
-  /** what was taken away, for people */
+  /** what was removed, for people */
   removed: readonly string[]
 }
 
 /**
- * Stops and removes everything of the lab, also what a killed `lab up` left, and nothing else that lies in its folder.
- * Harmless where there is none. Throws BUSY, UNAVAILABLE where the folder cannot be used.
+ * Stops and removes the whole lab, including what a killed `lab up` left. Other files in its folder stay. Harmless if
+ * there is no lab. Throws BUSY; UNAVAILABLE if the folder cannot be used.
  */
 export async function takeLabDown(options: LabOptions): Promise<Down> {
   const layout = labLayout(options.root)
   if ((await tracesIn(layout)).length === 0) return { found: false, removed: [] }
-  // making room is what helps where the disk is full
+  // on a full disk, this makes room
   return asOperator(
     layout,
     'lab down',
@@ -51,7 +51,7 @@ export async function takeLabDown(options: LabOptions): Promise<Down> {
   )
 }
 
-/** As `takeLabDown`, for whoever holds the operator's lock. */
+/** Like `takeLabDown`. The caller holds the operator lock. */
 export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'root' | 'diagnose'>): Promise<string[]> {
   const removed: string[] = []
   const gone = (what: string): void => {
@@ -67,7 +67,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
       gone(unit.directory === layout.service ? 'the practice service' : 'its second instance')
   }
   if (await stopHolder(layout)) gone('the program that held database connections')
-  if (await stopProxy(layout)) gone('the reverse proxy before the service')
+  if (await stopProxy(layout)) gone('the reverse proxy in front of the service')
   if (await stopExternalSystem(layout)) gone('the external system of the integrations')
   if (state) await cleanGiven({ ...options, layout, state })
   const servers = await allServers(layout)
@@ -77,7 +77,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     await removeServer(record)
     gone(
       record.way === 'given'
-        ? `what the lab had on the given ${serverNames[record.kind]}`
+        ? `the lab's data on the given ${serverNames[record.kind]}`
         : `${serverNames[record.kind]} at ${record.host}:${record.port}`,
     )
   }
@@ -85,14 +85,14 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
   for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy, layout.externalSystem])
     await endStragglers(directory)
-  // comes last: as long as it is there, what is left is known for a lab's
+  // comes last: while it exists, the rest is known to belong to a lab
   await rm(layout.state, { force: true })
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
-  if (others.length > 0) options.progress(`${layout.root} stays, with what is not the lab's: ${others.join(', ')}`)
+  if (others.length > 0) options.progress(`${layout.root} stays: it holds other files (${others.join(', ')})`)
   return removed
 }
 
-/** A disk without room cannot take the note; the lab is taken down all the same. */
+/** Records that the lab is being taken down. On a full disk it skips the record. */
 async function rememberStopping(layout: LabLayout, state: LabState): Promise<void> {
   try {
     await writeState(layout, { ...state, phase: 'stopping' })
@@ -101,7 +101,7 @@ async function rememberStopping(layout: LabLayout, state: LabState): Promise<voi
   }
 }
 
-/** Takes what is the lab's from servers that go on running. */
+/** Removes the lab's data from given servers, which keep running. */
 async function cleanGiven(
   lab: Omit<LabOptions, 'root' | 'diagnose'> & { layout: LabLayout; state: LabState },
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function cleanGiven(
   if (!servers) return
   const { postgres, rabbitmq, redis } = servers
   const complain = (what: string) => (error: unknown) =>
-    lab.progress(`${what} could not be removed: ${error instanceof Error ? error.message : String(error)}`)
+    lab.progress(`could not remove ${what}: ${error instanceof Error ? error.message : String(error)}`)
   if (postgres.way === 'given') await dropDatabase(lab, servers).catch(complain('the database of the lab'))
   if (rabbitmq.way === 'given') await dropVhost(lab, servers).catch(complain('the virtual host of the lab'))
   if (redis.way === 'given') await removeSessions(lab).catch(complain('the sessions of the lab'))

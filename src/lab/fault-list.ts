@@ -13,13 +13,13 @@ export interface FaultRow {
   title: string
   made: string
   repair: string
-  /** words of the command after which `doctor` finds nothing; null: none that runs by itself */
+  /** words of the command after which `doctor` finds nothing; null: no single command does it */
   repairedBy: readonly string[] | null
-  /** words of a command that is refused, and changes nothing; null: none is known */
+  /** words of a command that is refused and changes nothing; null: none known */
   refused: readonly string[] | null
   expected: {
     exitCode: 0 | 1 | 2
-    /** every problem that no other explains */
+    /** every problem that no other problem explains */
     problems: readonly { check: string; severity: Severity }[]
     rootCauses: readonly string[]
     /** checks whose problems may follow */

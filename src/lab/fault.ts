@@ -6,7 +6,7 @@ import type { RabbitmqLine, ServerKind } from './servers/index.ts'
 /** One way in which a deployment breaks, or only looks broken. One file each in faults/. */
 export interface Fault {
   id: string
-  /** healthy: looks like a fault and is none, so that nothing may be reported */
+  /** healthy: looks like a fault but is none, so doctor must report nothing */
   kind: 'fault' | 'healthy'
   /** what is wrong, in a few words */
   title: string
@@ -15,25 +15,25 @@ export interface Fault {
   cases: readonly [FaultCase, ...FaultCase[]]
 }
 
-/** One way to make a fault: the cause is set, never the symptom. */
+/** One way to make a fault. It sets the cause, never the symptom. */
 export interface FaultCase {
-  /** null where the fault has only one */
+  /** null if the fault has only one */
   variant: string | null
   /** one sentence: how the lab makes it */
   made: string
   expected: Expected
-  /** words of the command that repairs it: afterwards `doctor` finds nothing */
+  /** words of the command that repairs it; afterwards `doctor` finds nothing */
   repairedBy?: readonly string[]
-  /** words of a command that must be refused (4) and change nothing; `{lab}` stands for the lab's folder */
+  /** words of a command that must be refused (exit 4) and change nothing; `{lab}` stands for the lab's folder */
   refused?: readonly string[]
-  /** what is written down differently while it is broken */
+  /** changes to the lab's files while it is broken */
   changes?: Changes
   needs?: Needs
-  /** makes the cause, on top of `changes`, which are written down already; returns once it has taken effect */
+  /** makes the cause after `changes` are written; returns once it has taken effect */
   apply: (lab: Lab) => Promise<void>
   /**
-   * Takes away what `apply` did to the servers, also where that was cut short; harmless where nothing was done. All
-   * servers run then; the service does not, and is started afterwards.
+   * Undoes what `apply` did to the servers, even if it was cut short; harmless if it did nothing. All servers are
+   * running; the service is stopped, and started afterwards.
    */
   revert: (lab: Lab) => Promise<void>
 }
@@ -41,17 +41,17 @@ export interface FaultCase {
 /** What `doctor` must say. */
 export interface Expected {
   exitCode: 0 | 1 | 2
-  /** every problem that no other explains, by check; nothing else may be reported but what they cause */
+  /** every problem that no other explains, by check; apart from their consequences, doctor reports nothing else */
   problems: Readonly<Record<string, Severity>>
   /** checks whose problems may follow from those */
   allowedConsequences: readonly string[]
 }
 
 interface Needs {
-  /** servers that must be the lab's own: they are stopped, filled or limited */
+  /** servers that must be the lab's own, since the fault stops, fills or limits them */
   own?: readonly ServerKind[]
   broker?: RabbitmqLine
-  /** the service must be able to work: it is asked to do something, or waited for */
+  /** the service must be working, since the fault calls it or waits for it */
   serving?: true
 }
 
@@ -60,7 +60,7 @@ export function caseName(fault: Pick<Fault, 'id'>, { variant }: Pick<FaultCase, 
   return variant === null ? fault.id : `${fault.id}/${variant}`
 }
 
-/** For faults that need no more than what is written down. */
+/** The `apply` of faults that need only `changes`. */
 export async function nothing(): Promise<void> {
   return undefined
 }

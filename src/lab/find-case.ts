@@ -18,8 +18,8 @@ export function allCases(): NamedCase[] {
 }
 
 /**
- * The case of that name; a fault without its variant stands for its first. Throws USAGE with the nearest names, as they
- * are typed after `verb`.
+ * Finds the case of that name. A fault without a variant means its first. Throws USAGE with the closest names, as typed
+ * after `verb`.
  */
 export function findCase(typed: string, verb: 'break' | 'mend'): NamedCase {
   const cases = allCases()

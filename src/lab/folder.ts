@@ -5,8 +5,8 @@ import { asPath, command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /**
- * Makes a folder of 0700, and those above it. Throws what the system throws; `mkdir` with `recursive` never ends below
- * /proc.
+ * Makes a folder with mode 0700, and its parents. Throws the system's error. Not `mkdir` with `recursive`, which never
+ * returns below /proc.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
@@ -20,7 +20,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Whether a disk that has no room kept something from being written. */
+/** True if a write failed because the disk is full. */
 export function isNoRoom(error: unknown): boolean {
   return noRoom.includes(codeOf(error) ?? '')
 }
@@ -32,29 +32,31 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  EROFS: 'its file system is read-only',
-  EEXIST: 'there is a file in its place',
-  ENOTDIR: 'there is a file in the place of a folder',
+  EROFS: 'the file system is read-only',
+  EEXIST: 'there is a file where a folder should be',
+  ENOTDIR: 'there is a file where a folder should be',
   ENAMETOOLONG: 'the name is too long',
-  ENOENT: 'no folder can be made there',
-  EIO: 'its disk fails',
+  ENOENT: 'a folder cannot be made there',
+  EIO: 'the disk fails',
 }
 
-/** What kept the lab's folder from being read or written, as the operator's error; anything else as it is. */
+/**
+ * Turns a failure to read or write the lab's folder into an error for the operator. Returns any other error as it is.
+ */
 export function folderFailure(error: unknown, root: string): unknown {
   const reason = reasons[codeOf(error) ?? '']
   const { path, syscall } = error as NodeJS.ErrnoException
   if (error instanceof AdminError || reason === undefined || syscall === undefined || !file.test(syscall)) return error
-  // writing to an open file names none
+  // writing to an open file gives no path
   const where = path === undefined || path === root ? '' : ` (${path})`
   const hints: Suggestion[] = isNoRoom(error)
     ? [
         command`df -h ${asPath(root)}`,
         'make room there, then try again',
-        'testops-admin lab down   # gives back what the lab takes',
+        'testops-admin lab down   # frees the disk space of the lab',
       ]
-    : [command`ls -ld ${asPath(root)}`, 'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to']
-  return new AdminError('UNAVAILABLE', `the lab's folder ${root} cannot be used: ${reason}${where}`, hints, {
+    : [command`ls -ld ${asPath(root)}`, 'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you can write to']
+  return new AdminError('UNAVAILABLE', `cannot use the lab's folder ${root}: ${reason}${where}`, hints, {
     cause: error,
   })
 }

@@ -7,11 +7,11 @@ import type { Lab } from './lab.ts'
 
 const deadlineMs = 60_000
 
-/** What no waiting mends. */
+/** The one problem that waiting cannot clear. */
 const unfinished = 'service/unfinished-repair'
 
 /**
- * Waits until `doctor` finds nothing. Throws FAILED after a minute with what it still finds, at once where only a
+ * Waits until `doctor` finds nothing. Throws FAILED after a minute with the remaining problems, or at once if only a
  * repair is unfinished; INTERRUPTED.
  */
 export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
@@ -25,7 +25,7 @@ export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
   }
 }
 
-/** What keeps the lab from being healthy: causes first, in a line. */
+/** The problems in one line: root causes only, if there are any. */
 function whatIsWrong({ checks, rootCauses }: DoctorReport): string {
   const bad = checks.filter(({ status }) => status === 'problem' || status === 'unknown')
   const roots = bad.filter(({ id }) => rootCauses.includes(id))

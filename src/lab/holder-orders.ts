@@ -2,21 +2,21 @@ import { join } from 'node:path'
 import type { ProcessIdentity } from '../adapters/process-identity.ts'
 import type { SideProgram } from './side-program/files.ts'
 
-/** What the program that holds connections is told: holder.json in its folder. */
+/** The orders of the program that holds connections: holder.json in its folder. */
 export interface HolderOrders {
   host: string
   port: number
   user: string
   password: string
   database: string
-  /** how many connections; null: every one that is to be had, and those that become free */
+  /** how many connections; null: every free one, including those that become free later */
   count: number | null
 }
 
-/** What it says of itself: holder.pid. */
+/** Its report: holder.pid. */
 export interface HolderReport extends ProcessIdentity {
   held: number
-  /** it holds what it was told to */
+  /** it holds all the connections that its orders ask for */
   done: boolean
 }
 

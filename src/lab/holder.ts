@@ -5,7 +5,7 @@ import type { Lab } from './lab.ts'
 import type { LabLayout } from './layout.ts'
 import { removeSideProgram, startSideProgram } from './side-program/control.ts'
 
-/** Starts a program that holds connections of the service's user, as a leaking job does; returns once it has them. */
+/** Starts a program that holds connections of the service's user, as a leaking job does. Returns once it has them. */
 export async function startHolder(lab: Lab, count: number | null): Promise<void> {
   const servers = await serversOf(lab)
   const { host, port } = servers.postgres
@@ -14,7 +14,7 @@ export async function startHolder(lab: Lab, count: number | null): Promise<void>
   await startSideProgram<HolderReport>(lab, holderIn(lab.layout.holder), orders, ({ done }) => done)
 }
 
-/** Ends the program that holds connections. Gives whether one ran. */
+/** Stops the program that holds connections. Returns true if one was running. */
 export async function stopHolder(layout: LabLayout): Promise<boolean> {
   return removeSideProgram(holderIn(layout.holder))
 }

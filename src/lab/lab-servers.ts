@@ -16,17 +16,16 @@ import {
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest } from './servers/index.ts'
 import { command } from '../core/shell-command.ts'
 
-/** Few enough that one program can use them all up within a second. */
+/** Few enough for one program to use them all up within a second. */
 const maxConnections = 40
-/** Small enough to be filled within a second, large enough not to look full to begin with. */
+/** Small enough to fill within a second, large enough not to look full at first. */
 const diskBytes = 512 * 1024 * 1024
 
 const lines: readonly RabbitmqLine[] = ['3', '4.3']
 
 /**
- * Sees to it that exactly the servers run which the lab is to have: starts what was never started, resumes what
- * stopped, stops the broker of the other line. Gives the names of those that were missing. Throws what starting a
- * server throws.
+ * Makes sure that exactly the lab's servers are running. Starts new ones, resumes stopped ones, stops the broker of the
+ * other line. Returns the names of those that were missing. Throws what starting a server throws.
  */
 export async function reconcileServers(lab: Lab): Promise<string[]> {
   const { currentLine, sessionsPassword } = lab.state
@@ -65,8 +64,8 @@ export async function reconcileServers(lab: Lab): Promise<string[]> {
 }
 
 /**
- * Makes the lab's broker one of that line, and gives whether it had to be exchanged: the other one has another
- * password. Throws UNAVAILABLE where the broker is not ours to exchange.
+ * Gives the lab a broker of that line. Returns true if it exchanged the broker, since the new one has another password.
+ * Throws UNAVAILABLE if the broker is a given one.
  */
 export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> {
   if (lab.state.currentLine === line) return false
@@ -74,28 +73,30 @@ export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> 
   if (rabbitmq.way === 'given') {
     throw new AdminError(
       'UNAVAILABLE',
-      `this needs a RabbitMQ ${lineText(line)}, and the lab has a given one that it cannot exchange`,
+      `this needs a RabbitMQ ${lineText(line)}, but the lab cannot exchange a given one`,
       ['testops-admin lab down', command`unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`],
     )
   }
-  lab.progress(`exchanging the broker for RabbitMQ ${lineText(line)}`)
+  lab.progress(`replacing the broker with a RabbitMQ ${lineText(line)}`)
   await remember(lab, { currentLine: line })
   await reconcileServers(lab)
   return true
 }
 
 function lineText(line: RabbitmqLine): string {
-  return line === '3' ? 'before 4.0' : 'of the line 4.3, which refuses transient queues'
+  return line === '3' ? 'before 4.0' : 'of line 4.3, which refuses transient queues'
 }
 
-/** Refuses what would stop, fill or limit a server that others use too. Throws UNAVAILABLE. */
+/**
+ * Throws UNAVAILABLE if one of these servers is given: others use it too, so it must not be stopped, filled or limited.
+ */
 export function assertOwn(servers: LabServers, kinds: readonly ServerKind[], what: string): void {
   for (const kind of kinds) {
     const record = servers[kind]
     if (record.way !== 'given') continue
     throw new AdminError(
       'UNAVAILABLE',
-      `${what} needs a ${serverNames[kind]} of the lab's own; the one at ${record.host}:${record.port} was given`,
+      `${what} needs the lab's own ${serverNames[kind]}, but the one at ${record.host}:${record.port} was given`,
       ['testops-admin lab down', 'unset TESTOPS_ADMIN_LAB_…_URL; testops-admin lab up'],
     )
   }
@@ -107,7 +108,7 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   const record = await readServer(request.directory)
   if (record?.state === 'started') {
     if (await serverRunning(record)) return false
-    progress(`starting ${serverNames[request.kind]} again`)
+    progress(`restarting ${serverNames[request.kind]}`)
     await resumeServer(record, options)
     return true
   }
@@ -123,7 +124,7 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   return true
 }
 
-/** Waits for all, also where one fails: nothing goes on behind the caller's back. */
+/** Waits for all of them, even if one fails, so that nothing is still running when it returns. */
 async function allOrNothing<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(work)
   const failed = results.find((result) => result.status === 'rejected')

@@ -12,37 +12,37 @@ import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
 import { command } from '../core/shell-command.ts'
 
-/** What a command of the lab works with. */
+/** What every lab command gets. */
 export interface LabOptions {
   /** the lab's folder, absolute */
   root: string
-  /** told what is being done */
+  /** called with each progress message */
   progress: (message: string) => void
   signal?: AbortSignal | undefined
   /** looks at the lab as `doctor -d lab` does */
   diagnose: (signal?: AbortSignal) => Promise<DoctorReport>
 }
 
-/** A lab that exists, as its files say. */
+/** An existing lab, read from its files. */
 export interface Lab extends LabOptions {
   layout: LabLayout
   state: LabState
 }
 
-/** The lab in its folder. Throws UNAVAILABLE where there is none, or `lab up` has not come to its end. */
+/** Opens the lab in its folder. Throws UNAVAILABLE if there is none, or if `lab up` has not finished. */
 export async function openLab(options: LabOptions): Promise<Lab> {
   const layout = labLayout(options.root)
   const state = await readState(layout)
   if (!state) throw new AdminError('UNAVAILABLE', `there is no lab in ${options.root}`, ['testops-admin lab up'])
   if (state.phase === 'up') return { ...options, layout, state }
-  const what = state.phase === 'starting' ? 'its start has not come to an end' : 'it is being taken down'
+  const what = state.phase === 'starting' ? 'its start has not finished' : 'it is being taken down'
   throw new AdminError('UNAVAILABLE', `the lab in ${options.root} is not up: ${what}`, [
     'testops-admin lab up',
     'testops-admin lab down',
   ])
 }
 
-/** Remembers a change on disk before it is made. */
+/** Records a change on disk before it is made. */
 export async function remember(lab: Lab, changes: Partial<LabState>): Promise<void> {
   lab.state = { ...lab.state, ...changes }
   await writeState(lab.layout, lab.state)
@@ -54,12 +54,12 @@ export interface LabServers {
   redis: ServerRecord
 }
 
-/** The records of the servers that the lab is to run on now. Throws UNAVAILABLE where one is missing. */
+/** The records of the servers that the lab uses now. Throws UNAVAILABLE if one is missing. */
 export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>): Promise<LabServers> {
   const read = async (kind: ServerKind): Promise<ServerRecord> => {
     const record = await readServer(layout.server(kind, kind === 'rabbitmq' ? state.currentLine : undefined))
     if (record?.state === 'started') return record
-    throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not come to an end`, [
+    throw new AdminError('UNAVAILABLE', `the lab has no ${kind}: its start did not finish`, [
       command`testops-admin lab ${state.faults.length > 0 ? 'mend' : 'up'}`,
     ])
   }
@@ -67,7 +67,7 @@ export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>
   return { postgres, rabbitmq, redis }
 }
 
-/** Every server that was made for the lab, those of a killed start and of the other broker line too. */
+/** Every server made for the lab, including those of a killed start and of the other broker line. */
 export async function allServers({ servers }: LabLayout): Promise<ServerRecord[]> {
   const folders = await readdir(servers).catch(() => [])
   const records = await Promise.all(folders.map((folder) => readServer(join(servers, folder)).catch(() => null)))
@@ -82,7 +82,7 @@ export function labNames(state: LabState, servers: LabServers): LabNames {
   })
 }
 
-/** Throws INTERRUPTED once Ctrl-C was pressed: between two steps, where the lab can be left as it is. */
+/** Throws INTERRUPTED if Ctrl-C was pressed. Call it between two steps, where the lab can be left as it is. */
 export function goOn({ signal }: Pick<LabOptions, 'signal'>): void {
   if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted')
 }

@@ -5,7 +5,7 @@ import { packageFolder } from '../core/package-folder.ts'
 import type { ServerKind } from './servers/index.ts'
 import type { RabbitmqLine } from './servers/index.ts'
 
-/** Where everything of a lab lies. Directories are 0700, files 0600. */
+/** The paths of everything in a lab. Folders have mode 0700, files 0600. */
 export interface LabLayout {
   root: string
   state: string
@@ -19,17 +19,17 @@ export interface LabLayout {
   ): string
   servers: string
   server(kind: ServerKind, line?: RabbitmqLine): string
-  /** the practice service's folder, as service-control wants it */
+  /** the practice service's folder, in the form that service-control expects */
   service: string
-  /** a second instance of the service, where a fault needs one */
+  /** a second instance of the service, if a fault needs one */
   secondService: string
-  /** of the program that holds database connections */
+  /** folder of the program that holds database connections */
   holder: string
-  /** of the reverse proxy before the service, where a fault needs one */
+  /** folder of the reverse proxy in front of the service, if a fault needs one */
   proxy: string
-  /** of the system that an integration talks to, where a fault needs one */
+  /** folder of the external system that an integration calls, if a fault needs one */
   externalSystem: string
-  /** a repair's plan, where a fault needs one that was made before */
+  /** a repair's saved plan, if a fault needs one */
   savedPlan: string
 }
 
@@ -54,7 +54,7 @@ export function labLayout(root: string): LabLayout {
   }
 }
 
-/** A program of this package, as built. Throws UNAVAILABLE where the package has not been built. */
+/** The path of a built program of this package. Throws UNAVAILABLE if the package has not been built. */
 export async function builtProgram(path: string): Promise<string> {
   const program = join(packageFolder(), 'dist', path)
   if (

@@ -10,17 +10,17 @@ import { asOperator } from './operator-lock.ts'
 import { rotateLog, startLabService, stopLabService, waitUntilServing, writeDown } from './service.ts'
 
 export interface Mended {
-  /** names of the faults whose cause was taken away */
+  /** names of the faults whose cause was removed */
   mended: readonly string[]
-  /** names of those that stay */
+  /** names of the faults that remain */
   remaining: readonly string[]
-  /** doctor finds nothing; null: not asked, since something stays broken */
+  /** true: doctor finds nothing; null: not asked, since faults remain */
   healthy: true | null
 }
 
 /**
- * Takes the causes away, all or the named ones, and waits until doctor finds nothing. What is not named is made again
- * afterwards. Throws FAILED where it does not become healthy, USAGE for a name that is none, UNAVAILABLE, BUSY,
+ * Removes the causes of all faults, or of the named ones, and waits until doctor finds nothing. Then makes the other
+ * faults again. Throws FAILED if the lab does not become healthy; USAGE for an unknown name; UNAVAILABLE, BUSY,
  * INTERRUPTED.
  */
 export async function mendLab(options: LabOptions, names: readonly string[]): Promise<Mended> {
@@ -55,7 +55,7 @@ export async function mendLab(options: LabOptions, names: readonly string[]): Pr
   )
 }
 
-/** Makes the deployment whole: servers, their contents, settings, service. Each step is harmless when done again. */
+/** Restores the deployment: servers, their contents, settings, service. Each step can safely run twice. */
 async function takeBack(lab: Lab, there: readonly NamedCase[]): Promise<void> {
   for (const { name } of there) lab.progress(`mending: ${name}`)
   await remember(lab, {

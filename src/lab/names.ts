@@ -1,4 +1,4 @@
-/** Names of what the lab makes on its servers: its own on given ones, which others use too. */
+/** Names of what the lab makes on its servers. On given servers they are unique, since others use those servers too. */
 export function namesOf(
   { id }: { id: string },
   given: { database: boolean; broker: boolean; sessions: boolean },

@@ -14,9 +14,9 @@ interface Operator extends ProcessIdentity {
 }
 
 /**
- * Runs a command that changes the lab, one at a time, in the lab's folder, which goes when it is empty afterwards.
- * Throws BUSY with who is at work, since when and on what, UNAVAILABLE where the lab's folder cannot be written, and
- * once `signal` is aborted INTERRUPTED with what helps then. `evenIfFull`: as in `takeLock`.
+ * Runs a command that changes the lab, one at a time. Afterwards removes the lab's folder if it is empty. Throws BUSY,
+ * with the other operator's command; UNAVAILABLE if the folder cannot be written; INTERRUPTED, with the next steps,
+ * once `signal` is aborted. `evenIfFull`: as in `takeLock`.
  */
 export async function asOperator<T>(
   layout: LabLayout,
@@ -31,12 +31,12 @@ export async function asOperator<T>(
   } catch (error) {
     throw options.signal?.aborted ? await interruption(layout, error) : folderFailure(error, layout.root)
   } finally {
-    // what lies in it keeps it
+    // not removed if it holds files
     await rmdir(layout.root).catch(() => undefined)
   }
 }
 
-/** The operator who is at work on the lab; null: nobody. */
+/** The operator who is working on the lab; null: nobody. */
 export async function operatorAtWork({ lock }: LabLayout): Promise<Operator | null> {
   return holderOf<Operator>(lock)
 }
@@ -48,7 +48,7 @@ async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: b
     await makeFolder(root)
     holder = await takeLock(lock, own, options)
   } catch (error) {
-    // a `lab down` has just taken the folder away
+    // a `lab down` has just removed the folder
     if (codeOf(error) !== 'ENOENT' || (error as NodeJS.ErrnoException).syscall === 'mkdir') throw error
     return claim(layout, own, options)
   }
@@ -58,7 +58,7 @@ async function claim(layout: LabLayout, own: Operator, options: { evenIfFull?: b
 function busy({ command: other, pid, since }: Operator): AdminError {
   return new AdminError(
     'BUSY',
-    `another operator is at work on the lab: \`${other}\` (process ${pid}) since ${since}`,
-    [command`ps -fp ${pid}`, 'wait until it is done, then try again'],
+    `another operator is working on the lab: \`${other}\` (process ${pid}) since ${since}`,
+    [command`ps -fp ${pid}`, 'wait until it has finished, then try again'],
   )
 }

@@ -9,11 +9,11 @@ const models: Readonly<Record<Processor, { name: string; flags: string }>> = {
     name: 'Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz',
     flags: `${v2} fma movbe xsave avx f16c rdrand abm bmi1 avx2 bmi2 erms`,
   },
-  // what a virtual machine sees of the same processor under the type x86-64-v2-AES (FIELD-NOTES.md 5)
+  // the same processor as a virtual machine of type x86-64-v2-AES sees it (FIELD-NOTES.md 5)
   'x86-64-v2': { name: 'QEMU Virtual CPU version 2.5+', flags: v2 },
 }
 
-/** A file like /proc/cpuinfo of a machine with two such processors, so that the lab is the same on every machine. */
+/** A /proc/cpuinfo with two such processors, so that the lab is the same on every machine. */
 export function cpuinfoText(processor: Processor): string {
   const { name, flags } = models[processor]
   const one = (number: number): string =>

@@ -11,8 +11,9 @@ import { builtProgram } from './layout.ts'
 import { writePrivate } from './servers/private-file.ts'
 
 /**
- * Runs a repair of the lab as an operator would, in a process that is killed (SIGKILL) at that instant
- * (`core/failpoint.ts`). `stateHome`: of another machine's operator. Throws FAILED where the repair ends by itself.
+ * Runs a repair of the lab, as an operator would, in a process that is killed (SIGKILL) at `failpoint`
+ * (`core/failpoint.ts`). `stateHome`: state folder of an operator on another machine. Throws FAILED if the repair exits
+ * by itself.
  */
 export async function repairUntilKilled(
   { layout: { root } }: Lab,
@@ -40,11 +41,11 @@ export async function repairUntilKilled(
   if (signal === 'SIGKILL') return
   throw new AdminError(
     'FAILED',
-    `\`testops-admin ${words.join(' ')}\` was to be killed at ${failpoint}, and ended by itself: ${said.trim().split('\n').at(-1) ?? ''}`,
+    `\`testops-admin ${words.join(' ')}\` exited before it could be killed at ${failpoint}: ${said.trim().split('\n').at(-1) ?? ''}`,
   )
 }
 
-/** Saves the plan of a repair, as an operator does who carries it out later. Throws FAILED where there is none. */
+/** Saves a repair's plan, as an operator does to apply it later. Throws FAILED if the repair makes no plan. */
 export async function savePlan(
   { layout: { root } }: Pick<Lab, 'layout'>,
   words: readonly string[],
@@ -65,7 +66,7 @@ export async function savePlan(
   if (exitCode !== 0)
     throw new AdminError(
       'FAILED',
-      `\`testops-admin ${words.join(' ')} --dry-run\` ended with ${exitCode}: ${printed.trim()}`,
+      `\`testops-admin ${words.join(' ')} --dry-run\` exited with ${exitCode}: ${printed.trim()}`,
     )
   await writePrivate(file, printed)
 }
@@ -74,7 +75,7 @@ async function operatorProgram(): Promise<string> {
   return join(dirname(await builtProgram('main.cjs')), '..', 'bin', 'run.js')
 }
 
-/** Takes all that is on record of repairs from the lab's broker and from this machine. */
+/** Removes all records of repairs from the lab's broker and from this machine. */
 export async function forgetRuns(lab: Lab): Promise<void> {
   const servers = await serversOf(lab)
   const vhost = labNames(lab.state, servers).vhost ?? servers.rabbitmq.database
@@ -88,7 +89,7 @@ export async function forgetRuns(lab: Lab): Promise<void> {
     await rm(join(folder, 'runs'), { recursive: true, force: true })
 }
 
-/** Takes it from this machine alone: for a lab that is gone, or was taken away by other means before this one. */
+/** Removes records of repairs from this machine only, for a lab that was removed by `lab down` or by hand. */
 export async function forgetRepairs(root: string): Promise<void> {
   for (const folder of await recordsOfLab(process.env, root)) await rm(folder, { recursive: true, force: true })
 }

@@ -1,19 +1,18 @@
 import type { Sql } from './access/database.ts'
 
 export interface SeededTrees {
-  /** ids of the projects and of the trees: from … to …, both included, all of the numbers between */
+  /** first and last id of the projects and of the trees; every number between is used */
   projects: { from: number; to: number }
   trees: { from: number; to: number }
 }
 
-/** Ids below are those of the lab's own projects and trees. */
+/** Lower ids belong to the lab's own projects and trees. */
 const first = 1_000_001
 const testCases = 3
 
 /**
- * Fills the lab's database with many trees of the old structure, evenly over as many projects: 10,000 take a second.
- * For `onDatabase(lab, (sql) => seedTrees(sql, …))`. What was filled in before is replaced; the service need not be
- * restarted.
+ * Fills the lab's database with many trees of the old structure, spread evenly over the projects; 10,000 take a second.
+ * Use as `onDatabase(lab, (sql) => seedTrees(sql, …))`. Replaces earlier ones; needs no restart.
  */
 export async function seedTrees(
   sql: Sql,
@@ -39,7 +38,7 @@ export async function seedTrees(
   return { projects: { from: first, to: last.project }, trees: { from: first, to: last.tree } }
 }
 
-/** Takes them away again, with the jobs that moved them. Harmless where there are none. */
+/** Removes the seeded trees and the jobs that moved them. Harmless if there are none. */
 export async function removeSeededTrees(sql: Sql): Promise<void> {
   for (const table of ['tree_node', 'tree_data', 'async_job'])
     await sql(`DELETE FROM ${table} WHERE tree_id >= $1`, [first])

@@ -7,13 +7,13 @@ import { unitIn } from './service-control/unit.ts'
 
 /**
  * The lab's tiny init system: `start DIR`, `stop DIR`, `status DIR`. DIR holds service.env and machine.json; the
- * service logs into service.log there. `status` prints lines like `systemctl show` and ends with 0 where the service
- * runs, else 3.
+ * service logs to service.log there. `status` prints lines like `systemctl show` and exits with 0 if the service is
+ * running, else 3.
  */
 async function main(words: readonly string[]): Promise<number> {
   const [verb, directory] = words
   if (directory === undefined)
-    throw new AdminError('USAGE', 'Say which folder the service is in', ['service-control start|stop|status DIR'])
+    throw new AdminError('USAGE', "missing argument: the service's folder", ['service-control start|stop|status DIR'])
   const unit = unitIn(resolve(directory))
   const here = fileURLToPath(import.meta.url)
   switch (verb) {
@@ -32,9 +32,7 @@ async function main(words: readonly string[]): Promise<number> {
       await supervise(unit, join(here, '../practice-service/main.js'))
       return 0
     default:
-      throw new AdminError('USAGE', `There is no ${verb ?? 'such'} of a service`, [
-        'service-control start|stop|status DIR',
-      ])
+      throw new AdminError('USAGE', `unknown command: ${verb ?? '(none)'}`, ['service-control start|stop|status DIR'])
   }
 }
 

@@ -18,7 +18,7 @@ import { command } from '../core/shell-command.ts'
 
 const timeoutMs = 40_000
 
-/** The service through the platform `host`, as `-d lab` reaches it. */
+/** The practice service, controlled through the platform `host`, as `-d lab` does. */
 export async function labService(
   lab: Pick<Lab, 'layout'>,
   directory: string = lab.layout.service,
@@ -37,8 +37,8 @@ export async function labService(
 }
 
 /**
- * Writes everything that the service and `-d lab` read: settings, machine, processor, configuration. What is broken
- * stands above what is healthy, and `passing` above both, for one start.
+ * Writes everything that the service and `-d lab` read: settings, machine, processor, configuration. Faults override
+ * the healthy values, and `passing` overrides both for one start.
  */
 export async function writeDown(lab: Lab, passing: Changes = {}): Promise<void> {
   const servers = await serversOf(lab)
@@ -50,7 +50,7 @@ export async function writeDown(lab: Lab, passing: Changes = {}): Promise<void> 
   await writeConfiguration(lab, servers, overlay)
 }
 
-/** Stops the service and starts it on what is written down now. It need not come up: `waitFor…` tells. */
+/** Restarts the service with newly written files. Does not wait until it is up: use a `waitFor…` function. */
 export async function restartLabService(lab: Lab, passing: Changes = {}): Promise<void> {
   const service = await labService(lab)
   await stopService(service, { timeoutMs })
@@ -63,14 +63,14 @@ export async function stopLabService(lab: Pick<Lab, 'layout'>): Promise<void> {
   await stopService(await labService(lab), { timeoutMs })
 }
 
-/** Kills the service without warning, as the kernel or an impatient operator does. Harmless where it does not run. */
+/** Kills the service without warning, as the kernel or an impatient operator does. Harmless if it is not running. */
 export async function killLabService(lab: Lab): Promise<void> {
   const service = await labService(lab)
   for (const { pid } of (await service.status()).instances) if (pid !== null) process.kill(pid, 'SIGKILL')
-  await until(lab, 'the killed service has gone', async () => (await service.status()).state !== 'running')
+  await until(lab, 'the killed service is gone', async () => (await service.status()).state !== 'running')
 }
 
-/** Starts the service, which does not run. Throws UNAVAILABLE where its port is taken. */
+/** Starts the stopped service. Throws UNAVAILABLE if its port is taken. */
 export async function startLabService(lab: Lab): Promise<void> {
   await assertPortFree(lab.state.servicePort, 'the practice service')
   await (await labService(lab)).start({ timeoutMs })
@@ -80,7 +80,7 @@ export async function serviceStatus(lab: Lab): Promise<ServiceStatus> {
   return (await labService(lab)).status()
 }
 
-/** Puts the log away, so that what an earlier fault left in it is not taken for news. The service must not run. */
+/** Renames the log, so that an earlier fault's lines are not taken for new ones. The service must be stopped. */
 export async function rotateLog(lab: Lab): Promise<void> {
   const { logFile } = unitIn(lab.layout.service)
   await rename(logFile, `${logFile}.1`).catch(() => rm(logFile, { force: true }))
@@ -90,24 +90,24 @@ async function serviceLog(lab: Lab): Promise<string> {
   return readFile(unitIn(lab.layout.service).logFile, 'utf8').catch(() => '')
 }
 
-/** Waits until the service answers HTTP requests, healthy or not. Throws FAILED where it ends instead. */
+/** Waits until the service answers HTTP requests, healthy or not. Throws FAILED if it exits instead. */
 export async function waitUntilServing(lab: Lab): Promise<void> {
   await until(lab, `the service answers at ${serviceUrl(lab)}`, async () => {
     if (await isServing(lab)) return true
     const { state, detail } = await serviceStatus(lab)
     if (state === 'running' || (await isServing(lab))) return false
-    throw new AdminError('FAILED', `the practice service did not come up: ${detail}`, [
+    throw new AdminError('FAILED', `the practice service did not start: ${detail}`, [
       command`less ${unitIn(lab.layout.service).logFile}`,
     ])
   })
 }
 
-/** Waits until the service has ended by itself. */
+/** Waits until the service has exited by itself. */
 export async function waitUntilEnded(lab: Lab): Promise<void> {
   await until(lab, 'the service gives up', async () => (await serviceStatus(lab)).state !== 'running')
 }
 
-/** Waits until the service's log holds a text. */
+/** Waits until the service's log contains a text. */
 export async function waitForLog(lab: Lab, text: string | RegExp): Promise<void> {
   await until(lab, `the service logs ${String(text)}`, async () => {
     const log = await serviceLog(lab)
@@ -115,20 +115,20 @@ export async function waitForLog(lab: Lab, text: string | RegExp): Promise<void>
   })
 }
 
-/** Asks again and again until it is so. Throws TIMED_OUT after 40 s, INTERRUPTED. */
+/** Polls until `isSo` returns true. Throws TIMED_OUT after 40 s, INTERRUPTED. */
 export async function until(lab: Pick<Lab, 'signal'>, what: string, isSo: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + timeoutMs; ; await sleep(50)) {
     goOn(lab)
     if (await isSo()) return
     if (Date.now() > end)
-      throw new AdminError('TIMED_OUT', `waited ${timeoutMs / 1000} s in vain until ${what}`, [
+      throw new AdminError('TIMED_OUT', `timed out after ${timeoutMs / 1000} s, waiting until ${what}`, [
         'testops-admin lab status',
         'testops-admin lab mend',
       ])
   }
 }
 
-/** Whether the service answers HTTP requests. */
+/** True if the service answers HTTP requests. */
 export async function isServing(lab: Lab): Promise<boolean> {
   try {
     const answer = await fetch(`${serviceUrl(lab)}/api/management/health/liveness`, {

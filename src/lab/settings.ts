@@ -7,10 +7,10 @@ import type { PracticeMachine } from './practice-service/machine.ts'
 
 const names = settingNames(defaultVendor)
 
-/** Life of a session in the healthy lab; longer than a working day is skewed by any mistaken time zone but one. */
+/** Lifetime of a session in the healthy lab. */
 export const sessionHours = 8
 
-/** The service's environment variables (FIELD-NOTES.md 1.3), with what is broken on top. */
+/** The service's environment variables (FIELD-NOTES.md 1.3), with those of faults on top. */
 export function serviceEnvironment(lab: Lab, servers: LabServers, overlay: Overlay): Record<string, string> {
   const { postgres, rabbitmq, redis } = servers
   const { database, role, vhost, namespace } = labNames(lab.state, servers)
@@ -18,7 +18,7 @@ export function serviceEnvironment(lab: Lab, servers: LabServers, overlay: Overl
     [springSettings.datasourceUrl]: `jdbc:postgresql://${hostIn(postgres.host)}:${postgres.port}/${database}`,
     [springSettings.datasourceUsername]: role,
     [springSettings.datasourcePassword]: lab.state.databasePassword,
-    // HikariCP's 30 s would make every exercise with a database that is down last as long
+    // HikariCP's default of 30 s would slow down every exercise with a stopped database
     [springSettings.hikariConnectionTimeout]: '1000',
     [springSettings.rabbitHost]: rabbitmq.host,
     [springSettings.rabbitPort]: String(rabbitmq.port),
@@ -42,7 +42,7 @@ export function serviceEnvironment(lab: Lab, servers: LabServers, overlay: Overl
   return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
-/** The machine that the service believes to run on. */
+/** The machine that the service thinks it runs on. */
 export function serviceMachine(lab: Lab, overlay: Overlay): PracticeMachine {
   return practiceMachine({
     cpuinfo: lab.layout.cpuinfo,
@@ -58,14 +58,14 @@ export function serviceUrl({ state }: Pick<Lab, 'state'>): string {
   return `http://127.0.0.1:${state.servicePort}`
 }
 
-/** `NAME=value` lines as systemd reads them. */
+/** Formats `NAME=value` lines as systemd reads them. */
 export function environmentText(environment: Readonly<Record<string, string>>): string {
   const line = ([name, value]: [string, string]): string =>
     /^[\w@%+=:,./-]*$/.test(value) ? `${name}=${value}` : `${name}="${value.replace(/(["\\$`])/g, '\\$1')}"`
   return `${Object.entries(environment).map(line).join('\n')}\n`
 }
 
-/** An IPv6 address in brackets, as it stands in an address. */
+/** The host as written in a URL: an IPv6 address gets brackets. */
 export function hostIn(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

@@ -6,19 +6,19 @@ import type { LabLayout } from './layout.ts'
 import type { RabbitmqLine } from './servers/index.ts'
 import { writePrivate } from './servers/private-file.ts'
 
-/** What the lab remembers between commands: lab.json, written before each step. */
+/** The lab's state between commands: lab.json, written before each step. */
 export interface LabState {
   schemaVersion: 1
-  /** random; part of the names of what is made on given servers */
+  /** random; part of the lab's names on given servers */
   id: string
   phase: 'starting' | 'up' | 'stopping'
-  /** the broker that the healthy lab has */
+  /** the healthy lab's broker */
   brokerLine: RabbitmqLine
-  /** the broker that is to run now; a fault may need the other one */
+  /** the broker to run now; a fault may need the other one */
   currentLine: RabbitmqLine
   servicePort: number
   controlPort: number
-  /** passwords that the lab made, in plain text: the file is 0600 */
+  /** passwords that the lab made, in plain text; the file has mode 0600 */
   databasePassword: string
   sessionsPassword: string
   faults: readonly BrokenFault[]
@@ -29,13 +29,13 @@ export interface BrokenFault {
   name: string
   /** ISO */
   since: string
-  /** half: breaking or mending it did not come to its end */
+  /** half: making or mending the fault did not finish */
   state: 'half' | 'broken'
-  /** what is written down differently while it is broken */
+  /** changes to the lab's files while it is broken */
   changes: Changes
 }
 
-/** Null: there is no lab. Throws FAILED where the file is damaged, UNAVAILABLE where it cannot be read. */
+/** Reads the state; null: there is no lab. Throws FAILED if the file is damaged, UNAVAILABLE if it cannot be read. */
 export async function readState({ root, state }: LabLayout): Promise<LabState | null> {
   let text: string
   try {
@@ -46,12 +46,12 @@ export async function readState({ root, state }: LabLayout): Promise<LabState | 
   }
   try {
     const value = JSON.parse(text) as LabState
-    if (value.schemaVersion !== 1 || typeof value.id !== 'string') throw new Error('it is of another version')
+    if (value.schemaVersion !== 1 || typeof value.id !== 'string') throw new Error('it was written by another version')
     return value
   } catch (error) {
     throw new AdminError(
       'FAILED',
-      `${state} is not the state of a lab: ${messageOf(error)}`,
+      `the lab's state ${state} is damaged: ${messageOf(error)}`,
       ['testops-admin lab down'],
       { cause: error },
     )

@@ -13,18 +13,18 @@ import { unitIn } from './service-control/unit.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
-/** What runs where. */
+/** What is running in the lab, and where. */
 export interface LabStatus {
-  /** absent: there is no lab; the other three are LabState's */
+  /** absent: there is no lab; the other three come from LabState */
   phase: 'absent' | 'starting' | 'up' | 'stopping'
   directory: string
   servers: readonly { kind: ServerKind; version: string; way: string; address: string; running: boolean }[]
   service: { url: string; state: string; detail: string; log: string } | null
   configuration: string | null
   broken: readonly Pick<BrokenFault, 'name' | 'since' | 'state'>[]
-  /** who changes the lab just now */
+  /** the operator who is changing the lab now */
   operator: { command: string; pid: number; since: string } | null
-  /** lines to copy into a shell; no secret is in them */
+  /** commands to copy into a shell; they hold no secrets */
   commands: readonly Suggestion[]
 }
 
@@ -48,7 +48,7 @@ export async function labStatus(options: LabOptions): Promise<LabStatus> {
     }
   }
   const lab = await openLab(options)
-  // one may be missing where the broker was being exchanged by a command that was killed
+  // one may be missing if a command was killed while exchanging the broker
   const servers = await serversOf(lab).catch(ifUnavailable)
   const records = servers ? Object.values(servers) : (await allServers(layout)).filter((it) => it.state === 'started')
   const [shown, service] = await Promise.all([Promise.all(records.map(show)), serviceStatus(lab)])

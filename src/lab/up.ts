@@ -21,23 +21,22 @@ import { typed } from '../core/typed.ts'
 
 export interface UpRequest {
   broker?: RabbitmqLine | undefined
-  /** of the service's HTTP port; a free one where it is left out */
+  /** the service's HTTP port; a free one if left out */
   port?: number | undefined
 }
 
 export interface Up {
-  /** it was up before */
+  /** true if the lab was up before */
   already: boolean
-  /** what was missing and is there now */
+  /** what was missing and has been started */
   started: readonly string[]
-  /** names of the faults that it is broken by, which stay */
+  /** names of the faults, which stay */
   broken: readonly string[]
 }
 
 /**
- * Brings the lab up, or what is missing of it, and waits until it is healthy. A first start that fails or is
- * interrupted leaves nothing behind. Throws UNAVAILABLE, REFUSED where the lab has another broker, BUSY, FAILED,
- * INTERRUPTED.
+ * Starts the lab, or its missing parts, and waits until it is healthy. A first start that fails or is interrupted
+ * leaves nothing behind. Throws UNAVAILABLE; REFUSED if the lab has another broker; BUSY, FAILED, INTERRUPTED.
  */
 export async function bringLabUp(options: LabOptions, request: UpRequest): Promise<Up> {
   const layout = labLayout(options.root)
@@ -48,7 +47,7 @@ export async function bringLabUp(options: LabOptions, request: UpRequest): Promi
       const found = await readState(layout)
       const before = found?.phase === 'stopping' ? null : found
       if (!before && (await holdsLab(layout))) {
-        options.progress('finishing a `lab down` that was cut short')
+        options.progress('finishing an interrupted `lab down`')
         await removeLab(layout, options)
       }
       if (!before) await assertOnlyOurs(layout)
@@ -57,10 +56,10 @@ export async function bringLabUp(options: LabOptions, request: UpRequest): Promi
       try {
         return await complete({ ...options, layout, state }, state.phase === 'up')
       } catch (error) {
-        // what was up before stays; what never was leaves nothing
+        // a lab that was up before stays; a new one is removed
         if (state.phase === 'up') throw error
         await removeLab(layout, { progress: options.progress }).catch((second: unknown) =>
-          options.progress(`what was begun is not all gone (testops-admin lab down): ${messageOf(second)}`),
+          options.progress(`could not remove the unfinished lab (testops-admin lab down): ${messageOf(second)}`),
         )
         throw withoutLab(error, layout)
       }
@@ -69,7 +68,7 @@ export async function bringLabUp(options: LabOptions, request: UpRequest): Promi
   )
 }
 
-/** What had to be taken away again cannot be looked at or mended: what was suggested for that is left out. */
+/** Drops suggestions to inspect or mend a lab that has been removed again. */
 function withoutLab(error: unknown, { root }: LabLayout): unknown {
   if (!(error instanceof AdminError)) return error
   const { code, message, suggestions } = error
@@ -102,7 +101,7 @@ async function complete(lab: Lab, already: boolean): Promise<Up> {
   return { already, started, broken }
 }
 
-/** Remembered before anything is started, so that `lab down` finds it. */
+/** Makes the state of a new lab, recorded before anything is started so that `lab down` finds it. */
 async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest): Promise<LabState> {
   if (port !== undefined) await assertPortFree(port, 'the practice service')
   await forgetRepairs(layout.root)
@@ -123,16 +122,13 @@ async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest):
   return state
 }
 
-/**
- * A folder that somebody uses for other things is none for a lab, whose end would be the end of what bears the same
- * names.
- */
+/** Throws REFUSED if the folder holds other files: removing the lab could remove some of them. */
 async function assertOnlyOurs(layout: LabLayout): Promise<void> {
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
   if (others.length === 0) return
   const shown = [...others.slice(0, 3), ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
-  throw new AdminError('REFUSED', `${layout.root} is no folder for a lab: it holds other things (${shown})`, [
-    'export TESTOPS_ADMIN_LAB_DIR=…   # an empty folder, or one that is not there yet',
+  throw new AdminError('REFUSED', `cannot put a lab into ${layout.root}: it holds other files (${shown})`, [
+    'export TESTOPS_ADMIN_LAB_DIR=…   # a new or empty folder',
   ])
 }
 
@@ -146,7 +142,7 @@ function assertSame(state: LabState | null, { broker, port }: UpRequest): void {
     ...(port ? ['--port', String(port)] : []),
   ])
   const other = (what: string): AdminError =>
-    new AdminError('REFUSED', `the lab is there already, ${what}`, ['testops-admin lab down', again])
-  if (broker !== undefined && broker !== state.brokerLine) throw other(`with RabbitMQ of the line ${state.brokerLine}`)
-  if (port !== undefined && port !== state.servicePort) throw other(`at port ${state.servicePort}`)
+    new AdminError('REFUSED', `the lab already exists, ${what}`, ['testops-admin lab down', again])
+  if (broker !== undefined && broker !== state.brokerLine) throw other(`with broker ${state.brokerLine}`)
+  if (port !== undefined && port !== state.servicePort) throw other(`on port ${state.servicePort}`)
 }

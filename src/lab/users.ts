@@ -4,12 +4,12 @@ import type { Lab } from './lab.ts'
 import { seedUsers } from './practice-service/data/seeds.ts'
 import { serviceUrl } from './settings.ts'
 
-/** Signs users in at the web interface as their browsers would, so that the service writes their sessions. */
+/** Signs users in to the web interface as their browsers would, so that the service writes their sessions. */
 export async function signInUsers(lab: Lab, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await signInAt(serviceUrl(lab), seedUsers[index % seedUsers.length]!)
 }
 
-/** The same of one user, at the address of the service. Throws FAILED. */
+/** Signs one user in at the service's address. Throws FAILED. */
 export async function signInAt(
   url: string,
   { username, password }: { username: string; password: string },
@@ -25,5 +25,5 @@ export async function signInAt(
   })
   await answer.body?.cancel()
   if (!answer.ok)
-    throw new AdminError('FAILED', `${username} cannot sign in at the practice service: it answers ${answer.status}`)
+    throw new AdminError('FAILED', `${username} could not sign in to the practice service: status ${answer.status}`)
 }

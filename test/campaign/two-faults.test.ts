@@ -24,7 +24,9 @@ test.each(pairs)(
         // some causes exclude each other, or one keeps the service from what the other waits for: that is said
         const mute = [one, other].some((row) => keepsFromAnswering(row))
         expect(broken.document.error?.message).toMatch(
-          mute ? /cannot be|already|^waited \d+ s in vain until the service/ : /cannot be|already/,
+          mute
+            ? /cannot make|cannot break|already|^timed out after \d+ s, waiting until the service/
+            : /cannot make|cannot break|already/,
         )
         return
       }

@@ -158,8 +158,7 @@ describe('with a lab', () => {
         exitCode: 4,
         document: {
           error: {
-            message:
-              'unknown-host cannot be made on a service that does not answer, since the lab is broken by api-slow, service-down',
+            message: 'cannot make unknown-host: the service does not answer (broken by api-slow, service-down)',
             suggestions: ['testops-admin lab mend', 'testops-admin lab break unknown-host api-slow service-down'],
           },
         },
@@ -186,7 +185,7 @@ describe('with a lab', () => {
         expect(`${words.join(' ')} ${exitCode} ${document.error.code}`).toBe(`${words.join(' ')} 5 BUSY`)
         expect(document.error.message).toMatch(
           new RegExp(
-            `^another operator is at work on the lab: \`lab break stuck-lock/given-up\` \\(process ${first.child.pid}\\) since 20`,
+            `^another operator is working on the lab: \`lab break stuck-lock/given-up\` \\(process ${first.child.pid}\\) since 20`,
           ),
         )
       }
@@ -212,7 +211,7 @@ describe('with a lab', () => {
         if (signal === 'SIGINT') {
           expect(exitCode).toBe(6)
           expect(stderr).toMatch(
-            /Error: interrupted: the lab is broken, and may be only in part\n\nTry:\n.*lab status\n.*lab mend\n.*lab down\n$/,
+            /Error: interrupted: the lab is broken, maybe only partly\n\nTry:\n.*lab status\n.*lab mend\n.*lab down\n$/,
           )
         }
         expect((await broken()).length).toBeGreaterThan(0)
@@ -278,7 +277,7 @@ describe('with a lab', () => {
       try {
         const refused = await lab.json<{ error: { code: string; message: string } }>('lab', 'mend')
         expect(refused.exitCode).toBe(69)
-        expect(refused.document.error.message).toContain(`Port ${port} `)
+        expect(refused.document.error.message).toContain(`port ${port} `)
       } finally {
         await new Promise((resolve) => squatter.close(resolve))
       }

@@ -49,7 +49,7 @@ describe('a folder with other things in it', () => {
     const error = await errorOf(bringLabUp(options(root), {}))
     expect({ code: error.code, message: error.message }).toEqual({
       code: 'REFUSED',
-      message: `${root} is no folder for a lab: it holds other things (notes.txt, secrets, service)`,
+      message: `cannot put a lab into ${root}: it holds other files (notes.txt, secrets, service)`,
     })
     expect((await readdir(root)).sort()).toEqual(['notes.txt', 'secrets', 'service'])
   })
@@ -76,7 +76,7 @@ describe('a folder with other things in it', () => {
     })
     const asked = options(root)
     expect(await takeLabDown(asked)).toEqual({ found: true, removed: [] })
-    expect(asked.said).toEqual([`${root} stays, with what is not the lab's: lab.json.bak, notes.txt`])
+    expect(asked.said).toEqual([`${root} stays: it holds other files (lab.json.bak, notes.txt)`])
     expect((await readdir(root)).sort()).toEqual(['lab.json.bak', 'notes.txt'])
   })
 })
@@ -85,16 +85,16 @@ test.each([
   [
     'is a file',
     async () => join(await folderWith({ lab: '' }), 'lab'),
-    'there is a file in its place',
-    'there is a file in the place of a folder',
+    'there is a file where a folder should be',
+    'there is a file where a folder should be',
   ],
   [
     'lies below a file',
     async () => join(await folderWith({ file: '' }), 'file/lab'),
-    'there is a file in the place of a folder',
+    'there is a file where a folder should be',
     null,
   ],
-  ['cannot be made', async () => '/proc/testops-admin-lab', 'no folder can be made there', null],
+  ['cannot be made', async () => '/proc/testops-admin-lab', 'a folder cannot be made there', null],
   ['has a name that is too long', async () => join(tmpdir(), 'x'.repeat(300)), 'the name is too long', null],
 ])('a folder that %s is one clear error, and nothing hangs', async (_, make, reason, whenRead) => {
   const root = await make()
@@ -102,15 +102,17 @@ test.each([
   expect({ code: error.code, exitCode: error.exitCode, message: error.message }).toEqual({
     code: 'UNAVAILABLE',
     exitCode: 69,
-    message: `the lab's folder ${root} cannot be used: ${reason}`,
+    message: `cannot use the lab's folder ${root}: ${reason}`,
   })
   expect(error.suggestions).toEqual([
     `ls -ld ${root}`,
-    'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you may write to',
+    'export TESTOPS_ADMIN_LAB_DIR=…   # a folder that you can write to',
   ])
   if (whenRead === null) return
   for (const look of [takeLabDown, labStatus]) {
-    expect((await errorOf(look(options(root)))).message).toMatch(new RegExp(`cannot be used: ${whenRead}`))
+    expect((await errorOf(look(options(root)))).message).toMatch(
+      new RegExp(`^cannot use the lab's folder .*: ${whenRead}`),
+    )
   }
 })
 
@@ -126,7 +128,7 @@ describe('without room on its disk', () => {
     await rm(join(root, 'x'))
     await full(root, `operator.lock.${process.pid}`)
     const error = await errorOf(bringLabUp(options(root), {}))
-    expect(error.message).toBe(`the lab's folder ${root} cannot be used: no space is left on its disk`)
+    expect(error.message).toBe(`cannot use the lab's folder ${root}: no space is left on its disk`)
     expect(error.suggestions[0]).toBe(`df -h ${root}`)
     expect(existsSync(root)).toBe(false)
   })
@@ -183,7 +185,7 @@ describe('the lock of an operator', () => {
       const { message } = await errorOf(asOperator(layout, 'lab mend', () => Promise.resolve()))
       expect(message).toMatch(
         new RegExp(
-          `^another operator is at work on the lab: \`lab break api-slow\` \\(process ${process.pid}\\) since 20`,
+          `^another operator is working on the lab: \`lab break api-slow\` \\(process ${process.pid}\\) since 20`,
         ),
       )
       expect(await readFile(layout.lock, 'utf8')).toBe(text)

@@ -26,12 +26,12 @@ async function interruptedWith(state: Pick<LabState, 'phase' | 'faults'> | strin
 }
 
 test.each([
-  ['nothing', null, 'nothing is left of the lab', [up]],
-  ['a lab that was coming up', { phase: 'starting', faults: [] }, 'the lab has not come up', [up, down]],
-  ['a lab that is up', { phase: 'up', faults: [] }, 'the lab may not be as it should be', [status, up, down]],
-  ['a fault', { phase: 'up', faults: [fault] }, 'the lab is broken, and may be only in part', [status, mend, down]],
-  ['half of a lab', { phase: 'stopping', faults: [fault] }, 'the lab is not all gone', [down]],
-  ['a damaged state', '{', 'the lab is not all gone', [down]],
+  ['nothing', null, 'there is no lab now', [up]],
+  ['a lab that was coming up', { phase: 'starting', faults: [] }, 'the lab is only partly up', [up, down]],
+  ['a lab that is up', { phase: 'up', faults: [] }, 'the lab may be incomplete', [status, up, down]],
+  ['a fault', { phase: 'up', faults: [fault] }, 'the lab is broken, maybe only partly', [status, mend, down]],
+  ['half of a lab', { phase: 'stopping', faults: [fault] }, 'the lab is only partly removed', [down]],
+  ['a damaged state', '{', 'the lab is only partly removed', [down]],
 ] as const)(
   'an interrupted command that leaves %s says so, and suggests what helps then',
   async (_what, state, left, suggestions) => {

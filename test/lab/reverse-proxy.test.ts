@@ -142,6 +142,6 @@ test('it goes with the lab', async () => {
     ) as unknown,
   })
   const { document: down } = await lab.json<LabDownDocument>('lab', 'down')
-  expect(down.removed).toContain('the reverse proxy before the service')
+  expect(down.removed).toContain('the reverse proxy in front of the service')
   expect(await lab.end()).toEqual([])
 }, 180_000)

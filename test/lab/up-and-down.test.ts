@@ -55,7 +55,7 @@ describe('lab up', () => {
         document: {
           error: {
             code: 'REFUSED',
-            message: 'the lab is there already, with RabbitMQ of the line 4.3',
+            message: 'the lab already exists, with broker 4.3',
             suggestions: ['testops-admin lab down', 'testops-admin lab up --broker 3'],
           },
         },
@@ -71,7 +71,7 @@ describe('lab up', () => {
         const { exitCode, document } = await lab.json<Failure>('lab', 'up', '--port', String(port))
         expect(exitCode).toBe(69)
         expect(document.error.message).toBe(
-          `Port ${port} on 127.0.0.1, wanted for the practice service, is taken by another program`,
+          `port ${port} on 127.0.0.1, needed for the practice service, is taken by another program`,
         )
         expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
       })
@@ -88,7 +88,7 @@ describe('lab up', () => {
       const { exitCode, stderr } = await up.ended
       expect(exitCode).toBe(6)
       // the servers are gone: there is nothing to look at or to mend
-      expect(stderr).toMatch(/Error: interrupted: nothing is left of the lab\n\nTry:\n {2}testops-admin lab up\n$/)
+      expect(stderr).toMatch(/Error: interrupted: there is no lab now\n\nTry:\n {2}testops-admin lab up\n$/)
       expect(existsSync(join(lab.root, 'lab.json'))).toBe(false)
       expect(existsSync(join(lab.root, 'servers/redis'))).toBe(false)
     },
@@ -105,7 +105,7 @@ describe('lab up', () => {
       const { exitCode, stderr } = await up.ended
       expect(exitCode).toBe(1)
       expect(stderr.replace(/\s+/g, ' ')).toMatch(
-        /Error: the practice service did not come up: [^:]+ Try: testops-admin lab up $/,
+        /Error: the practice service did not start: [^:]+ Try: testops-admin lab up $/,
       )
       expect(existsSync(lab.root)).toBe(false)
     },
@@ -123,7 +123,7 @@ describe('lab up', () => {
       expect(all.find(({ exitCode }) => exitCode === 5)?.document.error).toMatchObject({
         code: 'BUSY',
         message: expect.stringMatching(
-          /^another operator is at work on the lab: `lab up` \(process \d+\) since 20/,
+          /^another operator is working on the lab: `lab up` \(process \d+\) since 20/,
         ) as string,
       })
       const again = lab.start('lab', 'up')

@@ -9,7 +9,7 @@ import type { LabUpDocument } from '../../output/lab.ts'
 export default class LabUp extends BaseCommand {
   static override summary = 'Start the practice deployment on this machine'
   static override description =
-    `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Started again, it brings back what is missing.
+    `Starts PostgreSQL, RabbitMQ, Redis and the practice service, writes the configuration for \`-d lab\`, and waits until doctor finds nothing. Run it again to start what is missing.
 
 Where the servers come from: TESTOPS_ADMIN_LAB_SERVERS=given, docker, programs or packages; by default the first that works.`
   static override examples = ['<%= config.bin %> lab up', '<%= config.bin %> lab up --broker 3']

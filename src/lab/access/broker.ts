@@ -5,8 +5,8 @@ import type { Lab, LabServers } from '../lab.ts'
 import { topology } from '../practice-service/broker/topology.ts'
 
 /**
- * Works on the lab's virtual host; what was published lies there once this returns. Throws UNREACHABLE, FAILED, REFUSED
- * while an alarm of the broker blocks publishers.
+ * Works on the lab's virtual host. Once this returns, published messages are in their queues. Throws UNREACHABLE,
+ * FAILED; REFUSED while a broker alarm blocks publishers.
  */
 export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<T>): Promise<T> {
   const servers = await serversOf(lab)
@@ -34,7 +34,7 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
       const channel = await connection.createConfirmChannel()
       channel.on('error', () => undefined)
       const result = await work(channel)
-      // a connection that closes drops what has not been sent yet
+      // a connection that closes drops messages not sent yet
       await channel.waitForConfirms()
       return result
     }
@@ -51,12 +51,12 @@ export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<
 }
 
 function blockedBy(alarm: string): AdminError {
-  const message = `the lab's RabbitMQ takes no messages (alarm: ${alarm}), so this cannot be made now`
+  const message = `the lab's RabbitMQ accepts no messages (alarm: ${alarm}), so this fault cannot be made now`
   return new AdminError('REFUSED', message, ['testops-admin lab status', 'testops-admin lab mend'])
 }
 
 /**
- * Deletes the service's queues and exchanges, so that its next start declares them anew. Harmless where they are gone.
+ * Deletes the service's queues and exchanges, so that its next start declares them again. Harmless if they are gone.
  */
 export async function deleteTopology(lab: Lab): Promise<void> {
   await onBroker(lab, async (channel) => {
@@ -65,7 +65,7 @@ export async function deleteTopology(lab: Lab): Promise<void> {
   })
 }
 
-/** Makes the lab's virtual host on a given broker. */
+/** Creates the lab's virtual host on a given broker. */
 export async function prepareBroker(lab: Pick<Lab, 'state'>, servers: LabServers): Promise<void> {
   const { vhost } = labNames(lab.state, servers)
   if (vhost === null) return
@@ -75,13 +75,13 @@ export async function prepareBroker(lab: Pick<Lab, 'state'>, servers: LabServers
   await management(servers, 'PUT', `/api/permissions/${encodeURIComponent(vhost)}/${encodeURIComponent(user)}`, all)
 }
 
-/** Takes the lab's virtual host, with all in it, from a given broker. */
+/** Deletes the lab's virtual host, with all its contents, from a given broker. */
 export async function dropVhost(lab: Pick<Lab, 'state'>, servers: LabServers): Promise<void> {
   const { vhost } = labNames(lab.state, servers)
   if (vhost !== null) await management(servers, 'DELETE', `/api/vhosts/${encodeURIComponent(vhost)}`)
 }
 
-/** What the broker's management API answers to a GET. Throws UNREACHABLE. */
+/** Sends a GET to the broker's management API and returns its answer. Throws UNREACHABLE. */
 export async function askManagement(servers: LabServers, path: string): Promise<unknown> {
   return (await management(servers, 'GET', path)).json()
 }
@@ -103,11 +103,11 @@ async function management(
       signal: AbortSignal.timeout(10_000),
     })
     if (answer.ok || (method === 'DELETE' && answer.status === 404)) return answer
-    said = `answers ${answer.status}`
+    said = `status ${answer.status}`
   } catch (error) {
     said = messageOf(error)
   }
-  throw new AdminError('UNREACHABLE', `the broker's management API refuses ${method} ${url}: ${said}`, [
-    'a given broker needs TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL, and a user with the tag administrator',
+  throw new AdminError('UNREACHABLE', `the broker's management API refused ${method} ${url}: ${said}`, [
+    'set TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL for a given broker, with a user that has the tag administrator',
   ])
 }

@@ -8,27 +8,27 @@ import { notLetIn } from './refusal.ts'
 
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
-/** Works on the lab's database as the server's own administrator. Throws UNREACHABLE, FAILED. */
+/** Works on the lab's database as the server's administrator. Throws UNREACHABLE, FAILED. */
 export async function onDatabase<T>(lab: Lab, work: (sql: Sql) => Promise<T>): Promise<T> {
   const servers = await serversOf(lab)
   return connected(servers.postgres, labNames(lab.state, servers).database, work)
 }
 
-/** Makes the service's role and database; where they are there, sees to the role's password. */
+/** Creates the service's role and database. If they exist, sets the role's password. */
 export async function prepareDatabase(lab: Lab, servers: LabServers): Promise<void> {
   const { database, role } = labNames(lab.state, servers)
   await connected(servers.postgres, servers.postgres.database, async (sql) => {
     const found = await sql('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])
     const password = literal(lab.state.databasePassword)
     await sql(`${found.length > 0 ? 'ALTER' : 'CREATE'} ROLE ${role} LOGIN PASSWORD ${password}`)
-    // what a careful operator gives to the user that a diagnosis runs as
+    // a careful operator grants this to the user that diagnoses
     await sql(`GRANT pg_monitor TO ${role}`)
     const [there] = await sql('SELECT 1 FROM pg_database WHERE datname = $1', [database])
     if (!there) await sql(`CREATE DATABASE ${database} OWNER ${role}`)
   })
 }
 
-/** Takes the lab's database and role from a given server. */
+/** Drops the lab's database and role on a given server. */
 export async function dropDatabase(lab: Pick<Lab, 'state'>, servers: LabServers): Promise<void> {
   const { database, role } = labNames(lab.state, servers)
   await connected(servers.postgres, servers.postgres.database, async (sql) => {
@@ -37,7 +37,7 @@ export async function dropDatabase(lab: Pick<Lab, 'state'>, servers: LabServers)
   })
 }
 
-/** Waits until PostgreSQL answers: it may still be recovering. Throws UNREACHABLE after 30 s. */
+/** Waits until PostgreSQL answers, since it may still be recovering. Throws UNREACHABLE after 30 s. */
 export async function databaseAnswers(servers: LabServers): Promise<void> {
   const { postgres } = servers
   for (const end = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
@@ -51,7 +51,7 @@ export async function databaseAnswers(servers: LabServers): Promise<void> {
 
 async function connected<T>(record: ServerRecord, database: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const client = await postgresClient(record, { database, connectMs: 10_000 })
-  // a connection that is lost while nothing is asked must not end this process
+  // losing an idle connection must not end this process
   client.on('error', () => undefined)
   try {
     await client.connect()

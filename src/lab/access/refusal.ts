@@ -2,8 +2,8 @@ import { AdminError, messageOf } from '../../core/error.ts'
 import { serverNames } from '../servers/index.ts'
 import type { ServerRecord } from '../servers/index.ts'
 
-/** What is thrown where a server of the lab's cannot be connected to. */
+/** The error for a failed connection to one of the lab's servers. */
 export function notLetIn({ kind, host, port }: ServerRecord, cause: unknown): AdminError {
-  const message = `the lab's ${serverNames[kind]} at ${host}:${port} does not let us in: ${messageOf(cause)}`
+  const message = `the lab's ${serverNames[kind]} at ${host}:${port} refused the connection: ${messageOf(cause)}`
   return new AdminError('UNREACHABLE', message, ['testops-admin lab status', 'testops-admin lab mend'], { cause })
 }

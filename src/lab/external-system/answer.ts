@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { currentUserPath } from './orders.ts'
 import type { ExternalSystemOrders } from './orders.ts'
 
-/** As a tracker answers: who does not sign in, or wrongly, gets 401, and what it does not understand 400. */
+/** Answers like a tracker: 401 for a missing or wrong login, 400 for a call that lacks the version header. */
 export function answers({ user, password, wantsVersion }: ExternalSystemOrders): RequestListener {
   const allowed = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   return ({ url = '', headers }, answer) => {

@@ -9,14 +9,14 @@ import { addressOf, integrationName as name } from './address.ts'
 import { currentUserPath, filesIn } from './orders.ts'
 import type { ExternalSystemReport } from './orders.ts'
 
-/** Who may ask the external system. */
+/** The one user whom the external system lets in. */
 export const trackerUser = { user: 'testops', password: 'green-harbour-7' } as const
 
 const { integrationLogLevel } = settingNames(defaultVendor)
 
 /**
- * What is written down while an integration talks to it with that password: somebody looks for the fault with debug
- * output on.
+ * The changes while an integration calls it with that password. Debug output is on, as if somebody were searching for
+ * the fault.
  */
 export function integrationChanges(password: string): Changes {
   return {
@@ -26,7 +26,7 @@ export function integrationChanges(password: string): Changes {
 }
 
 /**
- * Starts the external system, and sets up an integration with it; returns once the service has been answered with that
+ * Starts the external system and sets up an integration with it. Returns once the service has got an answer with that
  * status.
  */
 export async function integrate(
@@ -50,13 +50,13 @@ export async function integrate(
   await waitForLog(lab, new RegExp(`<-- ${status} [^\\n<]*${currentUserPath}`))
 }
 
-/** Takes the integration and the external system away. */
+/** Removes the integration and the external system. */
 export async function removeIntegration(lab: Lab): Promise<void> {
   await onDatabase(lab, (sql) => sql('DELETE FROM integration WHERE name = $1', [name]))
   await stopExternalSystem(lab.layout)
 }
 
-/** Ends the external system and removes what it wrote. Gives whether one ran. */
+/** Stops the external system and removes its files. Returns true if one was running. */
 export async function stopExternalSystem(layout: LabLayout): Promise<boolean> {
   return removeSideProgram(filesIn(layout.externalSystem))
 }

@@ -5,7 +5,7 @@ import { answers } from './answer.ts'
 import { filesIn } from './orders.ts'
 import type { ExternalSystemOrders } from './orders.ts'
 
-/** A small external system, which an integration of the practice service talks to. It ends when its orders are gone. */
+/** A small external system for an integration of the practice service. It exits when its orders are gone. */
 const files = filesIn(process.argv[2] ?? '')
 const orders = await readOrders<ExternalSystemOrders>(files)
 if (orders) {

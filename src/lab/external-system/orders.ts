@@ -2,14 +2,12 @@ import { join } from 'node:path'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 import type { SideProgram } from '../side-program/files.ts'
 
-/** What the external system is told: its orders. */
+/** The orders that the lab gives the external system. */
 export interface ExternalSystemOrders {
-  /** who may ask it, by Basic authentication */
+  /** the one user it lets in, by Basic authentication */
   user: string
   password: string
-  /**
-   * since an update it wants a header that says which version of its API is meant: calls without it are answered 400
-   */
+  /** requires a header with the API version, as after an update; a call without it gets 400 */
   wantsVersion: boolean
 }
 
@@ -17,7 +15,7 @@ export interface ExternalSystemReport extends ProcessIdentity {
   port: number
 }
 
-/** What an integration asks for, to see whether it is let in. */
+/** The path that an integration calls to test its login. */
 export const currentUserPath = '/rest/api/2/myself'
 
 export function filesIn(folder: string): SideProgram {

@@ -9,7 +9,7 @@ import { withoutProxy } from './behind-proxy.ts'
 const identityProvider = 'https://sign-in.practice.invalid/'
 const changes: Changes = { declared: { accessLog: true } }
 
-/** An administrator whose browser opens the main page, then the one for local accounts. */
+/** An administrator whose browser opens the main page, then the sign-in page for local accounts. */
 async function open(lab: Lab, openPages: readonly string[], answered: number): Promise<void> {
   const browser = client(
     await startProxy(lab, { identityProvider, openPages }),
@@ -22,12 +22,12 @@ async function open(lab: Lab, openPages: readonly string[], answered: number): P
 export const adminSignin: Fault = {
   id: 'admin-signin',
   kind: 'fault',
-  title: 'sign-in goes through an identity provider, and the built-in administrator cannot sign in',
-  repair: `sign in at ${webSession.loginPage}, which the proxy has to let through: testops-admin explain api/system-login`,
+  title: 'sign-in goes through an identity provider, so the built-in administrator cannot sign in',
+  repair: `sign in at ${webSession.loginPage}, and let the proxy pass that page: testops-admin explain api/system-login`,
   cases: [
     {
       variant: 'hidden',
-      made: `a reverse proxy sends whoever has no session to an identity provider, from ${webSession.loginPage} too`,
+      made: `a reverse proxy redirects everyone without a session to an identity provider, even from ${webSession.loginPage}`,
       expected: { exitCode: 2, problems: { 'api/system-login': 'warning' }, allowedConsequences: [] },
       changes,
       needs: { serving: true },
@@ -36,7 +36,7 @@ export const adminSignin: Fault = {
     },
     {
       variant: 'open',
-      made: `a reverse proxy sends whoever has no session to an identity provider, but from ${webSession.loginPage}: doctor says where that is`,
+      made: `a reverse proxy redirects everyone without a session to an identity provider, except from ${webSession.loginPage}; doctor shows that address`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes,
       needs: { serving: true },

@@ -7,12 +7,12 @@ const delayMs = 1200
 export const apiSlow: Fault = {
   id: 'api-slow',
   kind: 'fault',
-  title: 'the service answers late',
-  repair: 'look for what keeps it busy: testops-admin explain api/latency',
+  title: 'the service is slow to answer',
+  repair: 'find out what keeps it busy: testops-admin explain api/latency',
   cases: [
     {
       variant: null,
-      made: `the service takes ${delayMs / 1000} s before each answer`,
+      made: `the service waits ${delayMs / 1000} s before each answer`,
       expected: { exitCode: 2, problems: { 'api/latency': 'warning' }, allowedConsequences: [] },
       changes: { machine: { responseDelayMs: delayMs } },
       needs: { serving: true },

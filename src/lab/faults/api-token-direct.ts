@@ -9,12 +9,12 @@ const calls = 30
 export const apiTokenDirect: Fault = {
   id: 'api-token-direct',
   kind: 'fault',
-  title: 'a program sends the API token itself on every call',
-  repair: 'have the program exchange it for a Bearer token: testops-admin explain api/token-use',
+  title: 'a program sends the API token itself with every call',
+  repair: 'make the program exchange it for a Bearer token: testops-admin explain api/token-use',
   cases: [
     {
       variant: null,
-      made: `a program makes ${calls} calls with the API token itself, through a reverse proxy whose log records the scheme`,
+      made: `a program makes ${calls} calls with the API token itself, through a reverse proxy that logs the authorization scheme`,
       expected: { exitCode: 2, problems: { 'api/token-use': 'warning' }, allowedConsequences: [] },
       changes: { declared: { accessLog: true } },
       needs: { serving: true },

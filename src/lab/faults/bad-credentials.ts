@@ -4,7 +4,7 @@ import type { Fault, FaultCase } from '../fault.ts'
 function refusedWith(variant: string, made: string, password: string): FaultCase {
   return {
     variant,
-    made: `an integration talks to an external system ${made}, and debug output of integrations is on`,
+    made: `an integration calls an external system ${made}; debug output for integrations is on`,
     expected: {
       exitCode: 1,
       problems: { 'integrations/credentials': 'error' },
@@ -20,10 +20,10 @@ function refusedWith(variant: string, made: string, password: string): FaultCase
 export const badCredentials: Fault = {
   id: 'bad-credentials',
   kind: 'fault',
-  title: "an integration's credentials are refused",
-  repair: "enter them anew in the integration's settings: testops-admin check-integration shows blanks at their ends",
+  title: "an external system refuses the integration's credentials",
+  repair: "enter them again in the integration's settings; testops-admin check-integration shows stray spaces",
   cases: [
     refusedWith('wrong', 'with a wrong password', 'green-harbour-1'),
-    refusedWith('blank', 'with the right password and a blank after it', `${trackerUser.password} `),
+    refusedWith('blank', 'with the right password and a space after it', `${trackerUser.password} `),
   ],
 }

@@ -9,13 +9,13 @@ async function set(lab: Lab, ...args: string[]): Promise<void> {
   await brokerControl((await serversOf(lab)).rabbitmq, args)
 }
 
-/** Both limits are what the running node was told: a restart forgets them, and so does this. */
+/** Resets both limits, as a restart of the node would: they are set on the running node only. */
 async function unset(lab: Lab): Promise<void> {
   await set(lab, 'set_vm_memory_high_watermark', '0.6')
   await set(lab, 'set_disk_free_limit', '50MB')
 }
 
-/** Its management API tells of an alarm some seconds later than publishers learn of it. */
+/** Waits for the management API to show the alarm, some seconds after publishers notice it. */
 async function raised(lab: Lab, alarm: 'mem_alarm' | 'disk_free_alarm'): Promise<void> {
   await until(lab, `the broker shows ${alarm}`, async () => {
     const nodes = await askManagement(await serversOf(lab), '/api/nodes')
@@ -27,11 +27,11 @@ export const brokerAlarm: Fault = {
   id: 'broker-alarm',
   kind: 'fault',
   title: 'the broker has raised an alarm and blocks publishers',
-  repair: 'give the broker memory or disk space, or drain its queues',
+  repair: 'give the broker more memory or disk space, or drain its queues',
   cases: [
     {
       variant: 'memory',
-      made: "the broker's memory limit is set below what it uses",
+      made: "the broker's memory limit is set below its present use",
       expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: [] },
       needs: { own: ['rabbitmq'] },
       async apply(lab) {
@@ -42,7 +42,7 @@ export const brokerAlarm: Fault = {
     },
     {
       variant: 'disk',
-      made: "the broker's limit of free disk space is set above what is free",
+      made: "the broker's limit for free disk space is set above the space that is free",
       expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: [] },
       needs: { own: ['rabbitmq'] },
       async apply(lab) {

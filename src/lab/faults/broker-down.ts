@@ -7,7 +7,7 @@ import { serviceFails } from './consequences.ts'
 export const brokerDown: Fault = {
   id: 'broker-down',
   kind: 'fault',
-  title: 'the broker does not run',
+  title: 'the broker is not running',
   repair: 'start RabbitMQ',
   cases: [
     {

@@ -4,8 +4,8 @@ import type { Fault, FaultCase } from '../fault.ts'
 
 const skew = (variant: string, words: string, offsetMs: number, severity: 'error' | 'warning'): FaultCase => ({
   variant,
-  made: `the clock of the service's machine runs ${words} ahead`,
-  // tokens and sessions are dated by that clock
+  made: `the clock of the service's machine is ${words} ahead`,
+  // that clock dates tokens and sessions
   expected: {
     exitCode: severity === 'error' ? 1 : 2,
     problems: { 'service/clocks': severity },
@@ -20,7 +20,7 @@ const skew = (variant: string, words: string, offsetMs: number, severity: 'error
 export const clockSkew: Fault = {
   id: 'clock-skew',
   kind: 'fault',
-  title: "one component's clock is off",
-  repair: 'timedatectl set-ntp true, on the machine whose clock is off',
+  title: "one component's clock is wrong",
+  repair: 'timedatectl set-ntp true, on the machine whose clock is wrong',
   cases: [skew('far', 'ten minutes', 600_000, 'error'), skew('slight', 'twenty seconds', 20_000, 'warning')],
 }

@@ -4,7 +4,7 @@ import { startHolder, stopHolder } from '../holder.ts'
 import type { Lab } from '../lab.ts'
 import { serviceFails } from './consequences.ts'
 
-/** How many more connections it takes to have nine of ten slots in use. */
+/** How many more connections bring nine of ten slots into use. */
 async function nearlyAll(lab: Lab): Promise<number> {
   return onDatabase(lab, async (sql) => {
     const [row] = await sql(
@@ -22,12 +22,12 @@ async function release(lab: Lab): Promise<void> {
 export const connectionsExhausted: Fault = {
   id: 'connections-exhausted',
   kind: 'fault',
-  title: 'the connections of PostgreSQL are used up',
-  repair: 'end the program that holds them, or raise max_connections',
+  title: 'PostgreSQL has no free connections',
+  repair: 'stop the program that holds them, or raise max_connections',
   cases: [
     {
       variant: 'nearly',
-      made: "another program holds connections until nine of ten of PostgreSQL's slots are in use",
+      made: "another program opens connections until nine in ten of PostgreSQL's slots are in use",
       expected: { exitCode: 2, problems: { 'database/connections': 'warning' }, allowedConsequences: [] },
       needs: { own: ['postgres'] },
       apply: async (lab) => startHolder(lab, await nearlyAll(lab)),
@@ -35,7 +35,7 @@ export const connectionsExhausted: Fault = {
     },
     {
       variant: 'full',
-      made: "another program takes every connection of PostgreSQL's that is to be had, also those that become free",
+      made: 'another program takes every free PostgreSQL connection, including those that become free later',
       expected: { exitCode: 1, problems: { 'database/reachable': 'error' }, allowedConsequences: serviceFails },
       needs: { own: ['postgres'] },
       apply: (lab) => startHolder(lab, null),

@@ -1,4 +1,4 @@
-/** What a service that cannot start, or does not work, brings with it. */
+/** Checks that may also fail when the service cannot start or does not work. */
 export const serviceFails: readonly string[] = [
   'service/running',
   'service/crashes',
@@ -12,5 +12,5 @@ export const serviceFails: readonly string[] = [
   'trees/migrated',
 ]
 
-/** What a service that runs without one of its parts brings with it: its health says so. */
+/** Checks that may also fail when the service runs without one of its parts, since its health endpoint says so. */
 export const apiFails: readonly string[] = serviceFails.filter((id) => !id.startsWith('service/'))

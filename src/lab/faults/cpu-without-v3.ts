@@ -11,7 +11,7 @@ export const cpuWithoutV3: Fault = {
   cases: [
     {
       variant: null,
-      made: "the service's machine gets a virtual processor without AVX2 and the other flags of x86-64-v3, and the service is started again",
+      made: "the service's machine gets a virtual processor without the flags of x86-64-v3, such as AVX2; the service is restarted",
       expected: { exitCode: 1, problems: { 'service/cpu-level': 'error' }, allowedConsequences: serviceFails },
       changes: { processor: 'x86-64-v2' },
       async apply(lab) {

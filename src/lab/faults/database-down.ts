@@ -7,7 +7,7 @@ import { serviceFails } from './consequences.ts'
 export const databaseDown: Fault = {
   id: 'database-down',
   kind: 'fault',
-  title: 'the database does not run',
+  title: 'the database is not running',
   repair: 'start PostgreSQL',
   cases: [
     {

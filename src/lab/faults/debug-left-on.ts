@@ -8,12 +8,12 @@ const { integrationLogLevel } = settingNames(defaultVendor)
 export const debugLeftOn: Fault = {
   id: 'debug-left-on',
   kind: 'fault',
-  title: "the integrations' logger is left at debug",
+  title: "the integrations' logger was left at debug",
   repair: 'testops-admin set-env --integration-debug off',
   cases: [
     {
       variant: null,
-      made: `${integrationLogLevel} is set to debug and the service is started again`,
+      made: `${integrationLogLevel} is set to debug, and the service is restarted`,
       expected: { exitCode: 2, problems: { 'integrations/debug-logging': 'warning' }, allowedConsequences: [] },
       repairedBy: ['set-env', '--integration-debug', 'off'],
       changes: { environment: { [integrationLogLevel]: 'debug' } },

@@ -6,23 +6,23 @@ import { fillDisk, freeDisk } from '../servers/index.ts'
 export const diskFull: Fault = {
   id: 'disk-full',
   kind: 'fault',
-  title: "the disk of PostgreSQL's data is full",
-  repair: 'make room on that disk, or enlarge it',
+  title: "PostgreSQL's data disk is full",
+  repair: 'free space on that disk, or enlarge it',
   cases: [
     {
       variant: null,
-      made: "PostgreSQL's data can grow no more: its small disk is filled to the last block, or, where this machine mounts none, a preloaded library refuses the writes as a full disk does",
+      made: "PostgreSQL's small data disk is filled to the last block; if this machine cannot mount one, a preloaded library refuses writes as a full disk would",
       expected: { exitCode: 1, problems: { 'database/disk': 'error' }, allowedConsequences: [] },
       needs: { own: ['postgres'] },
       async apply(lab) {
         const { postgres } = await serversOf(lab)
-        // writes the file that each new session reads; where it is missing, a full disk takes nobody in, which is
-        // another fault than this one
+        // writes the file that each new session reads; if it is missing, a full disk lets nobody in, which is
+        // a different fault
         await onDatabase(lab, async (sql) => sql('SELECT 1'))
         await fillDisk(postgres)
         if (postgres.local?.disk?.kind === 'preload')
           lab.progress(
-            "this machine lets us mount no small disk: PostgreSQL's writes are refused as on a full one, and df shows the room that there really is",
+            "this machine cannot mount a small disk: PostgreSQL's writes fail as on a full one, but df still shows free space",
           )
       },
       async revert(lab) {

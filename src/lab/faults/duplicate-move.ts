@@ -9,13 +9,13 @@ const [projectA, projectB] = [1, 2] as const
 export const duplicateMove: Fault = {
   id: 'duplicate-move',
   kind: 'fault',
-  title: 'a test case is moved to a project that holds an identical one',
+  title: 'a test case is moved to a project that already has an identical one',
   repair: 'leave the duplicate where it is: testops-admin explain duplicate-move',
   cases: [
     {
       variant: null,
-      made: `results imported into project ${projectA} make two test cases; the second is moved to project ${projectB}, the same results are imported again, which makes a third, and the second is moved back: 409`,
-      // a refusal that harms nothing: only whoever moved the test case is told
+      made: `a test case is moved from project ${projectA} to ${projectB}, the same results are imported again, and the move back fails with 409`,
+      // a harmless refusal: only the user who moved the test case sees it
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       needs: { serving: true },
       async apply(lab) {
@@ -23,7 +23,7 @@ export const duplicateMove: Fault = {
         await moveTestCase(lab, second, projectB)
         await importResults(lab, projectA, tests)
         if ((await moveTestCase(lab, second, projectA)) === null)
-          throw new AdminError('FAILED', `test case ${second} was to be refused, and has been moved`)
+          throw new AdminError('FAILED', `test case ${second} was moved, but the service should have refused that`)
       },
       revert: (lab) => onDatabase(lab, async (sql) => void (await sql('TRUNCATE test_case RESTART IDENTITY'))),
     },

@@ -13,12 +13,12 @@ const expected: Expected = {
 export const durableMismatch: Fault = {
   id: 'durable-mismatch',
   kind: 'fault',
-  title: 'the queues exist with another durable than the service asks for',
-  repair: 'testops-admin reset-queues; where only the setting is wrong, it sets that alone',
+  title: 'the queues exist, but not with the `durable` value that the service asks for',
+  repair: 'testops-admin reset-queues; if only the setting is wrong, it changes only that',
   cases: [
     {
       variant: 'setting-false',
-      made: 'the queues are durable, VENDOR_RABBIT_DURABLE is set to false, and the service is started again',
+      made: 'the queues are durable, VENDOR_RABBIT_DURABLE is set to false, and the service is restarted',
       expected,
       repairedBy: ['reset-queues'],
       changes: durableFalse,
@@ -28,8 +28,8 @@ export const durableMismatch: Fault = {
     },
     {
       variant: 'transient-queues',
-      made: 'on a broker that permits them the queues are transient, VENDOR_RABBIT_DURABLE is set to true, and the service is started again',
-      // they are a danger to the next upgrade as well
+      made: 'on a broker that permits transient queues, the queues are transient, VENDOR_RABBIT_DURABLE is set to true, and the service is restarted',
+      // they also put the next upgrade at risk
       expected: { ...expected, allowedConsequences: ['broker/upgrade', ...apiFails] },
       repairedBy: ['reset-queues'],
       needs: { broker: '3', serving: true },

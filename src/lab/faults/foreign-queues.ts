@@ -17,7 +17,7 @@ function foreign(durable: boolean): Omit<FaultCase, 'variant' | 'made'> {
     expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
     needs: { serving: true },
     async apply(lab) {
-      // where the broker was exchanged, the service is about to find out
+      // if the broker was exchanged, the service is about to notice
       await waitForBroker(lab, 'up')
       await onBroker(lab, async (channel) => {
         await channel.assertExchange('billing', 'topic', { durable })
@@ -35,8 +35,8 @@ function foreign(durable: boolean): Omit<FaultCase, 'variant' | 'made'> {
 export const foreignQueues: Fault = {
   id: 'foreign-queues',
   kind: 'healthy',
-  title: "another program's queues are in the same virtual host",
-  repair: 'nothing is to be done',
+  title: 'another program has queues in the same virtual host',
+  repair: 'nothing to do',
   cases: [
     {
       ...foreign(true),
@@ -46,7 +46,7 @@ export const foreignQueues: Fault = {
     {
       ...foreign(false),
       variant: 'transient',
-      made: 'the same with transient queues, on a broker that permits them',
+      made: "another program has transient queues with messages in the service's virtual host, on a broker that permits them",
       needs: { broker: '3', serving: true },
     },
   ],

@@ -48,7 +48,7 @@ import { unfinishedRepair } from './unfinished-repair.ts'
 import { unknownHost } from './unknown-host.ts'
 
 /**
- * Every way in which the lab can be broken, and the healthy states that only look so; in the order of the fault matrix.
+ * Every fault that the lab can make, and the healthy states that look like faults, in the order of the fault matrix.
  */
 export const faults: readonly Fault[] = [
   stuckLock,

@@ -8,12 +8,12 @@ import { signInUsers } from '../users.ts'
 export const indexedSessions: Fault = {
   id: 'indexed-sessions',
   kind: 'healthy',
-  title: 'an indexed session store, whose hashes outlive their sessions by 300 s',
-  repair: 'nothing is to be done',
+  title: 'an indexed session store keeps hashes 300 s longer than their sessions',
+  repair: 'nothing to do',
   cases: [
     {
       variant: null,
-      made: 'the service keeps indexed sessions of one second, users sign in, and the second passes',
+      made: 'the service keeps indexed sessions that last one second; users sign in, and the second passes',
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: {
         environment: {

@@ -4,13 +4,12 @@ import type { Fault } from '../fault.ts'
 export const integration400: Fault = {
   id: 'integration-400',
   kind: 'fault',
-  title: 'an external system has another API than its integration calls',
-  repair:
-    'compare the versions of both systems, and correct the settings of the integration: testops-admin explain integrations/answers',
+  title: 'an integration calls an API that the external system no longer offers',
+  repair: "compare both versions, and correct the integration's settings: testops-admin explain integrations/answers",
   cases: [
     {
       variant: null,
-      made: 'an integration talks to an external system that wants another header since its update and answers 400, and debug output of integrations is on',
+      made: 'an integration calls an external system that answers 400: since its update it requires another header; debug output for integrations is on',
       expected: {
         exitCode: 1,
         problems: { 'integrations/answers': 'error' },

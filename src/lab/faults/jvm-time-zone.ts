@@ -9,12 +9,12 @@ const zone = 'Asia/Tokyo'
 export const jvmTimeZone: Fault = {
   id: 'jvm-time-zone',
   kind: 'healthy',
-  title: "the service's JVM is in another time zone than all else",
-  repair: 'nothing is to be done',
+  title: "the service's JVM is in a different time zone from everything else",
+  repair: 'nothing to do',
   cases: [
     {
       variant: null,
-      made: `TZ is set to ${zone} in the settings and in the configuration, the service is started again, and users sign in`,
+      made: `TZ is set to ${zone} in the settings and the configuration, the service is restarted, and users sign in`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: { environment: { [springSettings.timeZone]: zone }, declared: { timeZone: zone } },
       needs: { serving: true },

@@ -8,12 +8,12 @@ const build = '526u03'
 export const legacyTooEarly: Fault = {
   id: 'legacy-too-early',
   kind: 'fault',
-  title: 'the image for older processors is declared with a build that has none',
+  title: 'the image for older processors is declared, but this build has none',
   repair: 'testops-admin use-legacy-image --values FILE',
   cases: [
     {
       variant: null,
-      made: `image ${images.legacy} is declared with build ${build}, which comes before the first that has it`,
+      made: `image ${images.legacy} is declared with build ${build}, which is too old to have it`,
       expected: { exitCode: 1, problems: { 'service/image': 'error' }, allowedConsequences: [] },
       changes: {
         declared: { image: `registry.example.org/testops/${images.legacy}:${build}`, build },

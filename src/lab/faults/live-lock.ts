@@ -6,12 +6,12 @@ import { pending, restoreChangelog } from './migration.ts'
 export const liveLock: Fault = {
   id: 'live-lock',
   kind: 'fault',
-  title: 'the change-log lock is held by a migration that is at work',
-  repair: 'wait until the migration is done',
+  title: 'a running migration holds the change-log lock',
+  repair: 'wait until the migration has finished',
   cases: [
     {
       variant: null,
-      made: 'the service is started with half an hour of change sets before it: it migrates, holds the lock, and does not answer yet',
+      made: 'the service is started with half an hour of pending change sets: it migrates, holds the lock, and does not answer yet',
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       refused: ['unlock-changelog'],
       changes: pending,

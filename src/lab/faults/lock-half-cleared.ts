@@ -18,18 +18,18 @@ async function sqlThenFailedStart(lab: Lab, statement: string): Promise<void> {
   await waitUntilEnded(lab)
 }
 
-/** Where somebody put the table. */
+/** The schema that somebody moved the table to. */
 const strange = 'archive'
 
 export const lockHalfCleared: Fault = {
   id: 'lock-half-cleared',
   kind: 'fault',
   title: 'the lock table is not as Liquibase leaves it',
-  repair: 'testops-admin unlock-changelog; by hand what it leaves alone: where the table lies',
+  repair: 'testops-admin unlock-changelog; move a table in the wrong schema back by hand',
   cases: [
     {
       variant: 'null-granted',
-      made: 'the row is locked, but without lockgranted and lockedby: somebody cleared two of three columns; a newer version of the service then fails to start',
+      made: 'the row is locked, but lockgranted and lockedby are empty: somebody cleared two of three columns; a newer version of the service fails to start',
       expected: cannotStart,
       repairedBy: ['unlock-changelog'],
       changes: impatient,
@@ -42,7 +42,7 @@ export const lockHalfCleared: Fault = {
     },
     {
       variant: 'no-row',
-      made: 'the table has a row, but none with id 1: somebody restored it by hand; a newer version of the service then fails to start',
+      made: 'the table has a row, but not with id 1: somebody restored it by hand; a newer version of the service fails to start',
       expected: cannotStart,
       repairedBy: ['unlock-changelog'],
       changes: impatient,
@@ -51,7 +51,7 @@ export const lockHalfCleared: Fault = {
     },
     {
       variant: 'second-row',
-      made: 'the table has a second row, locked, beside the free one that counts',
+      made: 'the table has a second row, which is locked; the row that counts is free',
       expected: unnoticed,
       repairedBy: ['unlock-changelog'],
       apply: (lab) =>
@@ -62,7 +62,7 @@ export const lockHalfCleared: Fault = {
     },
     {
       variant: 'other-schema',
-      made: `the table lies in schema ${strange}, where the service does not look`,
+      made: `the table is in schema \`${strange}\`, where the service does not look`,
       expected: unnoticed,
       apply: (lab) =>
         onDatabase(lab, async (sql) => {
@@ -75,7 +75,7 @@ export const lockHalfCleared: Fault = {
             "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'databasechangeloglock'",
             [strange],
           )
-          // a service that was started meanwhile has made itself another one
+          // a service started since then has created its own
           if (there) await sql('DROP TABLE IF EXISTS public.databasechangeloglock')
           if (there) await sql(`ALTER TABLE ${strange}.databasechangeloglock SET SCHEMA public`)
           await sql(`DROP SCHEMA IF EXISTS ${strange} CASCADE`)
@@ -85,7 +85,7 @@ export const lockHalfCleared: Fault = {
     },
     {
       variant: 'held-elsewhere',
-      made: 'a dump that was taken during a migration is restored into schema restored: a second table, whose lock nobody holds any more',
+      made: 'a dump taken during a migration is restored into schema `restored`: its lock table says locked, but nobody holds that lock',
       expected: unnoticed,
       repairedBy: ['unlock-changelog', '--schema', 'restored'],
       apply: (lab) =>
@@ -106,7 +106,7 @@ export const lockHalfCleared: Fault = {
   ],
 }
 
-/** The service's role: who owns the database. */
+/** The service's role, which owns the database. */
 async function owner(sql: (text: string) => Promise<readonly Record<string, unknown>[]>): Promise<string> {
   const [row] = await sql('SELECT pg_get_userbyid(datdba) AS name FROM pg_database WHERE datname = current_database()')
   return String(row!['name'])

@@ -5,19 +5,19 @@ import { apiFails } from './consequences.ts'
 import { impatient, migration, restoreChangelog } from './migration.ts'
 import { migrateElsewhere, stopElsewhere } from './second-instance.ts'
 
-/** As Liquibase was before 4.29.2 (FIELD-NOTES.md 2), and soon out of patience. */
+/** A Liquibase before 4.29.2 (FIELD-NOTES.md 2), which soon gives up. */
 const careless: Changes = { ...impatient, machine: { migration, liquibase: '4.28.0' } }
 
 export const lockStolen: Fault = {
   id: 'lock-stolen',
   kind: 'fault',
-  title: 'a waiter released the change-log lock, which another one holds',
-  repair: 'let the other migration end before the service is started: testops-admin explain lock-stolen',
+  title: "a waiting instance released another instance's change-log lock",
+  repair: 'let the other migration finish before you start the service: testops-admin explain lock-stolen',
   cases: [
     {
       variant: null,
-      made: 'while an instance on another host migrates, the service is started with Liquibase 4.28.0: it waits for the lock in vain, releases it although it is not its own, and ends',
-      // the row is free, and a service that has ended is no more than that: only its log tells the rest
+      made: 'while an instance on another host migrates, the service is started with Liquibase 4.28.0: it waits for the lock, gives up, releases it and exits',
+      // the row is free and the service has exited: only its log shows the rest
       expected: {
         exitCode: 1,
         problems: { 'service/crashes': 'error' },

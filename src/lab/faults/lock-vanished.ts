@@ -9,10 +9,10 @@ import { apiFails, serviceFails } from './consequences.ts'
 import { killWhileMigrating } from './kill-while-migrating.ts'
 import { impatient, pending, restoreChangelog, shortlyPending } from './migration.ts'
 
-/** `savedPlan` in the lab's folder */
+/** the name of `savedPlan` in the lab's folder */
 const apply = ['apply', '{lab}/plan.json']
 
-/** A lock is stuck, the service waits for it or has given up, and an operator saves the plan to release it. */
+/** Makes a stuck lock; the service waits for it or gives up. Then saves the plan to release it, as an operator does. */
 async function stickAndPlan(lab: Lab, then: (lab: Lab) => Promise<void>): Promise<void> {
   await killWhileMigrating(lab)
   await restartLabService(lab)
@@ -20,7 +20,7 @@ async function stickAndPlan(lab: Lab, then: (lab: Lab) => Promise<void>): Promis
   await savePlan(lab, ['unlock-changelog'], lab.layout.savedPlan)
 }
 
-/** As another operator does by hand. */
+/** Frees the row, as another operator does by hand. */
 async function freeByHand(lab: Lab): Promise<void> {
   await onDatabase(lab, (sql) =>
     sql('UPDATE databasechangeloglock SET locked = FALSE, lockgranted = NULL, lockedby = NULL WHERE id = 1'),
@@ -35,12 +35,12 @@ async function revert(lab: Lab): Promise<void> {
 export const lockVanished: Fault = {
   id: 'lock-vanished',
   kind: 'fault',
-  title: 'the change-log lock changed hands after its release was planned',
+  title: 'the change-log lock changed hands after the plan to release it was made',
   repair: 'plan again: testops-admin unlock-changelog',
   cases: [
     {
       variant: 'freed',
-      made: "the service is killed while it holds the change-log lock, and its next start gives up; the plan to release the lock is saved (plan.json in the lab's folder); then somebody frees the row by hand",
+      made: "a killed service left its lock, and its restart gave up; a plan to release the lock is saved (plan.json in the lab's folder); then somebody frees the row by hand",
       expected: {
         exitCode: 1,
         problems: { 'service/crashes': 'error' },
@@ -56,7 +56,7 @@ export const lockVanished: Fault = {
     },
     {
       variant: 'taken',
-      made: 'as before, but the service waits: it takes the lock that was freed, migrates, and lives',
+      made: "a plan to release a stuck lock is saved (plan.json in the lab's folder); then somebody frees the row, and the waiting service takes the lock and migrates",
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       refused: apply,
       changes: pending,
@@ -69,7 +69,7 @@ export const lockVanished: Fault = {
     },
     {
       variant: 'stuck-again',
-      made: 'as before, but the service that took the lock is killed in its turn, and started again: another lock is stuck than the plan saw',
+      made: "a plan to release a stuck lock is saved (plan.json in the lab's folder); then the service takes the freed lock and is killed again: a different lock is stuck now",
       expected: { exitCode: 1, problems: { 'database/changelog-lock': 'error' }, allowedConsequences: serviceFails },
       refused: apply,
       repairedBy: ['unlock-changelog'],

@@ -4,9 +4,7 @@ import type { Changes } from '../changes.ts'
 import type { Lab } from '../lab.ts'
 import type { PendingMigration } from '../practice-service/machine.ts'
 
-/**
- * Change sets of a newer version: short statements, so that a killed migration leaves none at work, for half an hour.
- */
+/** Half an hour of change sets of a newer version. Statements are short, so a killed migration leaves none running. */
 export const migration: PendingMigration = {
   name: '5.28-launch-index',
   changeSets: 360,
@@ -14,28 +12,25 @@ export const migration: PendingMigration = {
   statementMs: 50,
 }
 
-/** The service has change sets before it, and asks for the lock each second. */
+/** The service has pending change sets and asks for the lock every second. */
 export const pending: Changes = {
   machine: { migration },
   environment: { [springSettings.liquibaseLockPollSeconds]: '1' },
 }
 
-/**
- * The same for a few seconds: long enough to be killed in, short enough to be waited for once the lock has been
- * released.
- */
+/** The same for a few seconds: long enough to be killed in, short enough to wait for once the lock is released. */
 export const shortMigration: PendingMigration = { ...migration, changeSets: 3 }
 
-/** As `pending`, for those few seconds. */
+/** Like `pending`, but for those few seconds. */
 export const shortlyPending: Changes = { ...pending, machine: { migration: shortMigration } }
 
-/** As `shortlyPending`, but it gives up after a second in place of Liquibase's five minutes. */
+/** Like `shortlyPending`, but the service gives up after a second instead of Liquibase's five minutes. */
 export const impatient: Changes = {
   machine: { migration: shortMigration },
   environment: { [springSettings.liquibaseLockPollSeconds]: '0.3', [springSettings.liquibaseLockWaitMinutes]: '0.015' },
 }
 
-/** Gives the lock table back the one row that Liquibase expects, free, and takes out what the newer version did. */
+/** Restores the lock table to one free row, as Liquibase expects, and removes the newer version's change sets. */
 export async function restoreChangelog(lab: Lab): Promise<void> {
   await onDatabase(lab, async (sql) => {
     await sql('DELETE FROM databasechangelog WHERE id LIKE $1', [`${migration.name}-%`])

@@ -14,11 +14,11 @@ export const noMigrationRole: Fault = {
   id: 'no-migration-role',
   kind: 'fault',
   title: "the API token's user may not migrate trees",
-  repair: 'have an administrator make the API token',
+  repair: 'use an API token that an administrator has made',
   cases: [
     {
       variant: null,
-      made: `build ${build}, which moves trees, is run, and the role of the API token's user is taken down to that of a plain user`,
+      made: `build ${build}, which moves trees, runs, and the API token's user has only the role of a plain user`,
       expected: { exitCode: 2, problems: { 'api/roles': 'warning' }, allowedConsequences: [] },
       changes: { declared: { image: `registry.example.org/testops/testops:${build}`, build }, machine: { build } },
       needs: { serving: true },

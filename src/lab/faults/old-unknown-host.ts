@@ -6,19 +6,19 @@ import { throwable } from '../practice-service/log/throwable.ts'
 import { restartLabService, rotateLog, stopLabService, waitUntilServing } from '../service.ts'
 import { unitIn } from '../service-control/unit.ts'
 
-/** Every machine knows it. */
+/** A name that every machine resolves. */
 const host = 'localhost'
 const hoursAgo = 2
 
 export const oldUnknownHost: Fault = {
   id: 'old-unknown-host',
   kind: 'healthy',
-  title: 'an old UnknownHostException of a host that resolves again',
-  repair: 'nothing is to be done',
+  title: 'an old UnknownHostException for a host that resolves again',
+  repair: 'nothing to do',
   cases: [
     {
       variant: null,
-      made: `the log holds UnknownHostExceptions of ${hoursAgo} hours ago, of a host whose name resolves`,
+      made: `the log has UnknownHostExceptions from ${hoursAgo} hours ago, for a host that resolves`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       needs: { serving: true },
       async apply(lab) {

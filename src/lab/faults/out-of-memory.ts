@@ -6,12 +6,12 @@ import { serviceFails } from './consequences.ts'
 export const outOfMemory: Fault = {
   id: 'out-of-memory',
   kind: 'fault',
-  title: 'the service ends for want of memory',
+  title: 'the service runs out of memory and exits',
   repair: 'give it more memory: testops-admin explain service/crashes',
   cases: [
     {
       variant: null,
-      made: 'JAVA_TOOL_OPTIONS lets its JVM have 64 MB, and the service is started again: it ends',
+      made: 'JAVA_TOOL_OPTIONS limits the JVM to 64 MB; the service is restarted and exits',
       expected: {
         exitCode: 1,
         problems: { 'service/crashes': 'error' },

@@ -6,18 +6,18 @@ import type { Fault } from '../fault.ts'
 import { waitForLog } from '../service.ts'
 import { serviceUrl } from '../settings.ts'
 
-/** more than the pool has connections */
+/** more than the connections in the pool */
 const users = 14
 
 export const poolExhausted: Fault = {
   id: 'pool-exhausted',
   kind: 'fault',
-  title: 'the service had no database connection free',
-  repair: 'find what held them: testops-admin explain service/log-errors',
+  title: 'the service had no free database connection',
+  repair: 'find out what held the connections: testops-admin explain service/log-errors',
   cases: [
     {
       variant: null,
-      made: `a job of the database's locks the table of projects while ${users} users list them: the pool has no connection left for some; then the job ends`,
+      made: `a database job locks the table of projects while ${users} users list them: the pool runs out of connections; then the job ends`,
       expected: { exitCode: 1, problems: { 'service/log-errors': 'error' }, allowedConsequences: [] },
       needs: { serving: true },
       async apply(lab) {
@@ -26,7 +26,7 @@ export const poolExhausted: Fault = {
         await onDatabase(lab, async (sql) => {
           await sql('BEGIN')
           await sql('LOCK TABLE project IN ACCESS EXCLUSIVE MODE')
-          // some are answered once the lock has gone, the others with an error
+          // some calls succeed once the lock is gone, the others fail
           const asked = Array.from({ length: users }, () =>
             call({ path: '/api/project?page=0&size=10', headers, answered: 200 }).catch(() => null),
           )

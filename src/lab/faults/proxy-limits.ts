@@ -14,18 +14,18 @@ const times = 3
 const project = '/api/project?page=0&size=10'
 const readTimeoutMs = 3000
 
-/** How the service's import is called is not documented: the proxy refuses this before the service hears of it. */
+/** A made-up path, since the service's import path is not documented. The proxy refuses the call first. */
 const upload = '/practice/upload'
 
 export const proxyLimits: Fault = {
   id: 'proxy-limits',
   kind: 'fault',
-  title: 'a reverse proxy cuts large or slow requests',
+  title: 'a reverse proxy rejects large or slow requests',
   repair: 'raise the limit in the proxy: testops-admin explain api/proxy',
   cases: [
     {
       variant: 'large',
-      made: `a program uploads 2 MB through a reverse proxy that takes ${usualLimits.maxBodyBytes / 1_048_576} MB, as nginx does unless told otherwise`,
+      made: `a program uploads 2 MB through a reverse proxy that accepts ${usualLimits.maxBodyBytes / 1_048_576} MB, which is nginx's default`,
       expected,
       changes,
       needs: { serving: true },
@@ -39,7 +39,7 @@ export const proxyLimits: Fault = {
     },
     {
       variant: 'slow',
-      made: `the table of trees is locked for a while, and a reverse proxy waits for ${readTimeoutMs / 1000} s only`,
+      made: `the table of trees is locked for a while, and a reverse proxy waits only ${readTimeoutMs / 1000} s`,
       expected,
       changes,
       needs: { serving: true },
@@ -61,7 +61,7 @@ export const proxyLimits: Fault = {
     },
     {
       variant: 'head',
-      made: 'a reverse proxy takes answers with a small head only, and those of the main page bear cookies',
+      made: 'a reverse proxy accepts only small answer headers, and the main page sets cookies',
       expected,
       changes,
       needs: { serving: true },

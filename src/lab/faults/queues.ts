@@ -7,11 +7,11 @@ import { restartLabService, stopLabService, waitUntilServing } from '../service.
 
 const { rabbitDurable } = settingNames(defaultVendor)
 
-/** The service asks for transient queues: by default, or because it is told to. */
+/** The service asks for transient queues by default. */
 export const durableUnset: Changes = { environment: { [rabbitDurable]: null } }
 export const durableFalse: Changes = { environment: { [rabbitDurable]: 'false' } }
 
-/** Starts the service on a broker without its queues, and waits until it has declared them or was refused. */
+/** Starts the service on a broker without its queues. Waits until it has declared them or was refused. */
 export async function declareAnew(lab: Lab, passing: Changes, broker: 'up' | 'down'): Promise<void> {
   await stopLabService(lab)
   await deleteTopology(lab)

@@ -11,12 +11,12 @@ const project = '/api/project?page=0&size=10'
 export const restartBehindProxy: Fault = {
   id: 'restart-behind-proxy',
   kind: 'healthy',
-  title: 'the log of a reverse proxy in which a restart of the service shows',
-  repair: 'nothing is to be done',
+  title: "a restart of the service shows in a reverse proxy's log",
+  repair: 'nothing to do',
   cases: [
     {
       variant: null,
-      made: 'a program with a Bearer token and a browser ask through a reverse proxy while the service is started again',
+      made: 'a program with a Bearer token and a browser call through a reverse proxy while the service restarts',
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: { declared: { accessLog: true } },
       needs: { serving: true },

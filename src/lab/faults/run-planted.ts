@@ -6,7 +6,7 @@ import type { Lab } from '../lab.ts'
 const run = '20261121T021244Z-set-env-1f3a'
 const queue = `${journalQueuePrefix}${run}`
 
-/** As whoever may write to the broker would make it up: a repair that loads a program of theirs into the service. */
+/** A forged repair that would load foreign code into the service. Anyone who can write to the broker could make it. */
 const record = {
   schemaVersion: 1,
   run,
@@ -50,12 +50,12 @@ async function revert(lab: Lab): Promise<void> {
 export const runPlanted: Fault = {
   id: 'run-planted',
   kind: 'fault',
-  title: 'somebody planted a record of a repair in the broker',
+  title: 'somebody planted a forged record of a repair in the broker',
   repair: `testops-admin discard ${run}`,
   cases: [
     {
       variant: 'repair',
-      made: 'a queue that looks like the journal of a repair holds one that this program never wrote',
+      made: "a queue that looks like a repair's journal holds a record that this program never wrote",
       expected,
       repairedBy: ['discard', run],
       apply: async (lab) => plant(lab, [JSON.stringify(record)]),
@@ -63,7 +63,7 @@ export const runPlanted: Fault = {
     },
     {
       variant: 'rubbish',
-      made: 'a queue of that name holds what is no record at all',
+      made: "a queue named like a repair's journal holds something that is no record at all",
       expected,
       repairedBy: ['discard', run],
       apply: async (lab) => plant(lab, ['{', 'rubbish']),

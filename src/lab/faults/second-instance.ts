@@ -12,10 +12,7 @@ import { labService } from '../service.ts'
 import { writePrivate } from '../servers/private-file.ts'
 import { migration } from './migration.ts'
 
-/**
- * Starts a second instance of the service, of a newer version and on another host; returns once it migrates, and holds
- * the lock.
- */
+/** Starts a second instance of a newer version on another host. Returns once it migrates and holds the lock. */
 export async function migrateElsewhere(lab: Lab, machine: Partial<PracticeMachine> = {}): Promise<void> {
   const servers = await serversOf(lab)
   const overlay = overlayOf(lab.state.faults.map(({ changes }) => changes))
@@ -36,7 +33,7 @@ export async function migrateElsewhere(lab: Lab, machine: Partial<PracticeMachin
   await waitForPhase(lab, 'migrating', controlPort)
 }
 
-/** Harmless where there is none. */
+/** Stops the second instance. Harmless if there is none. */
 export async function stopElsewhere(lab: Pick<Lab, 'layout'>): Promise<void> {
   await stop(unitIn(lab.layout.secondService)).catch(() => undefined)
 }

@@ -6,7 +6,7 @@ import { apiFails } from './consequences.ts'
 export const serviceDown: Fault = {
   id: 'service-down',
   kind: 'fault',
-  title: 'the service does not run',
+  title: 'the service is not running',
   repair: 'start the service',
   cases: [
     {

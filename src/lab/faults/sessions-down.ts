@@ -7,7 +7,7 @@ import { serviceFails } from './consequences.ts'
 export const sessionsDown: Fault = {
   id: 'sessions-down',
   kind: 'fault',
-  title: 'the session store does not run',
+  title: 'the session store is not running',
   repair: 'start Redis',
   cases: [
     {

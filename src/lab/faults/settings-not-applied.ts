@@ -5,12 +5,12 @@ import type { Fault } from '../fault.ts'
 export const settingsNotApplied: Fault = {
   id: 'settings-not-applied',
   kind: 'fault',
-  title: 'settings were changed, and the service was not restarted',
+  title: 'settings were changed, but the service was not restarted',
   repair: 'testops-admin service restart',
   cases: [
     {
       variant: null,
-      made: `${springSettings.hikariConnectionTimeout} is changed in the environment file, and the service is not restarted`,
+      made: `${springSettings.hikariConnectionTimeout} is changed in the environment file, but the service is not restarted`,
       expected: { exitCode: 2, problems: { 'service/settings': 'warning' }, allowedConsequences: [] },
       changes: { environment: { [springSettings.hikariConnectionTimeout]: '1500' } },
       apply: nothing,

@@ -10,7 +10,7 @@ import { signInUsers } from '../users.ts'
 const expected: Expected = { exitCode: 1, problems: { 'sessions/clock': 'error' }, allowedConsequences: [] }
 const hour = 3_600_000
 
-/** Users sign in while the service's clock is wrong; then it is put right, back to what else the lab was broken by. */
+/** Users sign in while the service's clock is wrong; then its clock is set back to what the other faults expect. */
 async function signInAt(lab: Lab, offsetMs: number): Promise<void> {
   const before =
     lab.state.faults.map(({ changes }) => changes.machine?.clockOffsetMs).findLast((ms) => ms !== undefined) ?? 0
@@ -22,12 +22,12 @@ async function signInAt(lab: Lab, offsetMs: number): Promise<void> {
 export const staleSessions: Fault = {
   id: 'stale-sessions',
   kind: 'fault',
-  title: 'sessions were written by a clock that was wrong',
+  title: 'sessions were written while a clock was wrong',
   repair: 'testops-admin flush-sessions --stale',
   cases: [
     {
       variant: 'ahead',
-      made: "users sign in while the service's clock is three hours ahead, then it is put right: their sessions are not yet active",
+      made: "users sign in while the service's clock is three hours ahead; then it is corrected: their sessions are not yet active",
       expected,
       repairedBy: ['flush-sessions', '--stale'],
       needs: { serving: true },
@@ -36,7 +36,7 @@ export const staleSessions: Fault = {
     },
     {
       variant: 'behind',
-      made: "users sign in while the service's clock is ten hours behind, with indexed sessions of eight hours, then it is put right: their sessions are over, yet stay in the store",
+      made: "users get indexed eight-hour sessions while the service's clock is ten hours behind; once it is corrected, they have expired but stay in the store",
       expected,
       repairedBy: ['flush-sessions', '--stale'],
       needs: { serving: true },

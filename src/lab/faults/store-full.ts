@@ -2,14 +2,14 @@ import { onSessions } from '../access/sessions.ts'
 import type { Fault } from '../fault.ts'
 
 const filler = 'report-cache:export'
-/** much more than a client's buffers, which come and go */
+/** much more than a client's buffers, which vary */
 const roomBytes = 16_000_000
 
 export const storeFull: Fault = {
   id: 'store-full',
   kind: 'fault',
   title: 'the session store is at its memory limit',
-  repair: 'raise maxmemory, or remove what does not belong there',
+  repair: "raise maxmemory, or remove other programs' data",
   cases: [
     {
       variant: null,

@@ -14,12 +14,12 @@ const cannotStart: Expected = {
 export const stuckLock: Fault = {
   id: 'stuck-lock',
   kind: 'fault',
-  title: 'the change-log lock was left by a service that was killed',
+  title: 'a killed service left the change-log lock behind',
   repair: 'testops-admin unlock-changelog',
   cases: [
     {
       variant: 'waiting',
-      made: 'the service is killed (SIGKILL) while it migrates and holds the change-log lock, then started again: it waits for the lock',
+      made: 'the service is killed (SIGKILL) while it migrates and holds the change-log lock; restarted, it waits for the lock',
       expected: cannotStart,
       repairedBy: ['unlock-changelog'],
       changes: shortlyPending,
@@ -32,7 +32,7 @@ export const stuckLock: Fault = {
     },
     {
       variant: 'given-up',
-      made: 'as before, and the service that was started again has waited in vain and ended',
+      made: 'the service is killed (SIGKILL) while it migrates and holds the change-log lock; restarted, it gives up waiting and exits',
       expected: cannotStart,
       repairedBy: ['unlock-changelog'],
       changes: impatient,
@@ -45,7 +45,7 @@ export const stuckLock: Fault = {
     },
     {
       variant: 'unnoticed',
-      made: 'the service is killed while it migrates, and its former version, which has no change set pending, is started again: it works',
+      made: 'the service is killed while it migrates; then its previous version starts: it has no pending change sets, so it works',
       expected: { exitCode: 2, problems: { 'database/changelog-lock': 'warning' }, allowedConsequences: [] },
       repairedBy: ['unlock-changelog'],
       needs: { serving: true },

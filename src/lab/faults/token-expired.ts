@@ -4,18 +4,18 @@ import type { Fault } from '../fault.ts'
 import { restartLabService, waitUntilServing } from '../service.ts'
 
 const { tokenValiditySeconds } = settingNames(defaultVendor)
-/** Times in a token are whole seconds, so a token of one second may be over as soon as it is issued. */
+/** Times in a token are whole seconds, so a one-second token may have expired when it is issued. */
 const lifeSeconds = 2
 
 export const tokenExpired: Fault = {
   id: 'token-expired',
   kind: 'healthy',
-  title: 'Bearer tokens are over while they are in use',
-  repair: 'nothing is to be done: an expired token is renewed',
+  title: 'Bearer tokens expire while in use',
+  repair: 'nothing to do: programs renew an expired token',
   cases: [
     {
       variant: null,
-      made: `${tokenValiditySeconds} is set to ${lifeSeconds} and the service is started again: whoever works longer than that meets an expired token`,
+      made: `${tokenValiditySeconds} is set to ${lifeSeconds}, and the service is restarted: longer work meets an expired token`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: { environment: { [tokenValiditySeconds]: String(lifeSeconds) } },
       needs: { serving: true },

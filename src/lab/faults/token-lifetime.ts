@@ -7,12 +7,12 @@ const { tokenValiditySeconds } = settingNames(defaultVendor)
 export const tokenLifetime: Fault = {
   id: 'token-lifetime',
   kind: 'fault',
-  title: 'Bearer tokens live for another time than the settings say',
-  repair: 'testops-admin set-env --token-lifetime SECONDS; where the setting is right, testops-admin service restart',
+  title: 'Bearer tokens live longer or shorter than the settings say',
+  repair: 'testops-admin set-env --token-lifetime SECONDS; if the setting is right, testops-admin service restart',
   cases: [
     {
       variant: null,
-      made: `${tokenValiditySeconds} is raised to 7200 in the settings, and the service is not restarted`,
+      made: `${tokenValiditySeconds} is raised to 7200 in the settings, but the service is not restarted`,
       expected: {
         exitCode: 2,
         problems: { 'service/settings': 'warning', 'api/token-lifetime': 'warning' },

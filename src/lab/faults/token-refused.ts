@@ -13,7 +13,7 @@ export const tokenRefused: Fault = {
   cases: [
     {
       variant: null,
-      made: 'the API token of the configuration is deleted in the user menu',
+      made: 'the API token in the configuration has been deleted in the user menu',
       expected: {
         exitCode: 1,
         problems: { 'api/token': 'error' },

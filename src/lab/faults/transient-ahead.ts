@@ -5,12 +5,12 @@ import { declareAnew, durableFalse } from './queues.ts'
 export const transientAhead: Fault = {
   id: 'transient-ahead',
   kind: 'fault',
-  title: 'transient queues work on this broker, and will be refused by its next version',
+  title: 'transient queues work on this broker, but its next version will refuse them',
   repair: 'testops-admin reset-queues, before the broker is upgraded',
   cases: [
     {
       variant: null,
-      made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is false and the queues are declared anew: they are transient',
+      made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is set to false and the queues are redeclared: they are transient',
       expected: { exitCode: 2, problems: { 'broker/upgrade': 'warning' }, allowedConsequences: [] },
       repairedBy: ['reset-queues'],
       changes: durableFalse,

@@ -11,7 +11,7 @@ export const transientRefused: Fault = {
   cases: [
     {
       variant: null,
-      made: 'VENDOR_RABBIT_DURABLE is taken out of the settings and the queues are deleted, on a broker that refuses transient queues',
+      made: 'on a broker that refuses transient queues, VENDOR_RABBIT_DURABLE is removed from the settings and the queues are deleted',
       expected: { exitCode: 1, problems: { 'broker/queues-durable': 'error' }, allowedConsequences: apiFails },
       repairedBy: ['reset-queues'],
       changes: durableUnset,

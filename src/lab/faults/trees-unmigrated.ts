@@ -7,12 +7,12 @@ const build = '524u02'
 export const treesUnmigrated: Fault = {
   id: 'trees-unmigrated',
   kind: 'fault',
-  title: 'the move of a tree to the new structure has failed',
+  title: 'a tree could not be moved to the new structure',
   repair: 'testops-admin migrate-trees',
   cases: [
     {
       variant: null,
-      made: `build ${build} is run, and a path in the data of one tree is damaged: the service's migration of that tree fails`,
+      made: `build ${build} runs, and one tree's data has a damaged path: the service fails to migrate that tree`,
       expected: { exitCode: 2, problems: { 'trees/migrated': 'warning' }, allowedConsequences: [] },
       changes: { declared: { image: `registry.example.org/testops/testops:${build}`, build }, machine: { build } },
       needs: { serving: true },

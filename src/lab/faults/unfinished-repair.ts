@@ -14,7 +14,7 @@ const expected = {
   allowedConsequences: ['database/changelog-lock', 'service/running', ...serviceFails],
 } as const
 
-/** A stuck lock, whose repair is killed once it has stopped the service. */
+/** Makes a stuck lock, and kills its repair once it has stopped the service. */
 async function killRepair(lab: Lab, stateHome?: string): Promise<void> {
   await killWhileMigrating(lab)
   await restartLabService(lab)
@@ -30,7 +30,7 @@ async function revert(lab: Lab): Promise<void> {
 export const unfinishedRepair: Fault = {
   id: 'unfinished-repair',
   kind: 'fault',
-  title: 'a repair was killed half way',
+  title: 'a repair was killed halfway',
   repair: 'testops-admin resume',
   cases: [
     {
@@ -43,7 +43,7 @@ export const unfinishedRepair: Fault = {
     },
     {
       variant: 'elsewhere',
-      made: 'the same, by an operator of another machine: only the deployment knows of it',
+      made: 'a lock is stuck, and unlock-changelog is killed (SIGKILL) on another machine once it has stopped the service: only the deployment has a record of it',
       expected,
       changes: shortlyPending,
       apply: async (lab) => killRepair(lab, join(lab.layout.root, 'service', 'elsewhere')),

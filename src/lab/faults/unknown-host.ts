@@ -13,7 +13,7 @@ export const unknownHost: Fault = {
   cases: [
     {
       variant: null,
-      made: `an integration is set up whose address is https://${host}`,
+      made: `an integration is set up with the address https://${host}`,
       expected: { exitCode: 1, problems: { 'integrations/reachable': 'error' }, allowedConsequences: [] },
       needs: { serving: true },
       async apply(lab) {

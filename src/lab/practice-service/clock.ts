@@ -1,6 +1,6 @@
-/** The clock of the service's machine: everything that the service dates or judges goes by it. */
+/** The clock of the service's machine. The service uses it for every date and every check of one. */
 export interface Clock {
-  /** ahead of the real time, in milliseconds; the lab changes it while the service runs */
+  /** milliseconds ahead of real time; the lab changes it while the service runs */
   offsetMs: number
   /** epoch milliseconds */
   now(): number

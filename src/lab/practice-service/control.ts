@@ -6,15 +6,17 @@ import type { TestCases } from './data/test-cases.ts'
 import type { AnswerPlan } from './http/planned-answers.ts'
 
 /**
- * The lab's own door, on loopback and never asked by a check:
+ * The lab's own control port, on loopback; no check ever calls it:
  *
- * GET /state {phase, clockOffsetMs, responseDelayMs, broker} POST /clock {"ms": n} how far the machine's clock is ahead
- * from now on POST /delay {"ms": n} milliseconds before each answer from now on POST /answers [...] how calls are
- * answered from now on (http/planned-answers.ts); [] ends it GET /answers how many calls each of these answers was
- * given to POST /import {"projectId": n, "fullNames": [...]} results of these tests; {"ids": [...]} of their test cases
- * POST /move {"testCase": n, "projectId": n} {"refusal": null}, or what the service says
+ * - GET /state: {phase, clockOffsetMs, responseDelayMs, broker}
+ * - POST /clock {"ms": n}: sets how far the machine's clock is ahead
+ * - POST /delay {"ms": n}: sets the milliseconds to wait before each answer
+ * - POST /answers [...]: sets how calls are answered (http/planned-answers.ts); [] ends it
+ * - GET /answers: how often each of these answers has been given
+ * - POST /import {"projectId": n, "fullNames": [...]}: imports results of these tests; {"ids": [...]} of their test cases
+ * - POST /move {"testCase": n, "projectId": n}: moves a test case; {"refusal": null}, or the service's message
  *
- * `phase` is starting, waiting-for-lock, migrating, running or stopping. The door is open while the service still
+ * `phase` is starting, waiting-for-lock, migrating, running or stopping. The port is already open while the service
  * starts.
  */
 export interface Controlled {
@@ -23,7 +25,7 @@ export interface Controlled {
   responseDelayMs: number
   answers: AnswerPlan
   broker: () => string
-  /** null: the service has not come so far */
+  /** null: the service has not got that far */
   testCases: TestCases | null
 }
 
@@ -32,7 +34,7 @@ export interface ControlServer {
   close(): Promise<void>
 }
 
-/** Opens the door on 127.0.0.1. Throws UNAVAILABLE where the port is taken. */
+/** Opens the control port on 127.0.0.1. Throws UNAVAILABLE if the port is taken. */
 export async function openControl(port: number, controlled: Controlled): Promise<ControlServer> {
   const server = createServer((request, response) => {
     void answer(request, controlled).then(({ status, body }) => {
@@ -55,7 +57,7 @@ export async function openControl(port: number, controlled: Controlled): Promise
 }
 
 function portTaken(port: number, cause: unknown): AdminError {
-  return new AdminError('UNAVAILABLE', `Port ${port}, for the control of the practice service, is taken`, [], { cause })
+  return new AdminError('UNAVAILABLE', `port ${port}, which controls the practice service, is taken`, [], { cause })
 }
 
 interface Answer {

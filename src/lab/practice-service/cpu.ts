@@ -4,12 +4,12 @@ import { missingFlags, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { images } from '../../knowledge/images.ts'
 import type { PracticeMachine } from './machine.ts'
 
-/** Exit code of a program that glibc refuses to start, and the one line it leaves (FIELD-NOTES.md 5). */
+/** Exit code of a program that glibc refuses to start, and the one line it prints (FIELD-NOTES.md 5). */
 export const cpuRefusal = { exitCode: 127, line: 'Fatal glibc error: CPU does not support x86-64-v3' } as const
 
 /**
- * Whether the image's C library starts on this processor (SPEC.md 7: standard image from build 526u03 on needs
- * x86-64-v3).
+ * True if the image's C library starts on this processor (SPEC.md 7: the standard image needs x86-64-v3 since build
+ * 526u03).
  */
 export async function cpuSuffices(machine: PracticeMachine): Promise<boolean> {
   const build = parseBuild(machine.build)

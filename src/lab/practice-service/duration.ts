@@ -1,7 +1,7 @@
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * As Spring Boot reads a duration, `10d`, `30m`, `PT1H`, `3600` (seconds where no unit is given); milliseconds, or
+ * Reads a duration like Spring Boot: `10d`, `30m`, `PT1H`, `3600` (seconds without a unit). Returns milliseconds, or
  * null.
  */
 export function parseDuration(text: string): number | null {

@@ -3,13 +3,13 @@ export interface JdbcAddress {
   host: string
   port: number
   database: string
-  /** pgjdbc's own name where the address gives none */
+  /** pgjdbc's default name if the address has none */
   applicationName: string
   schema: string | null
   encrypted: boolean
 }
 
-/** Reads `jdbc:postgresql://h:p[,h2:p]/db?…`; the first host counts. Null where it is no such address. */
+/** Reads `jdbc:postgresql://h:p[,h2:p]/db?…`; the first host counts. Null if it is not such an address. */
 export function parseJdbcUrl(text: string): JdbcAddress | null {
   const parts = /^jdbc:postgresql:\/\/([^/?#]*)\/([^?#]*)(?:\?(.*))?$/.exec(text.trim())
   if (!parts) return null

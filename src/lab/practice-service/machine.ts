@@ -5,31 +5,31 @@ import { images } from '../../knowledge/images.ts'
 import { defaultVendor } from '../../knowledge/settings.ts'
 import type { Vendor } from '../../knowledge/settings.ts'
 
-/** The machine that the practice service believes to run on; what the lab sets as causes of faults. */
+/** The machine that the practice service thinks it runs on. The lab changes it to cause faults. */
 export interface PracticeMachine {
-  /** how far the machine's clock is ahead of the real one */
+  /** milliseconds that the machine's clock is ahead of the real one */
   clockOffsetMs: number
-  /** a file as /proc/cpuinfo is one; null: the processor is not looked at */
+  /** path of a file like /proc/cpuinfo; null: the processor is not checked */
   cpuinfo: string | null
   image: string
   build: string
   /** loopback port of the control server (control.ts); 0: none */
   controlPort: number
-  /** what goes into LOCKEDBY */
+  /** the value for LOCKEDBY */
   hostName: string
   responseDelayMs: number
   integrationIntervalMs: number
   /** Spring AMQP's recovery interval is 5 s */
   brokerRetryMs: number
   vendor: Vendor
-  /** the Liquibase in the service; before 4.29.2 it gives back a lock that it did not get (FIELD-NOTES.md 2) */
+  /** the service's Liquibase version; before 4.29.2 it releases a lock that it did not take (FIELD-NOTES.md 2) */
   liquibase: string
   /** change sets that a newer version brings; null: none */
   migration: PendingMigration | null
 }
 
 export interface PendingMigration {
-  /** part of the change sets' ids: another name is pending again */
+  /** part of the change sets' ids: with a new name they are pending again */
   name: string
   changeSets: number
   /** short statements of each change set */
@@ -55,7 +55,7 @@ const plain: PracticeMachine = {
 
 const shortMigration: PendingMigration = { name: '', changeSets: 1, statements: 100, statementMs: 50 }
 
-/** Fills in what is left out. Throws CONFIGURATION where a key or a value is not allowed. */
+/** Fills in defaults. Throws CONFIGURATION if a key or a value is invalid. */
 export function practiceMachine(values: unknown = {}): PracticeMachine {
   const machine = filled(values, plain, ['cpuinfo', 'migration', 'vendor'])
   const { cpuinfo, vendor, migration } = values as Partial<PracticeMachine>
@@ -68,25 +68,25 @@ export function practiceMachine(values: unknown = {}): PracticeMachine {
   }
 }
 
-/** Reads the machine's file; no name means a machine without any oddity. Throws CONFIGURATION. */
+/** Reads the machine's file. No name means a normal machine. Throws CONFIGURATION. */
 export async function readMachine(file: string | undefined): Promise<PracticeMachine> {
   if (file === undefined) return practiceMachine()
   let values: unknown
   try {
     values = JSON.parse(await readFile(file, 'utf8'))
   } catch (cause) {
-    const message = `${file} cannot be read as a machine's description: ${messageOf(cause)}`
+    const message = `could not read the machine file ${file}: ${messageOf(cause)}`
     throw new AdminError('CONFIGURATION', message, [], { cause })
   }
   return practiceMachine(values)
 }
 
-/** `values` over `defaults`, of whose types they must be; keys in `apart` are judged by the caller. */
+/** Merges `values` over `defaults`, whose types they must have. The caller checks the keys in `apart`. */
 function filled<T extends object>(values: unknown, defaults: T, apart: readonly (keyof T & string)[], path = ''): T {
   if (typeof values !== 'object' || values === null || Array.isArray(values))
-    throw wrong(path.slice(0, -1) || 'the whole')
+    throw wrong(path.slice(0, -1) || 'the content')
   for (const [key, value] of Object.entries(values)) {
-    if (!(key in defaults)) throw wrong(`${path}${key}`, 'is not known')
+    if (!(key in defaults)) throw wrong(`${path}${key}`, 'is unknown')
     if ((apart as readonly string[]).includes(key)) continue
     if (typeof value !== typeof defaults[key as keyof T]) throw wrong(`${path}${key}`)
     if (typeof value === 'number' && key !== 'clockOffsetMs' && value < 0) throw wrong(`${path}${key}`, 'is negative')
@@ -99,6 +99,6 @@ function named(migration: PendingMigration): PendingMigration {
   return migration
 }
 
-function wrong(key: string, how = 'is not of its type'): AdminError {
-  return new AdminError('CONFIGURATION', `The practice service's machine is not described well: ${key} ${how}`)
+function wrong(key: string, how = 'has the wrong type'): AdminError {
+  return new AdminError('CONFIGURATION', `the practice service's machine file is invalid: ${key} ${how}`)
 }

@@ -4,12 +4,12 @@ import { heapRefusal, heapSuffices } from './heap.ts'
 import { readMachine } from './machine.ts'
 import type { PracticeMachine } from './machine.ts'
 
-/** What a JVM makes of these signals. */
+/** A JVM's exit codes for these signals. */
 const signals = { SIGTERM: 143, SIGINT: 130 } as const
 
 /**
- * The practice service as a process: settings from its environment, its machine from the file that LAB_MACHINE_FILE
- * names.
+ * Runs the practice service as a process. Its settings come from the environment, its machine from the file in
+ * LAB_MACHINE_FILE.
  */
 async function main(): Promise<number> {
   const machine = await readMachine(process.env['LAB_MACHINE_FILE'])

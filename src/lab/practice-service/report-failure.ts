@@ -2,7 +2,7 @@ import type { Log } from './log/log.ts'
 import { summary, throwable } from './log/throwable.ts'
 import type { StartupFailure } from './startup-failure.ts'
 
-/** What Spring Boot logs where its context could not be refreshed. */
+/** Logs a failed start as Spring Boot does when it could not refresh its context. */
 export function reportFailure({ bean, thrown, analysis }: StartupFailure, log: Log): void {
   const message = `Error creating bean with name '${bean}' defined in class path resource [${bean}.class]: ${summary(thrown)}`
   const creation = throwable(

@@ -37,20 +37,20 @@ export interface PracticeService {
   port: number
   /** null: no control server */
   controlPort: number | null
-  /** closes everything; harmless twice */
+  /** closes everything; can safely run twice */
   stop(): Promise<void>
 }
 
 export interface StartOptions {
-  /** stops a start that is under way; the start then rejects with AbortError */
+  /** stops a running start, which then rejects with AbortError */
   signal?: AbortSignal
-  /** where the log goes without LOGGING_FILE_NAME; standard output where left out */
+  /** receives the log if LOGGING_FILE_NAME is not set; standard output if left out */
   write?: (text: string) => void
 }
 
 /**
- * Starts the service as Spring Boot would; resolves once its HTTP port is open. Rejects with StartupFailure, which the
- * log has told then, and leaves nothing open.
+ * Starts the service as Spring Boot would. Resolves once its HTTP port is open. Rejects with StartupFailure, which is
+ * then already in the log, and leaves nothing open.
  */
 export async function startPracticeService(
   environment: Environment,
@@ -130,7 +130,7 @@ export async function startPracticeService(
     )
     closers.push(() => http.close())
     log.info(tomcat, `Tomcat started on port ${http.port} (http) with context path '/'`)
-    // a database that went away just now has been told by the pool, and the service is up all the same
+    // if the database was lost just now, the pool has logged it, and the service is still up
     await trees.begin({ unmigrated: true }).catch(() => undefined)
     const loggerPackage = machine.vendor.package.toLowerCase().replaceAll('_', '.')
     const polling = pollIntegrations(database, machine.integrationIntervalMs, loggerPackage, log)

@@ -11,7 +11,7 @@ import { StartupFailure } from './startup-failure.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the log needs, which must work before anything else is read. */
+/** The settings of the log, which must work before anything else is read. */
 export interface LogSettings {
   logFile: string | null
   timeZone: string
@@ -35,14 +35,13 @@ export function readLogSettings(environment: Environment): LogSettings {
   const zone = environment[springSettings.timeZone]
   return {
     logFile: environment[springSettings.logFile] || null,
-    // a JVM falls back to GMT for a zone it does not know
+    // a JVM uses GMT for an unknown zone
     timeZone: zone ? (isTimeZone(zone) ? zone : 'UTC') : new Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
 }
 
 /**
- * Reads the service's environment variables (FIELD-NOTES.md 1.3). Throws StartupFailure where Spring could not bind
- * one.
+ * Reads the service's environment variables (FIELD-NOTES.md 1.3). Throws StartupFailure if Spring could not bind one.
  */
 export function readSettings(environment: Environment, vendor: Vendor): ServiceSettings {
   const names = settingNames(vendor)

@@ -1,7 +1,7 @@
 import { summary } from './log/throwable.ts'
 import type { Throwable } from './log/throwable.ts'
 
-/** The service cannot start: Spring Boot's context was not refreshed. */
+/** The service cannot start: Spring Boot could not refresh its context. */
 export class StartupFailure extends Error {
   override readonly name = 'StartupFailure'
 
@@ -9,7 +9,7 @@ export class StartupFailure extends Error {
     /** the bean that could not be created */
     readonly bean: string,
     readonly thrown: Throwable,
-    /** in place of a stack, where Spring Boot has an explanation for people */
+    /** logged instead of a stack, if Spring Boot has an explanation for people */
     readonly analysis: { description: string; action: string } | null = null,
   ) {
     super(summary(thrown))

@@ -5,8 +5,7 @@ import { filesIn, usualLimits } from './orders.ts'
 import type { ProxyOrders, ProxyReport } from './orders.ts'
 
 /**
- * Puts a reverse proxy before the service; returns its address once it listens. The log of one that was there before
- * stays.
+ * Puts a reverse proxy in front of the service. Returns its address once it listens. An earlier proxy's log is kept.
  */
 export async function startProxy(lab: Lab, limits: Partial<Omit<ProxyOrders, 'servicePort'>> = {}): Promise<string> {
   const orders: ProxyOrders = { ...usualLimits, ...limits, servicePort: lab.state.servicePort }
@@ -14,7 +13,7 @@ export async function startProxy(lab: Lab, limits: Partial<Omit<ProxyOrders, 'se
   return `http://127.0.0.1:${port}`
 }
 
-/** Ends the proxy and removes what it wrote. Gives whether one ran. */
+/** Stops the proxy and removes its files. Returns true if one was running. */
 export async function stopProxy(layout: LabLayout): Promise<boolean> {
   return removeSideProgram(filesIn(layout.proxy))
 }

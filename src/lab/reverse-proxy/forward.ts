@@ -6,7 +6,7 @@ import type { ProxyOrders } from './orders.ts'
 const reasons = { 413: 'Request Entity Too Large', 502: 'Bad Gateway', 504: 'Gateway Time-out' } as const
 const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect']
 
-/** Answers one request: by itself where a limit says so, else with what the service answers. */
+/** Answers one request: with an error if it exceeds a limit, else with the service's answer. */
 export function forward(incoming: IncomingMessage, answer: ServerResponse, orders: ProxyOrders): void {
   const { method = 'GET', url = '/', headers } = incoming
   if (isSentAway(incoming, orders)) {
@@ -15,7 +15,7 @@ export function forward(incoming: IncomingMessage, answer: ServerResponse, order
     return
   }
   if (Number(headers['content-length'] ?? 0) > orders.maxBodyBytes) {
-    // what the client sends is thrown away first, or it would never read the answer
+    // read and drop the client's body first, or it would never read the answer
     incoming.resume().once('end', () => refuse(answer, 413))
     return
   }
@@ -58,10 +58,7 @@ export function forward(incoming: IncomingMessage, answer: ServerResponse, order
   incoming.pipe(upstream)
 }
 
-/**
- * A page, asked for by somebody without a session, goes to the identity provider; calls of the API answer for
- * themselves.
- */
+/** True if a page is requested without a session: the identity provider gets it. API calls go to the service. */
 function isSentAway(
   { method, url = '/', headers }: IncomingMessage,
   { identityProvider, openPages }: ProxyOrders,

@@ -12,7 +12,7 @@ export interface Answered {
   authorization: string | undefined
 }
 
-/** nginx's combined format, and behind it the scheme of the Authorization header, which a `map` of nginx cuts out. */
+/** A line in nginx's combined format plus the scheme of the Authorization header, which an nginx `map` extracts. */
 export function logLine({
   at,
   address,

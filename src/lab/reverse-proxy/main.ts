@@ -8,8 +8,8 @@ import { filesIn } from './orders.ts'
 import type { ProxyOrders } from './orders.ts'
 
 /**
- * A reverse proxy before the practice service, with the limits and the access log of nginx. Its folder holds its
- * orders; it ends when they are gone.
+ * A reverse proxy in front of the practice service, with nginx's limits and access log. Reads its orders from its
+ * folder. Exits when they are gone.
  */
 const files = filesIn(process.argv[2] ?? '')
 
@@ -24,7 +24,7 @@ const server = createServer((incoming, answer) => {
       address,
       method,
       target: url,
-      // what nginx writes where the client went away
+      // what nginx logs when the client has gone away
       status: answer.headersSent ? answer.statusCode : 499,
       bytes: socket.bytesWritten - before,
       referer: headers.referer,

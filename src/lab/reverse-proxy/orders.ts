@@ -2,31 +2,28 @@ import { join } from 'node:path'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 import type { SideProgram } from '../side-program/files.ts'
 
-/** What the proxy is told: proxy.json in its folder. Its limits are nginx's, by name in the comments. */
+/** The proxy's orders: proxy.json in its folder. The comments name nginx's settings. */
 export interface ProxyOrders {
-  /** where the service listens on loopback */
+  /** the service's port on loopback */
   servicePort: number
-  /** client_max_body_size: larger requests are answered 413 */
+  /** client_max_body_size: larger requests get 413 */
   maxBodyBytes: number
-  /** proxy_read_timeout: answered 504 after so long without a word of the service */
+  /** proxy_read_timeout: 504 if the service sends nothing for so long */
   readTimeoutMs: number
-  /** proxy_buffer_size: answers with a larger head are answered 502 */
+  /** proxy_buffer_size: 502 if the service's answer has larger headers */
   maxHeadBytes: number
-  /**
-   * whoever asks for a page without a session is sent there, as proxies that ask an identity provider do; null: nobody
-   * is
-   */
+  /** the identity provider that page requests without a session are redirected to; null: none */
   identityProvider: string | null
-  /** pages that come as they are all the same */
+  /** pages that are never redirected */
   openPages: readonly string[]
 }
 
-/** What it says of itself: proxy.pid. */
+/** The proxy's report: proxy.pid. */
 export interface ProxyReport extends ProcessIdentity {
   port: number
 }
 
-/** As nginx comes. */
+/** nginx's defaults. */
 export const usualLimits: Omit<ProxyOrders, 'servicePort'> = {
   maxBodyBytes: 1_048_576,
   readTimeoutMs: 60_000,

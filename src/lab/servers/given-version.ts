@@ -9,8 +9,8 @@ import type { Suggestion } from '../../core/shell-command.ts'
 const timeoutMs = 5000
 
 /**
- * The version of a given server, asked as the given user. Throws UNAUTHENTICATED where it does not let us in,
- * UNAVAILABLE where it is of another version than needed.
+ * Asks a given server for its version, as the given user. Throws UNAUTHENTICATED if the login fails, UNAVAILABLE if the
+ * version does not fit.
  */
 export async function givenVersion(
   record: ServerRecord,
@@ -21,27 +21,24 @@ export async function givenVersion(
     version = await ask(record)
   } catch (error) {
     const where = `${serverNames[record.kind]} at ${record.host}:${record.port}`
-    throw new AdminError(
-      'UNAUTHENTICATED',
-      `${variable} gives ${where}, which cannot be used: ${messageOf(error)}`,
-      [startOwn],
-      {
-        cause: error,
-      },
-    )
+    throw new AdminError('UNAUTHENTICATED', `${variable}: cannot use ${where}: ${messageOf(error)}`, [startOwn], {
+      cause: error,
+    })
   }
   const { line } = record
   if (record.kind === 'postgres' && Number.parseInt(version, 10) < oldestPostgres) {
     throw new AdminError(
       'UNAVAILABLE',
-      `${variable} gives PostgreSQL ${version}, and ${oldestPostgres} or later is needed`,
+      `${variable} points to PostgreSQL ${version}, but the lab needs ${oldestPostgres} or later`,
       [startOwn],
     )
   }
   if (line && !isOfLine(version, line)) {
-    throw new AdminError('UNAVAILABLE', `${variable} gives RabbitMQ ${version}, and ${lineNames[line]} is needed`, [
-      startOwn,
-    ])
+    throw new AdminError(
+      'UNAVAILABLE',
+      `${variable} points to RabbitMQ ${version}, but the lab needs ${lineNames[line]}`,
+      [startOwn],
+    )
   }
   return version
 }
@@ -58,7 +55,7 @@ async function ask(record: ServerRecord): Promise<string> {
     }
   }
   if (record.kind === 'redis') {
-    // the bundled package has its exports on the default one only
+    // the bundled package exports everything through its default export
     const { default: ioredis } = await import('ioredis')
     const names = { ...(password ? { password } : {}), ...(user === 'default' ? {} : { username: user }) }
     const client = new ioredis.Redis({
@@ -71,7 +68,7 @@ async function ask(record: ServerRecord): Promise<string> {
       commandTimeout: timeoutMs,
       retryStrategy: () => null,
     })
-    client.on('error', () => {}) // `connect` and `info` say it
+    client.on('error', () => {}) // `connect` and `info` report it
     try {
       await client.connect()
       return firstWord(/redis_version:(\S+)/.exec(await client.info('server'))?.[1])
@@ -83,6 +80,6 @@ async function ask(record: ServerRecord): Promise<string> {
 }
 
 function firstWord(version: string | undefined): string {
-  if (!version) throw new Error('it does not tell its version')
+  if (!version) throw new Error('it does not report its version')
   return version.split(' ')[0] ?? version
 }

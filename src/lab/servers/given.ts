@@ -13,13 +13,13 @@ const variables: Readonly<Record<ServerKind, string>> = {
   rabbitmq: 'TESTOPS_ADMIN_LAB_RABBITMQ_URL',
   redis: 'TESTOPS_ADMIN_LAB_REDIS_URL',
 }
-/** Forces one of the ways by which servers are had. */
+/** Forces one way of getting servers. */
 export const wayVariable = 'TESTOPS_ADMIN_LAB_SERVERS'
 const managementVariable = 'TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL'
 
 const defaultPorts: Readonly<Record<ServerKind, number>> = { postgres: 5432, rabbitmq: 5672, redis: 6379 }
 
-/** The variable that gives such a server, where it is set. */
+/** The variable that gives such a server, if it is set. */
 export function givenVariable(kind: ServerKind, environment: NodeJS.ProcessEnv): string | null {
   return environment[variables[kind]] ? variables[kind] : null
 }
@@ -28,7 +28,7 @@ export function givenVariableName(kind: ServerKind): string {
   return variables[kind]
 }
 
-/** Takes a server that somebody else runs. It is used, never stopped or removed. */
+/** Uses a server that somebody else runs. It is never stopped or removed. */
 export async function takeGiven(
   draft: ServerRecord,
   request: ServerRequest,
@@ -41,7 +41,7 @@ export async function takeGiven(
   if (!(await accepts(host, port, 5000))) {
     throw new AdminError(
       'UNREACHABLE',
-      `${variables[kind]} gives ${serverNames[kind]} at ${host}:${port}, and nothing answers there`,
+      `${variables[kind]} points to ${serverNames[kind]} at ${host}:${port}, but nothing answers there`,
       ['start that server', startOwn(variables[kind], environment)],
     )
   }
@@ -69,10 +69,10 @@ export async function takeGiven(
   return taken
 }
 
-/** What is typed to have a server started in place of a given one. */
+/** The command that makes the lab start its own server instead of using a given one. */
 function startOwn(variable: string, environment: NodeJS.ProcessEnv): Suggestion {
   const forced = environment[wayVariable] === 'given' ? [wayVariable] : []
-  return command`unset ${[...forced, variable]}   # to have one started`
+  return command`unset ${[...forced, variable]}   # the lab then starts its own`
 }
 
 function management(host: string, environment: NodeJS.ProcessEnv): { managementPort: number; managementUrl: string } {
@@ -90,8 +90,8 @@ function parse(variable: string, text: string): URL {
   try {
     const url = new URL(text)
     if (url.hostname) return url
-    throw new Error('it names no host')
+    throw new Error('it has no host')
   } catch (error) {
-    throw new AdminError('CONFIGURATION', `${variable}: ${redactUrl(text)} is not an address: ${messageOf(error)}`)
+    throw new AdminError('CONFIGURATION', `${variable}: invalid address ${redactUrl(text)}: ${messageOf(error)}`)
   }
 }

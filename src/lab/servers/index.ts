@@ -1,4 +1,4 @@
-/** Real servers for the lab and the tests: found on this machine or obtained, private, and removed without a trace. */
+/** Real servers for the lab and the tests: found on this machine or fetched, private, and removed without a trace. */
 export {
   assertData,
   brokerControl,

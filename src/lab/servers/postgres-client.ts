@@ -2,14 +2,14 @@ import type { Client } from 'pg'
 import type { ServerRecord } from './types.ts'
 
 export interface ClientOptions {
-  /** of the server, where it is another than the record's */
+  /** the database, if it differs from the record's */
   database?: string
   connectMs: number
-  /** for each question; as long as it takes where it is left out */
+  /** time limit for each query; none if left out */
   queryMs?: number
 }
 
-/** A client of that PostgreSQL as the record's user, which has not connected yet. */
+/** A client of that PostgreSQL as the record's user, not connected yet. */
 export async function postgresClient(
   record: ServerRecord,
   { database, connectMs, queryMs }: ClientOptions,

@@ -8,7 +8,7 @@ import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
- * The installed programs that serve the request; `root` is where the system is installed. Throws UNAVAILABLE where
+ * Finds installed programs for the request. `root` is the folder that the system is installed in. Throws UNAVAILABLE if
  * there are none.
  */
 export async function installedPrograms(
@@ -16,8 +16,7 @@ export async function installedPrograms(
   environment: NodeJS.ProcessEnv,
   root = '/',
 ): Promise<Programs> {
-  if (process.platform !== 'linux')
-    throw missing(`servers from programs run on Linux alone, not on ${process.platform}`)
+  if (process.platform !== 'linux') throw missing(`servers from programs run only on Linux, not on ${process.platform}`)
   const path = (environment['PATH'] ?? '').split(delimiter).filter(Boolean)
   if (request.kind === 'redis') return installedRedis(path, root)
   if (request.kind === 'postgres') return installedPostgres(path, root)
@@ -35,7 +34,7 @@ async function installedRedis(path: readonly string[], root: string): Promise<Pr
 }
 
 async function installedPostgres(path: readonly string[], root: string): Promise<Programs> {
-  // Debian keeps the server's programs off the path, by major version
+  // Debian keeps the server's programs off the PATH, in a folder for each major version
   const debian = join(root, 'usr/lib/postgresql')
   const majors = (await folders(debian)).sort((a, b) => Number(b) - Number(a))
   const candidates = [...majors.map((major) => join(debian, major, 'bin')), ...path]
@@ -49,20 +48,20 @@ async function installedPostgres(path: readonly string[], root: string): Promise
     if (Number.parseInt(version, 10) >= oldestPostgres) return { kind: 'postgres', version, binaries }
     tooOld ??= version
   }
-  if (tooOld) throw missing(`PostgreSQL ${tooOld} is installed, ${oldestPostgres} or later is needed`)
+  if (tooOld) throw missing(`PostgreSQL ${tooOld} is installed, but the lab needs ${oldestPostgres} or later`)
   throw missing(
     'PostgreSQL is not installed',
-    command`apt-get install postgresql   # ${oldestPostgres} or later is needed`,
+    command`apt-get install postgresql   # the lab needs ${oldestPostgres} or later`,
   )
 }
 
 async function installedRabbitmq(path: readonly string[], root: string, line: RabbitmqLine): Promise<Programs> {
   const erlang = await findFolder([...path, join(root, 'usr/bin')], 'erl')
-  const install = command`apt-get install rabbitmq-server   # ${nested(lineNames[line])} is needed`
-  if (!erlang) throw missing('Erlang, which RabbitMQ runs on, is not installed', install)
+  const install = command`apt-get install rabbitmq-server   # the lab needs ${nested(lineNames[line])}`
+  if (!erlang) throw missing('Erlang is not installed, but RabbitMQ needs it', install)
   let other: string | null = null
   for (const folder of [join(root, 'usr/lib/rabbitmq/bin'), ...path]) {
-    // the scripts of /usr/sbin switch to another user; those of the installation do not
+    // the scripts in /usr/sbin switch to another user; those in the installation's folder do not
     if (!(await executable(join(folder, 'rabbitmq-server'))) || /\/sbin$/.test(folder)) continue
     const scripts = dirname(await realpath(join(folder, 'rabbitmq-server')))
     const version = /rabbitmq_server-(\d+\.\d+\.\d+)/.exec(scripts)?.[1]
@@ -72,15 +71,15 @@ async function installedRabbitmq(path: readonly string[], root: string, line: Ra
   }
   if (other)
     throw missing(
-      `RabbitMQ ${other} is installed, ${lineNames[line]} is needed`,
+      `RabbitMQ ${other} is installed, but the lab needs ${lineNames[line]}`,
       labOn(isOfLine(other, '3') ? '3' : '4.3'),
     )
   throw missing('RabbitMQ is not installed', install)
 }
 
-/** What the package manager has is installed already: a lab may do with that. */
+/** Suggests a lab on the installed broker, since the package manager has no other version. */
 function labOn(line: RabbitmqLine): Suggestion {
-  return command`testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
+  return command`testops-admin lab down; testops-admin lab up --broker ${line}   # uses the installed RabbitMQ`
 }
 
 function missing(reason: string, ...suggestions: Suggestion[]): AdminError {

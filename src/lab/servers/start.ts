@@ -15,13 +15,13 @@ import type { ServerRecord, ServerRequest, ServerWay, StartOptions } from './typ
 import { NotThisWay, suggestionsFor, waysToTry } from './ways.ts'
 
 /**
- * Starts a server, or takes the given one, by the first way that works here; `TESTOPS_ADMIN_LAB_SERVERS` forces one.
- * The server outlives this process. What is made is on record (`readServer`) before it is made. Throws REFUSED where
- * the directory already holds a server, UNAVAILABLE where the port is taken or no way works, INTERRUPTED.
+ * Starts a server, or uses the given one, in the first way that works here; `TESTOPS_ADMIN_LAB_SERVERS` forces one. The
+ * server outlives this process. Everything is recorded (`readServer`) before it is made. Throws REFUSED if the
+ * directory already holds a server; UNAVAILABLE if the port is taken or no way works; INTERRUPTED.
  */
 export async function startServer(request: ServerRequest, options: StartOptions): Promise<ServerRecord> {
   if (!isAbsolute(request.directory))
-    throw new AdminError('USAGE', `The folder of a server is an absolute path, not ${request.directory}`)
+    throw new AdminError('USAGE', `a server's folder must be an absolute path, not ${request.directory}`)
   if (await readServer(request.directory)) {
     throw new AdminError('REFUSED', `${request.directory} already holds a server`, ['testops-admin lab down'])
   }
@@ -35,17 +35,17 @@ export async function startServer(request: ServerRequest, options: StartOptions)
       return await startBy(way, request, options, environment)
     } catch (error) {
       if (options.signal?.aborted)
-        throw new AdminError('INTERRUPTED', `The start of ${name} was interrupted`, [], { cause: error })
-      // a given or a forced server is wanted as it is: no other is taken for it
+        throw new AdminError('INTERRUPTED', `the start of ${name} was interrupted`, [], { cause: error })
+      // the operator asked for a given or forced server: never use another one
       if (ways.length === 1 && error instanceof AdminError && !(error instanceof NotThisWay)) throw error
       failures.push(error)
       if (!(error instanceof NotThisWay) && failures.length < ways.length)
-        options.progress(`${name} by ${way} failed, trying another way: ${messageOf(error)}`)
+        options.progress(`could not get ${name} from ${way}, trying another way: ${messageOf(error)}`)
     }
   }
   const reasons = failures.map((error, index) => `${ways[index]}: ${messageOf(error)}`).join('; ')
   const suggestions = suggestionsFor(request, failures, environment)
-  throw new AdminError('UNAVAILABLE', `${title(request)} cannot be had on this machine. ${reasons}`, suggestions)
+  throw new AdminError('UNAVAILABLE', `could not get ${title(request)} on this machine: ${reasons}`, suggestions)
 }
 
 async function startBy(
@@ -80,7 +80,7 @@ async function startBy(
     if (way === 'packages') options.progress(`starting ${serverNames[request.kind]} ${programs.version}`)
     return await startLocal(draft, programs, request, options)
   } catch (error) {
-    // the record tells which parts were made, as far as it got
+    // the record says which parts were made so far
     const made = await readServer(request.directory)
     if (made) await removeParts(made)
     await rm(request.directory, { recursive: true, force: true })
@@ -88,7 +88,7 @@ async function startBy(
   }
 }
 
-/** Where what a way needs cannot be had, another way may have it. */
+/** Marks errors that another way may avoid: this way lacks what it needs. */
 async function notThisWay<T>(preparation: Promise<T>): Promise<T> {
   try {
     return await preparation

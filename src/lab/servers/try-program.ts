@@ -3,10 +3,10 @@ import { AdminError } from '../../core/error.ts'
 import type { Account } from './types.ts'
 
 export interface TryOptions {
-  /** all that it gets; this process's own where it is left out */
+  /** its whole environment; this process's own if left out */
   environment?: Readonly<Record<string, string | undefined>>
   workingDirectory?: string
-  /** as long as it takes where it is left out */
+  /** no limit if left out */
   timeoutMs?: number
   account?: Account | null
   signal?: AbortSignal | undefined
@@ -17,8 +17,8 @@ export type Tried = { ok: true; stdout: string } | { ok: false; message: string 
 const maxBytes = 64 * 1024 * 1024
 
 /**
- * Runs a program to its end; how it failed is a value: its last two lines on standard error, else how it ended or why
- * it did not run.
+ * Runs a program until it exits. Returns a failure as a value: its last two lines on standard error, else how it exited
+ * or why it did not start.
  */
 export async function tryProgram(file: string, args: readonly string[], options: TryOptions = {}): Promise<Tried> {
   const { environment, workingDirectory, timeoutMs = null, account = null, signal } = options

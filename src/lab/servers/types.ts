@@ -2,58 +2,52 @@ import type { Secret } from '../../core/secret.ts'
 
 export type ServerKind = 'postgres' | 'rabbitmq' | 'redis'
 
-/** How a server is had, in the order in which the ways are tried. */
+/** The ways to get a server, in the order that they are tried. */
 export const serverWays = ['given', 'docker', 'programs', 'packages'] as const
 export type ServerWay = (typeof serverWays)[number]
 
 /**
- * What a RabbitMQ does with transient queues (FIELD-NOTES.md 3). 3: before 4.0, takes them. 4.0: 4.0 to 4.2, takes
- * them. 4.3: refuses them, as 4.3 and later do by default. 4.3-permitting: 4.3 or later that is configured to take
- * them.
+ * How a RabbitMQ treats transient queues (FIELD-NOTES.md 3). 3: before 4.0, permits them. 4.0: 4.0 to 4.2, permits
+ * them. 4.3: refuses them, as 4.3 and later do by default. 4.3-permitting: 4.3 or later, configured to permit them.
  */
 export type RabbitmqLine = '3' | '4.0' | '4.3' | '4.3-permitting'
 
 export interface ServerRequest {
   kind: ServerKind
-  /** absolute; made by `startServer`, private to the server, removed by `removeServer` */
+  /** absolute path; private to the server; made by `startServer`, removed by `removeServer` */
   directory: string
-  /** on 127.0.0.1; a free one where absent */
+  /** on 127.0.0.1; a free one if absent */
   port?: number
   rabbitmq?: { line: RabbitmqLine }
   postgres?: {
     maxConnections?: number
-    /** size of the small disk that the data is on, so that `fillDisk` can fill it */
+    /** size of the small disk for the data, which `fillDisk` can fill */
     diskBytes?: number
   }
   redis?: {
     password?: Secret
-    /** how many numbered databases it has; 16 where absent */
+    /** how many numbered databases it has; 16 if absent */
     databases?: number
   }
 }
 
 export interface StartOptions {
-  /** told what is being done, where it takes longer than a moment */
+  /** called with progress messages for anything that takes a while */
   progress: (message: string) => void
   signal?: AbortSignal
-  /**
-   * where the ways and the given addresses are read from (`TESTOPS_ADMIN_LAB_…`); the process's environment where
-   * absent
-   */
+  /** holds the forced way and the given addresses (`TESTOPS_ADMIN_LAB_…`); the process's environment if absent */
   environment?: NodeJS.ProcessEnv
 }
 
 /**
- * Everything that another process needs to use, stop, start and remove the server. Kept in `directory/server.json`,
- * 0600.
+ * Everything that another process needs to use, stop, start and remove the server. Kept in `directory/server.json`
+ * (mode 0600).
  */
 export interface ServerRecord {
   schemaVersion: 1
-  /**
-   * random; every process of the server carries it in its environment, so that no other process is ever taken for one
-   */
+  /** random; in the environment of every process of the server, so that no other process is mistaken for one */
   id: string
-  /** starting: its starter has not (yet) come to the end */
+  /** starting: its start has not finished */
   state: 'starting' | 'started'
   kind: ServerKind
   way: ServerWay
@@ -62,14 +56,14 @@ export interface ServerRecord {
   /** IP address or name */
   host: string
   port: number
-  /** RabbitMQ: of its HTTP API */
+  /** RabbitMQ: port of its HTTP API */
   managementPort?: number
   /** RabbitMQ: base address of its HTTP API, without credentials */
   managementUrl?: string
   user: string
-  /** plain text; empty where the server asks for none */
+  /** plain text; empty if the server needs none */
   password: string
-  /** PostgreSQL: the database to connect to; Redis: the number of one; RabbitMQ: the virtual host */
+  /** PostgreSQL: the database to connect to; Redis: the database's number; RabbitMQ: the virtual host */
   database: string
   line?: RabbitmqLine
   /** ways `programs` and `packages` */
@@ -82,9 +76,9 @@ export interface LocalServer {
   programs: Programs
   /** holds data, configuration and logs: `directory`, or a folder that the account can reach */
   home: string
-  /** whom it runs as, where that is not us: PostgreSQL refuses to run as root */
+  /** the account it runs as, if not ours: PostgreSQL refuses to run as root */
   account: Account | null
-  /** RabbitMQ: ports of its epmd and of its node */
+  /** RabbitMQ: ports of its epmd and its node */
   epmdPort?: number
   nodePort?: number
   disk?: SmallDisk
@@ -96,22 +90,19 @@ export interface Account {
   gid: number
 }
 
-/** How the disk of PostgreSQL's data can be filled. */
+/** How PostgreSQL's data disk can be filled. */
 export type SmallDisk =
-  /** a file system of its own: really full */
+  /** its own file system, which really fills up */
   | { kind: 'mount'; path: string; bytes: number }
-  /**
-   * a library in front of PostgreSQL's writes, which answers "no space left on device" while the file `fullWhile`
-   * exists
-   */
+  /** a library that fails PostgreSQL's writes with "no space left on device" while the file `fullWhile` exists */
   | { kind: 'preload'; library: string; fullWhile: string }
 
 export interface ContainerServer {
-  /** address of the engine where the environment named one; null: at one of the usual places */
+  /** the engine's address, if the environment had one; null: one of the usual places */
   engine: string | null
   /** the container's name or id */
   containerId: string
-  /** Docker's volume that holds the data on a small file system, and the container that keeps it mounted */
+  /** the Docker volume with the data on a small file system, and the container that keeps it mounted */
   disk?: { volume: string; holderId: string }
 }
 
@@ -124,7 +115,7 @@ export type Programs =
       version: string
       /** folder of rabbitmq-server and rabbitmqctl */
       scripts: string
-      /** folders in which Erlang's programs are looked up, before the system's */
+      /** folders to search for Erlang's programs, before the system's */
       erlang: readonly string[]
     }
 

@@ -2,13 +2,13 @@ import { deniesTransientQueues, transientQueues } from '../../knowledge/broker.t
 import type { RabbitmqLine } from './types.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** The product asks for 15 or later (FIELD-NOTES.md 0). */
+/** The product needs 15 or later (FIELD-NOTES.md 0). */
 export const oldestPostgres = 15
 
 export const lineNames: Readonly<Record<RabbitmqLine, Suggestion>> = {
   '3': 'one before 4.0',
   '4.0': '4.0 to 4.2',
-  // any of 4 refuses them where it is told to
+  // every 4.x can be configured to refuse them
   '4.3': '4.0 or later',
   '4.3-permitting': '4.3 or later',
 }
@@ -21,7 +21,7 @@ export function isOfLine(version: string, line: RabbitmqLine): boolean {
   return isFour && (line === '4.3' || !deniesByItself)
 }
 
-/** Lines of its configuration; none where it takes transient queues by itself. */
+/** Configuration lines that permit or refuse transient queues; none if its default is right. */
 export function permission(line: RabbitmqLine | undefined): readonly string[] {
   if (line !== '4.3' && line !== '4.3-permitting') return []
   return [`${transientQueues.permitSetting} = ${String(line === '4.3-permitting')}`]

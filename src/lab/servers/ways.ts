@@ -5,24 +5,24 @@ import type { ServerRequest, ServerWay } from './types.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** A way that cannot be gone on this machine: why, and what opens it. Any other error is one of the server itself. */
+/**
+ * A way to get servers does not work on this machine: why, and what would help. Any other error comes from the server
+ * itself.
+ */
 export class NotThisWay extends AdminError {
   constructor(reason: string, suggestions: readonly Suggestion[]) {
     super('UNAVAILABLE', reason, suggestions)
   }
 }
 
-/**
- * The ways by which the server may be had, in the order in which they are tried; one alone where it is forced or given.
- * Throws CONFIGURATION.
- */
+/** The ways to get the server, in the order to try them; only one if it is forced or given. Throws CONFIGURATION. */
 export function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEnv): readonly ServerWay[] {
   const forced = environment[wayVariable]
   if (!forced) return givenVariable(kind, environment) ? ['given'] : serverWays.filter((way) => way !== 'given')
   const way = serverWays.find((way) => way === forced)
   if (!way) {
     const known = serverWays.join(', ')
-    throw new AdminError('CONFIGURATION', `${wayVariable} is ${forced}, and not one of ${known}`, [takeAnyWay])
+    throw new AdminError('CONFIGURATION', `${wayVariable} is ${forced}; it must be one of ${known}`, [takeAnyWay])
   }
   if (way === 'given' && !givenVariable(kind, environment)) {
     const variable = givenVariableName(kind)
@@ -34,7 +34,7 @@ export function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEn
   return [way]
 }
 
-/** What to do where none of these ways can be gone: what opens each of them, then what goes around them. */
+/** Suggestions if none of these ways works: first what each way needs, then what avoids them all. */
 export function suggestionsFor(
   { kind }: ServerRequest,
   failures: readonly unknown[],
@@ -44,7 +44,6 @@ export function suggestionsFor(
   return [...new Set(opening), environment[wayVariable] ? takeAnyWay : useGiven(givenVariableName(kind))]
 }
 
-const takeAnyWay = command`unset ${wayVariable}   # to have servers by any way that works here`
+const takeAnyWay = command`unset ${wayVariable}   # tries every way that works here`
 
-const useGiven = (variable: string): Suggestion =>
-  command`export ${variable}=${nested('…')}   # to use a server that runs already`
+const useGiven = (variable: string): Suggestion => command`export ${variable}=${nested('…')}   # uses a running server`

@@ -15,8 +15,8 @@ const stopWithinMs = 30_000
 const startWithinMs = 10_000
 
 /**
- * Starts the service in the background; it need not be ready on return, as with systemd's `Type=simple`.
- * `superviser` is the command that runs `supervise` on the unit. Harmless where it runs already.
+ * Starts the service in the background. Like systemd's `Type=simple`, it returns before the service is ready.
+ * `superviser` is the command that runs `supervise` on the unit. Harmless if the service is already running.
  */
 export async function start(
   unit: Unit,
@@ -25,7 +25,7 @@ export async function start(
   await access(unit.environmentFile).catch((cause: unknown) => {
     throw new AdminError(
       'CONFIGURATION',
-      `${unit.environmentFile} is missing: this is no folder of a service`,
+      `${unit.environmentFile} is missing: this is not a service's folder`,
       ['testops-admin lab up'],
       { cause },
     )
@@ -50,23 +50,23 @@ export async function start(
       const over = await Promise.race([failed.then((error) => ({ error })), sleep(0, null)])
       if (over && !(await readEnded(unit))) break
     }
-    throw new AdminError('FAILED', `The service in ${unit.directory} could not be started`, [
+    throw new AdminError('FAILED', `the service in ${unit.directory} could not be started`, [
       command`less ${unit.logFile}`,
     ])
   })
 }
 
-/** Sends SIGTERM, after 30 s SIGKILL, and returns once the service has gone. Harmless where none runs. */
+/** Stops the service: SIGTERM, then SIGKILL after 30 s. Returns once it is gone. Harmless if none is running. */
 export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
   const work = async (): Promise<'stopped' | 'not running'> => {
     const service = await running(unit)
     if (!service) return 'not running'
     if (!(await ends(service, 'SIGTERM', stopWithinMs)) && !(await ends(service, 'SIGKILL', 5000))) {
-      throw new AdminError('FAILED', `Process ${service.pid} of the service does not end`, [
+      throw new AdminError('FAILED', `process ${service.pid} of the service does not exit`, [
         command`ps -o pid,stat,wchan -p ${service.pid}`,
       ])
     }
-    // its supervisor notes the exit status a moment later
+    // its supervisor records the exit status a moment later
     for (const until = Date.now() + 2000; Date.now() < until && !(await readEnded(unit)); ) await sleep(20)
     return 'stopped'
   }
@@ -74,8 +74,8 @@ export async function stop(unit: Unit): Promise<'stopped' | 'not running'> {
 }
 
 /**
- * Ends what a start that was killed may still bring about, once its folder has gone, so that nothing new can be started
- * from it. Where there is no /proc to look in, nothing is found.
+ * Kills processes that a killed start may have left. Call it once the folder is gone, so that nothing new can start
+ * from it. Without /proc it finds nothing.
  */
 export async function endStragglers(directory: string): Promise<void> {
   if (process.platform === 'linux') await killAll(() => processesOf(directory, null))
@@ -87,7 +87,10 @@ export interface UnitStatus {
   lines: readonly string[]
 }
 
-/** SIGTERM and 143, which a JVM makes of it, are a clean end, as with `SuccessExitStatus=143`. */
+/**
+ * Reports the unit's state. SIGTERM and a JVM's exit code 143 for it count as a clean exit, as with
+ * `SuccessExitStatus=143`.
+ */
 export async function status(unit: Unit): Promise<UnitStatus> {
   const service = await running(unit)
   if (service) {
@@ -137,15 +140,15 @@ async function ends(service: Started, signal: 'SIGTERM' | 'SIGKILL', withinMs: n
   return false
 }
 
-/** One start or stop at a time; the claim of a process that died is taken over. */
+/** Allows one start or stop at a time. Takes over the claim of a dead process. */
 async function claimed<T>(unit: Unit, work: () => Promise<T>, options: { evenIfFull?: boolean } = {}): Promise<T> {
   const own = (await identify(process.pid))!
   const take = (): Promise<ProcessIdentity | null> => takeLock<ProcessIdentity>(unit.lockFile, own, options)
   let holder = await take()
   for (const until = Date.now() + stopWithinMs + 10_000; holder; holder = await take()) {
     if (Date.now() > until)
-      throw new AdminError('BUSY', `Process ${holder.pid} is starting or stopping the service in ${unit.directory}`, [
-        'try again when it is done',
+      throw new AdminError('BUSY', `process ${holder.pid} is starting or stopping the service in ${unit.directory}`, [
+        'try again when it has finished',
       ])
     await sleep(50)
   }

@@ -7,8 +7,8 @@ import { parseEnvironment, writeEnded, writeStarted } from './unit.ts'
 import type { Unit } from './unit.ts'
 
 /**
- * Starts the service with the settings of its environment file and nothing else of ours, notes its process, waits for
- * its end and notes that. Runs in a process of its own, so that the exit status is known after the starter has gone.
+ * Starts the service with only the settings in its environment file. Records its process, waits for it to exit, and
+ * records that. Runs in its own process, so the exit status is known after the starter has exited.
  */
 export async function supervise(unit: Unit, program: string): Promise<void> {
   const settings = parseEnvironment(await readFile(unit.environmentFile, 'utf8'))
@@ -24,7 +24,7 @@ export async function supervise(unit: Unit, program: string): Promise<void> {
       LAB_MACHINE_FILE: unit.machineFile,
     },
     stdio: ['ignore', log, log],
-    // a group of its own: a terminal's Ctrl-C is not for the service
+    // its own group, so a terminal's Ctrl-C does not reach the service
     detached: true,
   })
   closeSync(log)
@@ -32,7 +32,7 @@ export async function supervise(unit: Unit, program: string): Promise<void> {
     child.once('error', () => resolve({ code: 203, signal: null }))
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
-  // one that is over so soon that it cannot be looked at is noted by its number alone
+  // if it exits too soon to be inspected, only its process id is recorded
   const identity = child.pid === undefined ? null : ((await identify(child.pid)) ?? { pid: child.pid, startTime: '-' })
   if (identity) await writeStarted(unit, { ...identity, startedAt })
   const { code, signal } = await ended

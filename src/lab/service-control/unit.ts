@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isAlive } from '../../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../../adapters/process-identity.ts'
 
-/** One service in its folder: service.env, machine.json, service.log, and what the control keeps there itself. */
+/** One service in its folder: service.env, machine.json, service.log, and the control's own files. */
 export interface Unit {
   directory: string
   environmentFile: string
@@ -39,13 +39,13 @@ export function unitIn(directory: string): Unit {
   }
 }
 
-/** The process of the unit, if it still lives. */
+/** The unit's process if it is still alive, else null. */
 export async function running(unit: Unit): Promise<Started | null> {
   const started = parseStarted(await textOf(unit.pidFile))
   return started && (await isAlive(started)) ? started : null
 }
 
-/** `PID`, start time by the system, start time for people: a line each, so that `head -1` gives the number. */
+/** Writes process id, system start time and readable start time, one a line, so that `head -1` gives the process id. */
 export async function writeStarted(unit: Unit, { pid, startTime, startedAt }: Started): Promise<void> {
   await replace(unit.pidFile, `${pid}\n${startTime}\n${startedAt}\n`)
 }
@@ -66,7 +66,7 @@ export async function forget(file: string): Promise<void> {
   await rm(file, { force: true })
 }
 
-/** `NAME=value` lines as systemd's EnvironmentFile has them: comments, and values that may be quoted. */
+/** Parses `NAME=value` lines like systemd's EnvironmentFile, with comments and quoted values. */
 export function parseEnvironment(text: string): Record<string, string> {
   const values: Record<string, string> = {}
   for (const line of text.split(/\r?\n/)) {

@@ -11,7 +11,7 @@ import { until } from '../service.ts'
 import { readReport } from './files.ts'
 import type { SideProgram } from './files.ts'
 
-/** Starts it, in place of one that runs; returns what it says of itself once that is as wanted. */
+/** Starts a side program, replacing a running one. Returns its report once that passes the test. */
 export async function startSideProgram<Report extends ProcessIdentity>(
   lab: Lab,
   side: SideProgram,
@@ -32,26 +32,26 @@ export async function startSideProgram<Report extends ProcessIdentity>(
   child.unref()
   let report: Report | null = null
   await until(lab, `${what} is ready`, async () => {
-    if (failed) throw new AdminError('FAILED', `${what} ended`, ['testops-admin lab mend'])
+    if (failed) throw new AdminError('FAILED', `${what} exited`, ['testops-admin lab mend'])
     report = await readReport<Report>(side)
     return report !== null && isReady(report)
   })
   return report!
 }
 
-/** Ends it; what else it wrote stays. Gives whether it ran. */
+/** Stops a side program and keeps its other files. Returns true if it was running. */
 async function endSideProgram(side: SideProgram): Promise<boolean> {
   const report = await readReport<ProcessIdentity>(side)
-  // it ends by itself once its orders are gone, should it not have said yet who it is
+  // if it has not written its report yet, it exits by itself once its orders are gone
   await rm(side.orders, { force: true })
   await rm(side.report, { force: true })
   if (!report || !(await isAlive(report))) return false
   process.kill(report.pid, 'SIGKILL')
-  await until({}, `${side.what} has gone`, async () => !(await isAlive(report)))
+  await until({}, `${side.what} is gone`, async () => !(await isAlive(report)))
   return true
 }
 
-/** As `endSideProgram`, and removes its folder. */
+/** Like `endSideProgram`, and removes its folder. */
 export async function removeSideProgram(side: SideProgram): Promise<boolean> {
   const ran = await endSideProgram(side)
   await rm(side.folder, { recursive: true, force: true, maxRetries: 5 })

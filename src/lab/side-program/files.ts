@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 
-/** A program of the lab's that some faults need beside the servers. It ends by itself once its orders are gone. */
+/** A program of the lab that some faults need, besides the servers. It exits once its orders are gone. */
 export interface SideProgram {
-  /** as built: 'lab/reverse-proxy/main.js' */
+  /** the built program: 'lab/reverse-proxy/main.js' */
   program: string
-  /** 'the reverse proxy' */
+  /** its name for people: 'the reverse proxy' */
   what: string
-  /** its folder, in which all that it reads and writes lies */
+  /** the folder of all files that it reads and writes */
   folder: string
-  /** JSON: what it is told */
+  /** JSON: its orders */
   orders: string
-  /** JSON: what it says of itself */
+  /** JSON: its report */
   report: string
 }
 
-/** What it says of itself; null: nothing yet. */
+/** Reads its report; null: none yet. */
 export async function readReport<Report>({ report }: Pick<SideProgram, 'report'>): Promise<Report | null> {
   return readFile(report, 'utf8').then(
     (text) => JSON.parse(text) as Report,

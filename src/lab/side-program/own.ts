@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { identify } from '../../adapters/process-identity.ts'
 import type { SideProgram } from './files.ts'
 
-/** What this program is told; null: it is to end. */
+/** Reads this program's orders; null: exit. */
 export async function readOrders<Orders>({ orders }: Pick<SideProgram, 'orders'>): Promise<Orders | null> {
   return readFile(orders, 'utf8').then(
     (text) => JSON.parse(text) as Orders,
@@ -12,13 +12,13 @@ export async function readOrders<Orders>({ orders }: Pick<SideProgram, 'orders'>
   )
 }
 
-/** Says who this program is, and more; harmless where its folder has gone. */
+/** Writes this program's report: its process and `more`. Harmless if its folder is gone. */
 export async function writeReport({ report }: Pick<SideProgram, 'report'>, more: object): Promise<void> {
   try {
     await writeFile(`${report}.new`, JSON.stringify({ ...(await identify(process.pid))!, ...more }), { mode: 0o600 })
     await rename(`${report}.new`, report)
   } catch {
-    // it is to end: its orders are gone, too
+    // its orders are gone too, so it will exit
   }
 }
 

@@ -215,9 +215,9 @@ test('the service gets the settings of its file, and none of ours', async () => 
 })
 
 test.each([
-  [['start'], 64, 'Say which folder the service is in'],
-  [['fly', '.'], 64, 'There is no fly of a service'],
-  [['start', '/nonexistent'], 64, '/nonexistent/service.env is missing: this is no folder of a service'],
+  [['start'], 64, "missing argument: the service's folder"],
+  [['fly', '.'], 64, 'unknown command: fly'],
+  [['start', '/nonexistent'], 64, "/nonexistent/service.env is missing: this is not a service's folder"],
 ])('%s is refused', async (words, code, said) => {
   const ran = await new Promise<Ran>((resolve) => {
     execFile(process.execPath, [programs.control, ...words], (error, stdout, stderr) =>

@@ -196,14 +196,14 @@ test('passwords are hashed with a salt of their own', () => {
 
 describe('a machine that is not described well', () => {
   test.each([
-    [[], 'the whole is not of its type'],
-    [{ image: 5 }, 'image is not of its type'],
-    [{ cpuinfo: 5 }, 'cpuinfo is not of its type'],
+    [[], 'the content has the wrong type'],
+    [{ image: 5 }, 'image has the wrong type'],
+    [{ cpuinfo: 5 }, 'cpuinfo has the wrong type'],
     [{ brokerRetryMs: -1 }, 'brokerRetryMs is negative'],
-    [{ vendor: { prefix: 1 } }, 'vendor.prefix is not of its type'],
+    [{ vendor: { prefix: 1 } }, 'vendor.prefix has the wrong type'],
     [{ migration: { statements: 5 } }, 'migration.name is missing'],
-    [{ migration: { name: 'x', sql: 'y' } }, 'migration.sql is not known'],
-  ])('%j', (values, said) => expect(() => practiceMachine(values)).toThrow(`not described well: ${said}`))
+    [{ migration: { name: 'x', sql: 'y' } }, 'migration.sql is unknown'],
+  ])('%j', (values, said) => expect(() => practiceMachine(values)).toThrow(`machine file is invalid: ${said}`))
 
   test('is filled in where it says little', () => {
     expect(practiceMachine({ clockOffsetMs: -5, migration: { name: 'x' } })).toMatchObject({
@@ -217,7 +217,7 @@ describe('a machine that is not described well', () => {
   test('ends the program with one line', async () => {
     const child = await spawnService(programs.service, {}, { clockOffset: 5 })
     expect(await child.ended).toEqual({ code: 64, signal: null })
-    expect(child.output()).toBe("The practice service's machine is not described well: clockOffset is not known\n")
+    expect(child.output()).toBe("the practice service's machine file is invalid: clockOffset is unknown\n")
   })
 
   test('or not in JSON', async () => {
@@ -225,9 +225,11 @@ describe('a machine that is not described well', () => {
     onEnd(() => rm(folder, { recursive: true, force: true }))
     await writeFile(join(folder, 'machine.json'), '{')
     await expect(readMachine(join(folder, 'machine.json'))).rejects.toThrow(
-      /machine\.json cannot be read as a machine's description: /,
+      /could not read the machine file .*machine\.json: /,
     )
-    await expect(readMachine(join(folder, 'none.json'))).rejects.toThrow('none.json cannot be read')
+    await expect(readMachine(join(folder, 'none.json'))).rejects.toThrow(
+      /could not read the machine file .*none\.json: /,
+    )
     expect(await readMachine(undefined)).toMatchObject({
       clockOffsetMs: 0,
       image: 'testops',
@@ -247,6 +249,6 @@ describe('a machine that is not described well', () => {
       { controlPort: port },
     )
     expect(await child.ended).toEqual({ code: 69, signal: null })
-    expect(child.output()).toContain(`Port ${port}, for the control of the practice service, is taken\n`)
+    expect(child.output()).toContain(`port ${port}, which controls the practice service, is taken\n`)
   })
 })

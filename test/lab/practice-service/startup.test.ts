@@ -132,7 +132,5 @@ test.each([
 })
 
 test('says what is wrong with its machine', async () => {
-  await expect(startService({}, { image: 5 })).rejects.toThrow(
-    "The practice service's machine is not described well: image",
-  )
+  await expect(startService({}, { image: 5 })).rejects.toThrow("the practice service's machine file is invalid: image")
 })

@@ -56,7 +56,7 @@ test.each([
 })
 
 const lab = (line: string): string =>
-  `testops-admin lab down; testops-admin lab up --broker ${line}   # on the RabbitMQ that is installed`
+  `testops-admin lab down; testops-admin lab up --broker ${line}   # uses the installed RabbitMQ`
 
 test.each<[ServerRequest, Files, string | null, string, string[]]>([
   [request('redis'), {}, null, 'redis-server is not installed', ['apt-get install redis-server']],
@@ -65,32 +65,50 @@ test.each<[ServerRequest, Files, string | null, string, string[]]>([
     {},
     null,
     'PostgreSQL is not installed',
-    ['apt-get install postgresql   # 15 or later is needed'],
+    ['apt-get install postgresql   # the lab needs 15 or later'],
   ],
   // the package manager has no other
-  [request('postgres'), postgres('13.18'), null, 'PostgreSQL 13.18 is installed, 15 or later is needed', []],
+  [request('postgres'), postgres('13.18'), null, 'PostgreSQL 13.18 is installed, but the lab needs 15 or later', []],
   [
     request('rabbitmq'),
     {},
     null,
-    'Erlang, which RabbitMQ runs on, is not installed',
-    ['apt-get install rabbitmq-server   # one before 4.0 is needed'],
+    'Erlang is not installed, but RabbitMQ needs it',
+    ['apt-get install rabbitmq-server   # the lab needs one before 4.0'],
   ],
   [
     request('rabbitmq', '4.3'),
     erlang,
     null,
     'RabbitMQ is not installed',
-    ['apt-get install rabbitmq-server   # 4.0 or later is needed'],
+    ['apt-get install rabbitmq-server   # the lab needs 4.0 or later'],
   ],
-  [request('rabbitmq', '4.3'), erlang, '3.10.8', 'RabbitMQ 3.10.8 is installed, 4.0 or later is needed', [lab('3')]],
-  [request('rabbitmq', '3'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, one before 4.0 is needed', [lab('4.3')]],
-  [request('rabbitmq', '4.0'), erlang, '4.3.6', 'RabbitMQ 4.3.6 is installed, 4.0 to 4.2 is needed', [lab('4.3')]],
+  [
+    request('rabbitmq', '4.3'),
+    erlang,
+    '3.10.8',
+    'RabbitMQ 3.10.8 is installed, but the lab needs 4.0 or later',
+    [lab('3')],
+  ],
+  [
+    request('rabbitmq', '3'),
+    erlang,
+    '4.3.6',
+    'RabbitMQ 4.3.6 is installed, but the lab needs one before 4.0',
+    [lab('4.3')],
+  ],
+  [
+    request('rabbitmq', '4.0'),
+    erlang,
+    '4.3.6',
+    'RabbitMQ 4.3.6 is installed, but the lab needs 4.0 to 4.2',
+    [lab('4.3')],
+  ],
   [
     request('rabbitmq', '4.3-permitting'),
     erlang,
     '4.0.5',
-    'RabbitMQ 4.0.5 is installed, 4.3 or later is needed',
+    'RabbitMQ 4.0.5 is installed, but the lab needs 4.3 or later',
     [lab('4.3')],
   ],
 ])('%j is missing, and what is suggested can help', async (wanted, files, rabbitmq, message, suggestions) => {

@@ -20,7 +20,7 @@ test.each(['postgres', 'rabbitmq', 'redis'] as const)('%s is not started on a po
   await expect(startServer({ kind, directory, port }, silent)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringMatching(
-      new RegExp(`^Port ${port} on 127\\.0\\.0\\.1, wanted for \\w+, is taken by another program$`),
+      new RegExp(`^port ${port} on 127\\.0\\.0\\.1, needed for \\w+, is taken by another program$`),
     ) as string,
     suggestions: [expect.stringContaining(`sport = :${port}`) as string, expect.any(String) as string],
   })
@@ -31,7 +31,7 @@ test('a stopped server whose port was taken meanwhile says so', async () => {
   const record = await ownServer({ kind: 'redis', port: await freePort() })
   await stopServer(record)
   const { server } = await listening(record.port)
-  await expect(resumeServer(record, silent)).rejects.toThrow(`Port ${record.port} on 127.0.0.1`)
+  await expect(resumeServer(record, silent)).rejects.toThrow(`port ${record.port} on 127.0.0.1`)
   await new Promise((resolve) => server.close(resolve))
   await resumeServer(record, silent)
   expect(await serverRunning(record)).toBe(true)

@@ -5,7 +5,7 @@ import type { ServerRequest } from '../../../src/lab/servers/index.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
 import { environmentFor, freshDirectory, listening, localWays, silent } from './own-servers.ts'
 
-const anyWay = 'unset TESTOPS_ADMIN_LAB_SERVERS   # to have servers by any way that works here'
+const anyWay = 'unset TESTOPS_ADMIN_LAB_SERVERS   # tries every way that works here'
 const noEngine = { DOCKER_HOST: 'unix:///nowhere/docker.sock' }
 
 /** What is said where the server cannot be had so; nothing may be left then. */
@@ -27,19 +27,19 @@ describe('a way that is forced and cannot be gone', () => {
     expect(await refusalOf({ kind: 'redis' }, { TESTOPS_ADMIN_LAB_SERVERS: 'given' })).toMatchObject({
       code: 'CONFIGURATION',
       message: 'TESTOPS_ADMIN_LAB_SERVERS is given, but TESTOPS_ADMIN_LAB_REDIS_URL is not set',
-      suggestions: ['export TESTOPS_ADMIN_LAB_REDIS_URL=…   # to use a server that runs already', anyWay],
+      suggestions: ['export TESTOPS_ADMIN_LAB_REDIS_URL=…   # uses a running server', anyWay],
     })
   })
 
   test.each([
-    ['given', 'unset TESTOPS_ADMIN_LAB_SERVERS TESTOPS_ADMIN_LAB_REDIS_URL   # to have one started'],
-    ['', 'unset TESTOPS_ADMIN_LAB_REDIS_URL   # to have one started'],
+    ['given', 'unset TESTOPS_ADMIN_LAB_SERVERS TESTOPS_ADMIN_LAB_REDIS_URL   # the lab then starts its own'],
+    ['', 'unset TESTOPS_ADMIN_LAB_REDIS_URL   # the lab then starts its own'],
   ])('given, at an address where nothing answers (forced: %j)', async (way, suggestion) => {
     const port = await freePort()
     const given = { TESTOPS_ADMIN_LAB_SERVERS: way, TESTOPS_ADMIN_LAB_REDIS_URL: `redis://127.0.0.1:${port}` }
     expect(await refusalOf({ kind: 'redis' }, given)).toMatchObject({
       code: 'UNREACHABLE',
-      message: `TESTOPS_ADMIN_LAB_REDIS_URL gives Redis at 127.0.0.1:${port}, and nothing answers there`,
+      message: `TESTOPS_ADMIN_LAB_REDIS_URL points to Redis at 127.0.0.1:${port}, but nothing answers there`,
       suggestions: ['start that server', suggestion],
     })
   })
@@ -48,7 +48,7 @@ describe('a way that is forced and cannot be gone', () => {
     const environment = { TESTOPS_ADMIN_LAB_SERVERS: 'docker', ...noEngine }
     expect(await refusalOf({ kind: 'postgres' }, environment)).toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'PostgreSQL cannot be had on this machine. docker: no Docker engine answers at DOCKER_HOST',
+      message: 'could not get PostgreSQL on this machine: docker: no Docker engine answers at DOCKER_HOST',
       suggestions: ['unset DOCKER_HOST, or start Docker there', anyWay],
     })
   })
@@ -60,7 +60,7 @@ describe('a way that is forced and cannot be gone', () => {
     const request = requests[ways.findIndex((found) => !found.includes('programs'))]!
     const { message, suggestions } = await refusalOf(request, environmentFor('programs'))
     expect(message).toMatch(
-      /^RabbitMQ (3|4\.3) cannot be had on this machine\. programs: \w+.* is (installed, .* is needed|not installed)$/,
+      /^could not get RabbitMQ (3|4\.3) on this machine: programs: \w+.* is (installed, but the lab needs .*|not installed|not installed, but RabbitMQ needs it)$/,
     )
     expect(suggestions).toEqual([
       expect.stringMatching(/^apt-get install rabbitmq-server |lab up --broker /) as string,
@@ -77,9 +77,9 @@ describe('a way that is forced and cannot be gone', () => {
     ).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /^PostgreSQL cannot be had on this machine\. packages: the folder for what is fetched, \/dev\/null\/cache, cannot be made: ENOTDIR/,
+        /^could not get PostgreSQL on this machine: packages: cannot create the folder for fetched programs, \/dev\/null\/cache: ENOTDIR/,
       ) as string,
-      suggestions: ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you may write to', anyWay],
+      suggestions: ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you can write to', anyWay],
     })
     // there is no other way that could be tried
     expect(said).toEqual([])
@@ -88,7 +88,7 @@ describe('a way that is forced and cannot be gone', () => {
   test('one that there is not', async () => {
     expect(await refusalOf({ kind: 'redis' }, { ...process.env, TESTOPS_ADMIN_LAB_SERVERS: 'magic' })).toMatchObject({
       code: 'CONFIGURATION',
-      message: 'TESTOPS_ADMIN_LAB_SERVERS is magic, and not one of given, docker, programs, packages',
+      message: 'TESTOPS_ADMIN_LAB_SERVERS is magic; it must be one of given, docker, programs, packages',
       suggestions: [anyWay],
     })
   })
@@ -105,7 +105,7 @@ test('a Docker client without an engine is passed over quietly, and named where 
       startServer(request, { ...silent, environment: { ...environmentFor('docker'), DOCKER_HOST: host } }),
     ).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'Redis cannot be had on this machine. docker: no Docker engine answers at DOCKER_HOST',
+      message: 'could not get Redis on this machine: docker: no Docker engine answers at DOCKER_HOST',
     })
     expect(Date.now() - before).toBeLessThan(5000)
     const environment = { ...process.env, DOCKER_HOST: host, TESTOPS_ADMIN_LAB_SERVERS: '' }
@@ -119,11 +119,11 @@ test('where no way works, each is named with its reason, and with what opens it'
   const environment = { PATH: '/nowhere', TESTOPS_ADMIN_LAB_CACHE: '/dev/null/cache', ...noEngine }
   const { code, message, suggestions } = await refusalOf({ kind: 'rabbitmq', rabbitmq: { line: '4.3' } }, environment)
   expect(code).toBe('UNAVAILABLE')
-  expect(message).toMatch(/^RabbitMQ 4\.3 cannot be had on this machine\. docker: .+; programs: .+; packages: .+/)
+  expect(message).toMatch(/^could not get RabbitMQ 4\.3 on this machine: docker: .+; programs: .+; packages: .+/)
   expect(suggestions).toEqual([
     'unset DOCKER_HOST, or start Docker there',
     expect.stringMatching(/^apt-get install rabbitmq-server |lab up --broker 3 /) as string,
-    'export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you may write to',
-    'export TESTOPS_ADMIN_LAB_RABBITMQ_URL=…   # to use a server that runs already',
+    'export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you can write to',
+    'export TESTOPS_ADMIN_LAB_RABBITMQ_URL=…   # uses a running server',
   ])
 })

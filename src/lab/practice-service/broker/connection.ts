@@ -5,13 +5,13 @@ import type { ServiceSettings } from '../settings.ts'
 export interface BrokerConnection {
   version: string
   createChannel(): Promise<Channel>
-  /** resolves with the reason, however the connection ends */
+  /** resolves with the reason once the connection has ended in any way */
   ended: Promise<Error>
-  /** harmless twice */
+  /** can safely run twice */
   close(): Promise<void>
 }
 
-/** Connects as the Java client of Spring AMQP names itself. `cut` destroys the socket at any time. */
+/** Connects under the name of Spring AMQP's Java client. `cut` destroys the socket at any time. */
 export async function openConnection(settings: ServiceSettings['broker'], cut: AbortSignal): Promise<BrokerConnection> {
   const { host, port, vhost, user, password } = settings
   const socket: SocketOptions & { signal: AbortSignal } = {
@@ -25,7 +25,7 @@ export async function openConnection(settings: ServiceSettings['broker'], cut: A
   )
   let reason: Error | null = null
   connection.on('error', (error: Error) => (reason = error))
-  // an operator's request to go away is no error to amqplib, and comes with the close
+  // amqplib does not treat a close by an operator as an error: it comes with the close event
   const ended = new Promise<Error>((resolve) => {
     connection.on('close', (error?: Error) => resolve(reason ?? error ?? new Error('connection was closed')))
   })
@@ -33,7 +33,7 @@ export async function openConnection(settings: ServiceSettings['broker'], cut: A
     version: String(connection.connection.serverProperties.version),
     createChannel: async () => {
       const channel = await connection.createChannel()
-      // the reason is on the call's promise as well; without a listener it would end the process
+      // the call's promise rejects with the reason too; without a listener the event would end the process
       channel.on('error', () => undefined)
       return channel
     },

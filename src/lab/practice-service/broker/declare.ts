@@ -5,8 +5,7 @@ import type { Topology } from './topology.ts'
 const admin = 'org.springframework.amqp.rabbit.core.RabbitAdmin'
 
 /**
- * Declares exchanges, queues and bindings in this order, as Spring's RabbitAdmin does: the first that is refused ends
- * it.
+ * Declares exchanges, queues and bindings in this order, and stops at the first refusal, as Spring's RabbitAdmin does.
  */
 export async function declare(
   channel: Channel,

@@ -3,7 +3,7 @@ import { transientQueues } from '../../../knowledge/broker.ts'
 import { throwable } from '../log/throwable.ts'
 import type { Throwable } from '../log/throwable.ts'
 
-/** What amqplib says of a refusal, as the broker sent it. */
+/** A refusal as the broker sent it, read from amqplib's error. */
 export interface Refusal {
   scope: 'channel' | 'connection'
   code: number
@@ -12,7 +12,7 @@ export interface Refusal {
   methodId: number
 }
 
-/** Reads amqplib's error, `… 406 (PRECONDITION-FAILED) with message "…"`; null where the broker did not send one. */
+/** Reads amqplib's error, `… 406 (PRECONDITION-FAILED) with message "…"`; null if the broker sent no refusal. */
 export function refusalOf(error: unknown): Refusal | null {
   const parts = /(\d{3}) \([A-Z-]+\) with message "([^]*)"/.exec(messageOf(error))
   if (!parts || !messageOf(error).endsWith('"')) return null
@@ -22,7 +22,7 @@ export function refusalOf(error: unknown): Refusal | null {
     return typeof value === 'number' ? value : null
   }
   const code = Number(parts[1])
-  // amqplib keeps them to itself where the connection is closed; 541 answers a queue.declare
+  // amqplib does not report them if the connection was closed; 541 answers a queue.declare
   const [classId, methodId] = code === transientQueues.replyCode ? [50, 10] : [0, 0]
   return { scope, code, text: parts[2]!, classId: field('classId') ?? classId, methodId: field('methodId') ?? methodId }
 }
@@ -33,7 +33,7 @@ export function shutdownMessage({ scope, code, text, classId, methodId }: Refusa
   return `${scope} error; protocol method: #method<${scope}.close>(${fields})`
 }
 
-/** What Spring AMQP throws where the broker cannot be reached or refuses. */
+/** The exception that Spring AMQP throws if the broker is unreachable or refuses. */
 export function amqpException(error: unknown, host: string): Throwable {
   const refusal = refusalOf(error)
   if (/ACCESS.REFUSED/.test(messageOf(error))) {

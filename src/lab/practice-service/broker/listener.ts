@@ -19,26 +19,26 @@ export type BrokerState =
 
 export interface BrokerListener {
   state(): BrokerState
-  /** resolves once the first attempt has ended, well or not */
+  /** resolves once the first attempt has succeeded or failed */
   attempted: Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Connects, declares and consumes as Spring AMQP does, again every `retryMs` where that fails or the connection is
- * lost; each connection declares everything anew. What arrives is acknowledged.
+ * Connects, declares and consumes as Spring AMQP does. Retries every `retryMs` if that fails or the connection is lost,
+ * and declares everything again on each connection. Acknowledges every message.
  */
 export function listenToBroker(settings: ServiceSettings['broker'], retryMs: number, log: Log): BrokerListener {
   const here = log.from('ntContainer#0-1')
   const stopping = new AbortController()
-  // destroys the socket, whatever state the connection is in
+  // destroys the socket in any state of the connection
   const cutting = new AbortController()
   let state: BrokerState = { status: 'connecting' }
   let opened: BrokerConnection | null = null
   let noteAttempt: () => void = () => undefined
   const attempted = new Promise<void>((resolve) => (noteAttempt = resolve))
 
-  /** One connection from its opening to its end; throws why it ended. */
+  /** Runs one connection until it ends, then throws the reason. */
   const connectOnce = async (): Promise<never> => {
     here.info(factory, `Attempting to connect to: [${settings.host}:${settings.port}]`)
     const connection = await openConnection(settings, cutting.signal)
@@ -65,7 +65,7 @@ export function listenToBroker(settings: ServiceSettings['broker'], retryMs: num
       noteAttempt()
       throw await Promise.race([cancelled, connection.ended])
     } catch (error) {
-      // the broker's reason for closing the whole connection arrives as an event of its own (SERVERS.md, RabbitMQ)
+      // the broker's reason for closing the whole connection arrives as a separate event (SERVERS.md, RabbitMQ)
       const hidden = /Channel ended|channel (was )?closed/i.test(messageOf(error))
       throw hidden ? await Promise.race([connection.ended, sleep(500, error)]) : error
     } finally {

@@ -1,4 +1,6 @@
-/** What the service declares. Roots of the names: FIELD-NOTES.md 1.3; the broker's own names there are not public. */
+/**
+ * What the service declares. FIELD-NOTES.md 1.3 has the roots of the names; the product's full names are not public.
+ */
 interface QueueBean {
   name: string
   arguments: Readonly<Record<string, unknown>>
@@ -15,7 +17,7 @@ export interface Topology {
 const work = 'testops.direct'
 const dead = 'testops.dead-letter'
 
-/** Queues with a dead-letter queue of their own (`…_dlq`), then those without. */
+/** Queues with their own dead-letter queue (`…_dlq`), then those without. */
 const withDeadLetters = ['testops_upload_process', 'testops_upload_post_process']
 const plain = [
   'testops_upload_complete_process',

@@ -7,7 +7,7 @@ import { seedProjects, seedTrees, seedUsers } from './seeds.ts'
 const file = 'db/changelog/db.changelog-master.yaml'
 const author = 'testops'
 
-/** Everything the service creates in its database, and what a newer version brings on top. */
+/** Everything that the service creates in its database, and what a newer version adds. */
 export function changeSets(migration: PendingMigration | null): ChangeSet[] {
   return [...own(), ...(migration ? brought(migration) : [])]
 }
@@ -22,7 +22,7 @@ function own(): ChangeSet[] {
     { id: '5.27-traces', author, file, statements: traces },
     { id: '5.27-tree-jobs', author, file, statements: treeJobs },
     { id: '5.27-test-cases', author, file, statements: testCases },
-    // hashes are salted anew, so this one is built last and its text never compared
+    // hashes get a new salt each time, so this one is built last and its text is never compared
     { id: '5.27-seeds', author, file, statements: seeds() },
   ]
 }
@@ -70,7 +70,7 @@ const jobs = [
      last_modified_date TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now(), context TEXT)`,
 ]
 
-/** Who made what, and when. */
+/** Columns for who made a row, and when. */
 const traces = [
   ...['project', 'tree'].map(
     (table) =>
@@ -82,7 +82,7 @@ const traces = [
   "ALTER TABLE project ADD COLUMN description TEXT NOT NULL DEFAULT ''",
 ]
 
-/** Whose tree a job moves; without the indexes each move takes longer the more trees there are. */
+/** Columns for the tree that a job moves. The indexes keep each move fast when there are many trees. */
 const treeJobs = [
   'ALTER TABLE async_job ADD COLUMN project_id BIGINT, ADD COLUMN tree_id BIGINT',
   'CREATE INDEX tree_project ON tree (project_id)',
@@ -90,7 +90,7 @@ const treeJobs = [
   'CREATE INDEX tree_node_tree ON tree_node (tree_id)',
 ]
 
-/** Two automated test cases of one project that differ in nothing but their ids are not allowed (SPEC.md 2). */
+/** A project must not hold two automated test cases that differ only in their ids (SPEC.md 2). */
 const testCases = [
   `CREATE TABLE test_case (
      id BIGSERIAL PRIMARY KEY, project_id BIGINT NOT NULL REFERENCES project (id), full_name TEXT NOT NULL,
@@ -127,9 +127,7 @@ function seeds(): string[] {
   ]
 }
 
-/**
- * Change sets of many short statements with a pause after each, so that a killed migration leaves no statement running.
- */
+/** Change sets of many short statements, with a pause after each, so a killed migration leaves no statement running. */
 function brought({ name, changeSets: count, statements, statementMs }: PendingMigration): ChangeSet[] {
   const step = 'UPDATE tree_data SET path = path WHERE id = (SELECT min(id) FROM tree_data)'
   return Array.from({ length: count }, (_, index) => ({

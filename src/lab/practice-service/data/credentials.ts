@@ -2,7 +2,7 @@ import { createHash, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypt
 
 const rounds = 10_000
 
-/** As Spring Security marks a hash with its kind; with a salt of its own. */
+/** A hash with its own salt, marked with its kind as by Spring Security. */
 export function hashPassword(password: string): string {
   const salt = randomBytes(16)
   return `{pbkdf2}${Buffer.concat([salt, derive(password, salt)]).toString('hex')}`
@@ -15,7 +15,7 @@ export function passwordMatches(password: string, stored: string): boolean {
   return timingSafeEqual(derive(password, bytes.subarray(0, 16)), bytes.subarray(16))
 }
 
-/** API tokens are stored as this. */
+/** The form in which API tokens are stored. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -16,17 +16,17 @@ export interface Job {
 export interface JobDetails extends Job {
   /** why it failed */
   context: string | null
-  /** whose tree it moves */
+  /** the project whose tree it moves */
   projectId: number | null
 }
 
 const columns = `id::int AS id, name, status, ${dateColumns}`
 
-/** Which trees are to be moved: all of them, but for what is named here. */
+/** The trees to move: all that match the fields given here. */
 export interface ChosenTrees {
   projectId?: number
   treeId?: number
-  /** whose data has the old structure still */
+  /** only trees whose data still has the old structure */
   unmigrated?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface TreeJob {
   projectId: number
 }
 
-/** Makes a job for each of the trees, in one statement however many there are. */
+/** Makes a job for each of the trees, all in one statement. */
 export function createTreeJobs(
   database: Database,
   { projectId, treeId, unmigrated = false }: ChosenTrees,

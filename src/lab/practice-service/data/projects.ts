@@ -19,9 +19,9 @@ export interface Tree extends Traces {
 }
 
 export interface ProjectFilter {
-  /** part of the name, in capitals or not; empty: any */
+  /** part of the name, in any case; empty: any name */
   query: string
-  /** whose role in the project is asked for; null: anybody's or none */
+  /** only projects where this user has a role; null: all projects */
   member: number | null
   favorite: boolean
 }
@@ -29,7 +29,7 @@ export interface ProjectFilter {
 const projectColumns = `id::int AS id, name, abbr, is_public AS "isPublic", description, description AS "descriptionHtml",
   FALSE AS favorite, ${traceColumns}`
 
-/** Nobody has favourites here. */
+/** Lists projects. Nobody has favourites here. */
 export function projects(
   database: Database,
   { query, member, favorite }: ProjectFilter,

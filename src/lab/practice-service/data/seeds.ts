@@ -1,4 +1,4 @@
-/** People and data of every practice deployment. Their passwords and tokens protect nothing but exercises. */
+/** Users and data of every practice deployment. Their passwords and tokens protect only exercises. */
 export interface SeedUser {
   id: number
   username: string

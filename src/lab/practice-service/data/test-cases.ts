@@ -2,19 +2,21 @@ import { DatabaseError } from 'pg'
 import type { Database } from '../database/pool.ts'
 import type { Log } from '../log/log.ts'
 
-/** What the web interface shows for it (SPEC.md 7). */
+/** The message that the web interface shows (SPEC.md 7). */
 const conflict = 'Request failed with status code 409'
-/** PostgreSQL's code for a row that is there already. */
+/** PostgreSQL's code for a row that already exists. */
 const uniqueViolation = '23505'
 
 /**
- * Which method of the API moves a test case, or imports results, is not documented: the lab asks for it at its own
- * door.
+ * Imports results and moves test cases. The API's methods for this are not documented, so the lab uses its control
+ * port.
  */
 export interface TestCases {
-  /** as results bring them: a test whose case is not in the project gets a new one; ids in the order of the names */
+  /**
+   * as an import of results does: a test without a case in the project gets a new one; ids in the order of the names
+   */
   importResults(projectId: number, fullNames: readonly string[]): Promise<number[]>
-  /** what the service says where the project holds an identical test case already; null: moved */
+  /** null: moved; else the service's message, if the project already holds an identical test case */
   move(testCase: number, projectId: number): Promise<string | null>
 }
 

@@ -10,13 +10,11 @@ import type { ChosenTrees, TreeJob } from './jobs.ts'
 const logger = 'vendor.report.tree.TestCaseTreeNodeMigrationService'
 
 export interface TreeMigration {
-  /**
-   * makes a job for each of the trees, to be worked on in the background, one after the other; gives how many there are
-   */
+  /** makes a job for each of the trees, run in the background one after the other; returns their number */
   begin(chosen: ChosenTrees): Promise<number>
-  /** a job that has not begun is left out; one that has is worked off, and counts as cancelled */
+  /** skips a job that has not begun; a running one finishes, but counts as cancelled */
   cancel(job: number): Promise<void>
-  /** gives what is under way a moment; what is not done by then stays an unfinished job */
+  /** gives a running job a moment to finish; else it stays an unfinished job */
   stop(): Promise<void>
 }
 
@@ -44,7 +42,7 @@ export function treeMigration(database: Database, address: JdbcAddress, log: Log
           thrown,
         ),
       )
-      // a database that went away leaves the job unfinished, as a stopped service does
+      // a lost database leaves the job unfinished, as a stopped service does
       await finishJob(database, job, 'FAILED', summary(thrown)).catch(() => undefined)
     }
   }
@@ -71,7 +69,7 @@ export function treeMigration(database: Database, address: JdbcAddress, log: Log
   }
 }
 
-/** One statement is one transaction. Each part of it sees the table as it was before. */
+/** One statement is one transaction. Each of its parts sees the table as it was before. */
 async function load(database: Database, treeId: number): Promise<void> {
   await database.query(
     `WITH cleared AS (DELETE FROM tree_node WHERE tree_id = $1),

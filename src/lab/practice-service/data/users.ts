@@ -9,7 +9,7 @@ export interface User {
 
 const columns = 'u.id::int AS id, u.username, u.authority'
 
-/** Whose API token this is; null: nobody's. */
+/** The user with this API token; null: nobody. */
 export async function userOfToken(database: Database, token: string): Promise<User | null> {
   const rows = await database.query<User>(
     `SELECT ${columns} FROM user_account u JOIN api_token t ON t.user_id = u.id WHERE t.token_hash = $1 AND u.enabled`,
@@ -25,7 +25,7 @@ export async function userNamed(database: Database, username: string): Promise<U
   return rows[0] ?? null
 }
 
-/** The user who signs in so; null where name or password is wrong. */
+/** The user with this name and password; null if either is wrong. */
 export async function authenticate(database: Database, username: string, password: string): Promise<User | null> {
   const rows = await database.query<User & { password: string }>(
     `SELECT ${columns}, u.password FROM user_account u WHERE u.username = $1 AND u.enabled`,
@@ -36,7 +36,7 @@ export async function authenticate(database: Database, username: string, passwor
   return { id: row.id, username: row.username, authority: row.authority }
 }
 
-/** SPEC.md 4.3: the project's owner, or an administrator. */
+/** True for the project's owner and for an administrator (SPEC.md 4.3). */
 export async function mayMigrateTrees(database: Database, user: User, projectId: number): Promise<boolean> {
   if (user.authority === 'ROLE_ADMIN') return true
   const rows = await database.query(

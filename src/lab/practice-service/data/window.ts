@@ -1,8 +1,8 @@
 import type { Database } from '../database/pool.ts'
 
-/** The part of a list that is asked for. Sort keys that the list does not know leave the order alone. */
+/** The requested part of a list. Unknown sort keys do not change the order. */
 export interface Window {
-  /** of the page, from 0 */
+  /** number of the page, from 0 */
   number: number
   size: number
   order: readonly { key: string; descending: boolean }[]
@@ -19,15 +19,15 @@ interface List {
   /** tables and conditions, with $1 and so on for `values` */
   from: string
   values: readonly unknown[]
-  /** what it may be sorted by: keys of the API and their columns */
+  /** allowed sort keys of the API, with their columns */
   sortable: Readonly<Record<string, string>>
-  /** unique, so that rows that are alike keep their places from page to page */
+  /** unique, so that equal rows keep their order from page to page */
   id: string
 }
 
 /**
- * Reads one page of a list and counts the whole: the database sorts and cuts, so that a long list costs no more than a
- * short one.
+ * Reads one page of a list and counts all rows. The database sorts and cuts, so a long list costs no more than a short
+ * one.
  */
 export async function windowed<Row extends object>(
   database: Database,

@@ -13,7 +13,7 @@ const executing = [
   'org.postgresql.jdbc.PgStatement.execute(PgStatement.java:371)',
 ]
 
-/** An error of the database driver as pgjdbc would have thrown it. */
+/** Turns an error of the database driver into the exception that pgjdbc would throw. */
 export function sqlException(error: unknown, { host, port }: JdbcAddress): Throwable {
   const type = 'org.postgresql.util.PSQLException'
   if (error instanceof DatabaseError) {
@@ -63,9 +63,9 @@ export function sqlException(error: unknown, { host, port }: JdbcAddress): Throw
   )
 }
 
-/** Whether the connection is to blame, not the statement. */
+/** True if the connection failed, not the statement. */
 export function isConnectionError(error: unknown): boolean {
-  // 57P01 to 57P03: the server goes down or comes up; 53300: no slot is left
+  // 57P01 to 57P03: the server is stopping or starting; 53300: no free slot
   if (error instanceof DatabaseError) return /^(08...|57P0[123]|53300)$/.test(error.code ?? '')
   return true
 }

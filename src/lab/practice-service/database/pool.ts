@@ -10,15 +10,15 @@ import { isConnectionError, sqlException } from './errors.ts'
 
 const hikari = 'com.zaxxer.hikari.pool.HikariPool'
 
-/** A pool of connections that waits and complains as HikariCP does. */
+/** A connection pool that waits and logs as HikariCP does. */
 export interface Database {
   query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  /** one connection for several statements; given back afterwards, thrown away where `use` failed */
+  /** uses one connection for several statements; returns it to the pool afterwards, or drops it if `use` failed */
   session<T>(use: (client: PoolClient) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** No connection within the time that HikariCP waits. */
+/** No connection became free within HikariCP's time limit. */
 export class PoolTimeout extends Error {
   override readonly name = 'PoolTimeout'
 
@@ -27,7 +27,7 @@ export class PoolTimeout extends Error {
   }
 }
 
-/** Opens the pool, its first connection at once. Throws StartupFailure where that one fails, as HikariCP does. */
+/** Opens the pool and its first connection. Throws StartupFailure if that fails, as HikariCP does. */
 export async function openDatabase(
   address: ServiceSettings['database'],
   timeZone: string,
@@ -115,7 +115,7 @@ export async function openDatabase(
       if (closed) return
       closed = true
       log.info('com.zaxxer.hikari.HikariDataSource', 'HikariPool-1 - Shutdown initiated...')
-      // a statement that waits for something must not keep the service from stopping
+      // a waiting statement must not keep the service from stopping
       await Promise.all([...busy].map((client) => client.end().catch(() => undefined)))
       await pool.end()
       log.info('com.zaxxer.hikari.HikariDataSource', 'HikariPool-1 - Shutdown completed.')
@@ -138,7 +138,7 @@ function notAvailable(pool: Pool, waited: number, cause: Throwable, log: Log): P
   )
 }
 
-/** What pgjdbc sets on a session: the JVM's zone (FIELD-NOTES.md 2), and the schema of its address. */
+/** The options that pgjdbc sets on a session: the JVM's time zone (FIELD-NOTES.md 2) and its address's schema. */
 function sessionOptions(timeZone: string, schema: string | null): string {
   const set = (name: string, value: string): string => `-c ${name}=${value.replace(/([\\ ])/g, '\\$1')}`
   return [set('TimeZone', timeZone), ...(schema === null ? [] : [set('search_path', schema)])].join(' ')

@@ -9,8 +9,8 @@ import { springError } from './errors.ts'
 const tokenItself = new RegExp(String.raw`^${apiUse.apiToken}\s+(\S+)$`, 'i')
 
 /**
- * Lets through who sends a Bearer token (SPEC.md 5), the API token itself, which is looked up each time (SPEC.md 5.4,
- * FIELD-NOTES.md 7), or a browser's session, with its CSRF token where something changes.
+ * Accepts a Bearer token (SPEC.md 5); the API token itself, which is looked up each time (SPEC.md 5.4, FIELD-NOTES.md
+ * 7); or a browser's session, which needs its CSRF token for changes.
  */
 export const authenticated = (context: ServiceContext) =>
   createMiddleware<RequestState>(async (c, next) => {

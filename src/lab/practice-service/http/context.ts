@@ -10,7 +10,7 @@ import type { SessionRepository } from '../sessions/repository.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { Tokens } from './tokens.ts'
 
-/** What the HTTP side works with. */
+/** What the HTTP handlers share. */
 export interface ServiceContext {
   settings: ServiceSettings
   machine: PracticeMachine
@@ -26,7 +26,7 @@ export interface ServiceContext {
   delayMs: () => number
 }
 
-/** Hono's type parameter: who is asking, once `authenticated` has let the request through. */
+/** Hono's type parameter: the user, once `authenticated` has accepted the request. */
 export interface RequestState {
   Variables: { user: User }
 }

@@ -36,7 +36,7 @@ export function errorBody(
   return { timestamp, status, error: reasonPhrase(status), message, path }
 }
 
-/** What a request that failed leaves in the log. */
+/** Logs a failed request as the service would. */
 function thrownBy(error: unknown, context: ServiceContext): Throwable {
   if (error instanceof PoolTimeout)
     return throwable(

@@ -14,7 +14,7 @@ interface Component {
 const contentType = 'application/vnd.spring-boot.actuator.v3+json'
 
 /**
- * Spring Boot's health by its parts; the probes' groups know only whether the service itself lives (FIELD-NOTES.md
+ * Spring Boot's health endpoint with its parts. The groups for probes report only the service itself (FIELD-NOTES.md
  * 1.1).
  */
 export function healthRoutes(context: ServiceContext): Hono<RequestState> {
@@ -56,7 +56,7 @@ async function databaseHealth({ database, settings }: ServiceContext): Promise<C
 
 async function redisHealth({ redis }: ServiceContext): Promise<Component> {
   try {
-    // INFO is answered while a connection is still being made, and a session cannot be read by then
+    // INFO is answered while the connection is still opening, when no session can be read yet
     await within(10_000, redis.ping())
     const information = await within(10_000, redis.info('server'))
     return { status: 'UP', details: { version: /redis_version:(\S+)/.exec(information)?.[1] ?? 'unknown' } }
@@ -79,7 +79,7 @@ function rabbitHealth({ broker }: ServiceContext): Component {
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const timer = new AbortController()
   const late = sleep(ms, undefined, { signal: timer.signal }).then(() => Promise.reject(new Error('timeout')))
-  // whichever loses the race must not be an unhandled rejection
+  // the loser of the race must not become an unhandled rejection
   late.catch(() => undefined)
   work.catch(() => undefined)
   try {

@@ -14,7 +14,7 @@ export function loginRoutes(context: ServiceContext): Hono<RequestState> {
   const page = async (c: Context): Promise<Response> => {
     const id = sessionIdOf(c)
     const found = id === null ? null : await sessions.find(id)
-    // a stale session that is still in the store stays the browser's: it has to be flushed (SPEC.md 7)
+    // the browser keeps a stale session that is still in the store: it must be flushed (SPEC.md 7)
     if (found === null || found.status === 'absent') giveCookies(c, await sessions.create(null))
     return c.html(
       `<!doctype html><title>testops</title><h1>Sign in</h1><form method="post" action="${webSession.signIn}">` +

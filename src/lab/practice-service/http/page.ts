@@ -25,7 +25,7 @@ interface Sort {
 /** Spring Data's own limit. */
 const largestSize = 2000
 
-/** What `page`, `size` and `sort` ask for: `sort=name,ASC`, several times for several keys. */
+/** Reads `page`, `size` and `sort` of a request: `sort=name,ASC`, once for each key. */
 export function windowOf(c: Context, defaults: { size: number; sort: string }): Window {
   const count = (name: string, otherwise: number, least: number): number => {
     const value = Number(c.req.query(name) ?? otherwise)

@@ -6,41 +6,41 @@ import type { Clock } from '../clock.ts'
 import { errorBody, reasonPhrase } from './errors.ts'
 
 /**
- * How the lab wants calls to be answered from now on (control.ts, `planAnswers`). Of several that fit a call the first
- * one holds that is not used up; the service itself never sees what it is answered in place of. Without `status` and
- * `ending` the service answers as always, after `delayMs`: so a plan can also merely count.
+ * How the lab wants calls answered from now on (control.ts, `planAnswers`). If several fit a call, the first one not
+ * used up applies, and the service itself never sees the call. Without `status` and `ending` the service answers as
+ * usual, after `delayMs`, so a plan can also just count calls.
  */
 export interface PlannedAnswer {
-  /** any where left out */
+  /** any method if left out */
   method?: string
   /** the whole path without its query; `*` stands for any characters */
   path: string
-  /** how many of these calls it holds for; all where left out */
+  /** how many of these calls it applies to; all if left out */
   times?: number
-  /** how many of these calls go by before it holds; 0 where left out */
+  /** how many of these calls pass before it applies; 0 if left out */
   after?: number
   /** 429, 503, 500, …: with Spring's error body, unless `body` or `proxyPage` says otherwise */
   status?: number
-  /** `Retry-After` and the like */
+  /** such as `Retry-After` */
   headers?: Readonly<Record<string, string>>
   body?: string
-  /** the body is an HTML page as a reverse proxy writes it: 502, 504, 413 */
+  /** the body is a reverse proxy's HTML page: 502, 504, 413 */
   proxyPage?: true
   /**
-   * `silent`: no answer ever comes; `cut`: the connection is cut, and nothing was done; `lost`: the service does what
-   * it is asked for, and the connection is cut in place of its answer
+   * `silent`: never answer; `cut`: cut the connection before the service does anything; `lost`: let the service do its
+   * work, then cut the connection instead of answering
    */
   ending?: 'silent' | 'cut' | 'lost'
-  /** milliseconds before all this */
+  /** milliseconds to wait first */
   delayMs?: number
 }
 
 export interface AnswerPlan {
-  /** puts another plan in place of the present one; throws TypeError where it is none */
+  /** replaces the plan; throws TypeError if the new one is invalid */
   replace(plan: unknown): void
-  /** how many calls each answer of the plan has been given to */
+  /** how often each answer of the plan has been given */
   given(): readonly number[]
-  /** the same listener, with the plan before it */
+  /** wraps the listener, so that the plan comes first */
   before(listener: RequestListener): RequestListener
 }
 
@@ -61,7 +61,7 @@ export function answerPlan(clock: Clock): AnswerPlan {
 interface Planned {
   answer: PlannedAnswer
   path: readonly GlobSign[]
-  /** calls that fitted */
+  /** matching calls so far */
   seen: number
   given: number
 }
@@ -91,12 +91,12 @@ async function give(
   const text =
     body ?? (proxyPage ? pageOf(status) : JSON.stringify(errorBody(clock, status, reasonPhrase(status), path)))
   const type = proxyPage ? 'text/html' : body === undefined ? 'application/json' : 'text/plain'
-  // what is left of the request is read and dropped, so that the connection can be used again
+  // read and drop the rest of the request, so that the connection can be reused
   request.resume()
   response.writeHead(status, { 'Content-Type': type, Date: new Date(clock.now()).toUTCString(), ...headers }).end(text)
 }
 
-/** As nginx writes it. */
+/** An error page as nginx writes it. */
 function pageOf(status: number): string {
   const title = `${status} ${reasonPhrase(status)}`
   return `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`

@@ -11,8 +11,8 @@ import { pageOf, windowOf } from './page.ts'
 import { treeDto, treeDtoV2 } from './tree-dto.ts'
 
 /**
- * Projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7), without the prefix of their
- * paths.
+ * Routes for projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7), without the path's
+ * prefix.
  */
 export function reportRoutes(context: ServiceContext): Hono<RequestState> {
   const { database } = context
@@ -53,7 +53,7 @@ export function reportRoutes(context: ServiceContext): Hono<RequestState> {
     const found = id === null ? null : await job(database, id)
     if (!found) return missing(c, 'Job')
     const { context: reason, projectId: _, ...shown } = found
-    // a step is stopped where its job is cancelled
+    // the step of a cancelled job counts as stopped
     const status = shown.status === 'CANCELLED' ? 'STOPPED' : shown.status
     const step = { ...shown, jobId: shown.id, name: 'load', status, context: reason === null ? {} : { error: reason } }
     return c.json({ ...shown, steps: [step] })
@@ -62,7 +62,7 @@ export function reportRoutes(context: ServiceContext): Hono<RequestState> {
     const id = idIn(c.req.param('jobId'))
     const found = id === null ? null : await job(database, id)
     if (!found) return missing(c, 'Job')
-    // whoever may begin it; which role it takes is not documented
+    // needs the same role as to begin it; the real role is not documented
     if (!(await mayMigrateTrees(database, c.get('user'), found.projectId ?? 0))) return forbidden(c)
     await context.trees.cancel(found.id)
     return c.body(null, 202)

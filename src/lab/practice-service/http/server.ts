@@ -13,7 +13,8 @@ type Fetch = (request: Request) => Response | Promise<Response>
 type Wrap = (listener: RequestListener) => RequestListener
 
 /**
- * Opens the port; `before` stands between it and the service. Throws StartupFailure where it is taken, as Tomcat does.
+ * Opens the port; `before` handles calls ahead of the service. Throws StartupFailure if the port is taken, as Tomcat
+ * does.
  */
 export async function openHttp(fetch: Fetch, before: Wrap, address: string, port: number): Promise<HttpServer> {
   const server = createServer(before(getRequestListener(fetch, { overrideGlobalObjects: false }) as RequestListener))

@@ -1,6 +1,6 @@
 import type { Tree } from '../data/projects.ts'
 
-/** What a tree groups by: one field, of the tree's own name. */
+/** The one field that a tree groups by, named like the tree. */
 const groupsBy = ({
   id,
   name,
@@ -20,13 +20,13 @@ const groupsBy = ({
   singleSelect: true,
 })
 
-/** As `/api/tree` shows it (report-service-extract.json: TreeDto). */
+/** A tree in the form of `/api/tree` (report-service-extract.json: TreeDto). */
 export function treeDto(tree: Tree): object {
   const { id: _, name: __, projectId: ___, ...traces } = tree
   return { ...tree, fields: [{ ...groupsBy(tree), ...traces }] }
 }
 
-/** As `/api/v2/tree` shows it (TreeDtoV2). */
+/** A tree in the form of `/api/v2/tree` (TreeDtoV2). */
 export function treeDtoV2(tree: Tree): object {
   const { id, name, projectId } = tree
   return {

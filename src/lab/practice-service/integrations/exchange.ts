@@ -20,7 +20,7 @@ const okHttp = [
   'okhttp3.internal.connection.RealCall.execute(RealCall.kt:154)',
 ]
 
-/** The address as it may stand in a log: without user, password and query. */
+/** The address for the log: without user, password and query. */
 export function shownUrl({ url }: Integration): string {
   return url.replace(/^([a-z]+:\/\/)[^@/]*@/i, '$1').replace(/[?#][^]*/, '')
 }
@@ -100,7 +100,7 @@ function exceptionOf(error: unknown, url: URL): Throwable {
       refused,
     )
   }
-  // the only signal that is still of interest here is the timeout's
+  // the only signal that matters here is the timeout's
   if (error instanceof Error && error.name === 'AbortError')
     return throwable('java.net.SocketTimeoutException', 'timeout', okHttp.slice(2))
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_/.test(code))

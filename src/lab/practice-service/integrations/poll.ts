@@ -10,8 +10,8 @@ export interface IntegrationPolling {
 }
 
 /**
- * Calls every row of the table `integration` again and again. Failures are logged as errors; with the integration
- * logger at debug the exchange too, as OkHttp's logging interceptor writes it (SPEC.md 7).
+ * Calls every integration in the table `integration` again and again. Logs failures as errors. With the integration
+ * logger at debug, it also logs each exchange like OkHttp's logging interceptor (SPEC.md 7).
  */
 export function pollIntegrations(
   database: Database,
@@ -46,10 +46,10 @@ export function pollIntegrations(
         const rows = await database.query<Integration>(
           'SELECT name, url, username, password FROM integration ORDER BY id',
         )
-        // one after the other, as they are on one thread: a line of the log belongs to the call before it
+        // one after the other, as on one thread, so each log line belongs to the call before it
         for (const row of rows) await one(row)
       } catch {
-        // the pool has already said that the database is not there
+        // the pool has already logged that the database is missing
         if (signal.aborted) break
       }
       await sleep(everyMs, undefined, { signal }).catch(() => undefined)

@@ -18,7 +18,7 @@ export function nameOf({ file, id, author }: ChangeSet): string {
   return `${file}::${id}::${author}`
 }
 
-/** Names of the change sets that ran here; null where the table does not exist. */
+/** Names of the change sets that have run here; null if the table does not exist. */
 export async function ranChangeSets(session: LiquibaseSession): Promise<ReadonlySet<string> | null> {
   if (!(await tableExists(session, table))) return null
   const { rows } = await session.client.query<{ id: string; author: string; filename: string }>(

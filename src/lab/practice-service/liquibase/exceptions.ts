@@ -10,7 +10,7 @@ const running = [
   'liquibase.integration.spring.SpringLiquibase.afterPropertiesSet(SpringLiquibase.java:290)',
 ]
 
-/** Something that Liquibase threw; what the service's start then fails with. */
+/** An exception from Liquibase, which makes the service's start fail. */
 export class LiquibaseFailure extends Error {
   override readonly name = 'LiquibaseFailure'
 

@@ -12,7 +12,7 @@ const logger = 'liquibase.lockservice'
 export interface LockOptions {
   waitMs: number
   pollMs: number
-  /** what goes into LOCKEDBY */
+  /** the value for LOCKEDBY */
   holder: string
   timeZone: string
   log: Log
@@ -37,7 +37,7 @@ export async function waitForLock(session: LiquibaseSession, options: LockOption
   if (!taken) throw await refusal(session, options.timeZone)
 }
 
-/** Gives the lock back. Throws LiquibaseFailure where the row is not there any more. */
+/** Releases the lock. Throws LiquibaseFailure if the row is gone. */
 export async function releaseLock(session: LiquibaseSession, log: Log): Promise<void> {
   const { rowCount } = await session.client.query(
     `UPDATE ${table(session)} SET LOCKED = FALSE, LOCKEDBY = NULL, LOCKGRANTED = NULL WHERE ID = ${changelogLock.rowId}`,
@@ -86,7 +86,7 @@ async function acquire(session: LiquibaseSession, { holder, log }: LockOptions):
   return true
 }
 
-/** Makes the table and its one row where they are missing; rows other than the first keep it from doing so. */
+/** Makes the table and its one row if they are missing. Any existing row counts as that row. */
 async function initialise(session: LiquibaseSession): Promise<void> {
   const { client, schema } = session
   if (!(await tableExists(session, changelogLock.table))) {
@@ -104,7 +104,7 @@ async function initialise(session: LiquibaseSession): Promise<void> {
 }
 
 async function refusal(session: LiquibaseSession, timeZone: string): Promise<Error> {
-  // the column bears no zone: it is the session's, which is the JVM's
+  // the column has no time zone: it is the session's, which is the JVM's
   const { rows } = await session.client.query<{ locked: boolean; granted: Date | null; lockedby: string | null }>(
     `SELECT LOCKED, LOCKGRANTED::timestamptz AS granted, LOCKEDBY FROM ${table(session)} WHERE ID=${changelogLock.rowId}`,
   )

@@ -14,15 +14,15 @@ import type { LiquibaseSession } from './session.ts'
 
 export interface UpdateOptions extends Omit<LockOptions, 'onWait'> {
   address: JdbcAddress
-  /** of Liquibase */
+  /** version of Liquibase */
   version: string
   progress: (phase: 'waiting-for-lock' | 'migrating') => void
 }
 
 /**
- * Runs the pending change sets as Liquibase 4.29.2 does: where none is pending the lock is never asked for, and a lock
- * that was not taken is not released (FIELD-NOTES.md 2), unless it is an older one. A stop leaves the lock where it is,
- * as a stopped JVM does. Throws LiquibaseFailure, or AbortError after `signal`.
+ * Runs the pending change sets like Liquibase 4.29.2. If none is pending, it never asks for the lock. It releases only
+ * a lock that it took; older versions release any (FIELD-NOTES.md 2). A stop leaves the lock behind, as a stopped JVM
+ * does. Throws LiquibaseFailure, or AbortError after `signal`.
  */
 export async function update(
   database: Database,
@@ -88,7 +88,7 @@ async function run(session: LiquibaseSession, changeSets: readonly ChangeSet[], 
   await releaseLock(session, log)
 }
 
-/** Before 4.29.2 Liquibase gave the lock back at its end, whoever held it (FIELD-NOTES.md 2). */
+/** True for Liquibase before 4.29.2, which released the lock at the end, no matter who held it (FIELD-NOTES.md 2). */
 function isCareless(version: string): boolean {
   return version.localeCompare('4.29.2', 'en', { numeric: true }) < 0
 }

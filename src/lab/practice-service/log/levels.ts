@@ -2,12 +2,12 @@ export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
 const order: readonly string[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'OFF']
 
-/** Whether a logger writes lines of a level. */
+/** True if a logger writes lines of that level. */
 export type LevelFilter = (level: Level, logger: string) => boolean
 
 /**
- * Reads `LOGGING_LEVEL_<PACKAGE>` as Spring Boot binds it: the name in lower case with dots is the logger,
- * the longest one that fits counts, and INFO where none does.
+ * Reads `LOGGING_LEVEL_<PACKAGE>` as Spring Boot binds it: the name in lower case with dots is the logger. The longest
+ * match counts; without one the level is INFO.
  */
 export function levelFilter(environment: Readonly<Record<string, string | undefined>>): LevelFilter {
   const set = Object.entries(environment).flatMap(([name, value]) => {

@@ -44,10 +44,7 @@ export function createLog(options: LogOptions): Log {
   return on('main')
 }
 
-/**
- * Appends at once, so that a killed service has lost no line; a log that cannot be written stops nothing, as with
- * Logback.
- */
+/** Appends at once, so a killed service loses no line. A log that cannot be written stops nothing, as with Logback. */
 export function fileWriter(file: string): (text: string) => void {
   return (text) => {
     try {

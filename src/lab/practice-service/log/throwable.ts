@@ -1,4 +1,4 @@
-/** An exception as Java would show it. */
+/** An exception in Java's form. */
 export interface Throwable {
   type: string
   message: string | null
@@ -21,7 +21,7 @@ export function summary({ type, message }: Throwable): string {
   return message === null ? type : `${type}: ${message}`
 }
 
-/** As Logback prints it, without a line end. */
+/** The stack trace as Logback prints it, without a final newline. */
 export function stackTrace(thrown: Throwable): string {
   const lines = [summary(thrown), ...thrown.frames.map((frame) => `\tat ${frame}`)]
   for (let cause = thrown.cause; cause; cause = cause.cause) {

@@ -3,7 +3,7 @@ import { limits } from '../../../knowledge/limits.ts'
 import { javaString } from './java-values.ts'
 import type { Session } from './session.ts'
 
-/** The keys that RedisIndexedSessionRepository keeps beside a session's hash (FIELD-NOTES.md 4). */
+/** The keys that RedisIndexedSessionRepository keeps besides a session's hash (FIELD-NOTES.md 4). */
 export interface IndexedKeys {
   write(writes: ChainableCommander, session: Session, isNew: boolean): void
   remove(writes: ChainableCommander, session: Session): void

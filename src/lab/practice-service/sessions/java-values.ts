@@ -10,7 +10,7 @@ const integerHead = Buffer.from(
 )
 const stringHead = Buffer.from(`${stream}74`, 'hex')
 
-/** A java.lang.Long as JDK serialisation writes it: 82 bytes (FIELD-NOTES.md 4). */
+/** A java.lang.Long in JDK serialisation: 82 bytes (FIELD-NOTES.md 4). */
 export function javaLong(value: number): Buffer {
   const bytes = Buffer.alloc(8)
   bytes.writeBigInt64BE(BigInt(Math.trunc(value)))
@@ -32,7 +32,7 @@ export function javaString(value: string): Buffer {
   return Buffer.concat([stringHead, length, text])
 }
 
-/** Null where the bytes are no such value. */
+/** Reads a java.lang.Long; null if the bytes are not one. */
 export function readLong(bytes: Buffer | null | undefined): number | null {
   if (!bytes || bytes.length !== longHead.length + 8 || !bytes.subarray(0, longHead.length).equals(longHead))
     return null

@@ -11,17 +11,15 @@ import { StoreFailure } from './store.ts'
 const attribute = { csrf: 'sessionAttr:CSRF_TOKEN', user: 'sessionAttr:SPRING_SECURITY_CONTEXT' } as const
 
 export interface SessionRepository {
-  /** writes a new session; rejects where the store is not there or full */
+  /** writes a new session; rejects if the store is missing or full */
   create(username: string | null): Promise<Session>
   find(id: string): Promise<FoundSession>
-  /** notes that the session was used */
+  /** records that the session was used */
   touch(session: Session): Promise<void>
   remove(session: Session): Promise<void>
 }
 
-/**
- * Keeps sessions in Redis in the shapes of Spring Session (FIELD-NOTES.md 4), dated and judged by the service's clock.
- */
+/** Keeps sessions in Redis in Spring Session's format (FIELD-NOTES.md 4), dated and checked by the service's clock. */
 export function sessionRepository(
   redis: Redis,
   settings: ServiceSettings['sessions'],

@@ -9,12 +9,12 @@ export interface Session {
   username: string | null
 }
 
-/** `absent`: the store has no such key; `stale`: it has, and the session is expired or not yet active by our clock. */
+/** `absent`: the store has no such key; `stale`: by our clock, the session has expired or is not yet active. */
 export type FoundSession = { status: 'valid'; session: Session } | { status: 'stale' } | { status: 'absent' }
 
 /**
- * As Spring's MapSession judges (FIELD-NOTES.md 4), and SPEC.md 7's "not yet active"; a second ahead is no more than
- * the jitter of two clocks.
+ * True if the session has expired, by the rule of Spring's MapSession (FIELD-NOTES.md 4), or is "not yet active"
+ * (SPEC.md 7). One second ahead is allowed, since two clocks always differ a little.
  */
 export function isStale({ creationTime, lastAccessedTime, maxInactiveSeconds }: Session, now: number): boolean {
   const expired = maxInactiveSeconds >= 0 && now - maxInactiveSeconds * 1000 >= lastAccessedTime

@@ -13,7 +13,7 @@ export interface SessionStore {
 }
 
 /**
- * Connects in the background and again after each loss, as Lettuce does; commands fail at once while there is no
+ * Connects in the background, and reconnects after each loss, as Lettuce does. Commands fail at once while there is no
  * connection.
  */
 export function openStore(
@@ -56,7 +56,7 @@ export function openStore(
   return { redis, close }
 }
 
-/** Spring Session asks the store to announce expired keys; managed stores refuse that (FIELD-NOTES.md 4). */
+/** Asks the store to announce expired keys, as Spring Session does. Managed stores refuse that (FIELD-NOTES.md 4). */
 async function announceExpiry(redis: Redis, log: Log): Promise<void> {
   try {
     await redis.config('SET', 'notify-keyspace-events', 'Egx')
@@ -68,7 +68,7 @@ async function announceExpiry(redis: Redis, log: Log): Promise<void> {
   }
 }
 
-/** The store did not do what it was asked. */
+/** The store did not carry out a command. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
   readonly thrown: Throwable
@@ -79,13 +79,13 @@ export class StoreFailure extends Error {
   }
 }
 
-/** A transaction that was given up hides why: its first refused command tells. */
+/** The real reason of an aborted transaction: its first refused command. */
 function reasonOf(error: unknown): unknown {
   const before = error instanceof Error && 'previousErrors' in error ? error.previousErrors : null
   return Array.isArray(before) && before.length > 0 ? (before[0] as unknown) : error
 }
 
-/** An error of the store's client as Spring Data Redis would have thrown it. */
+/** Turns an error of the store's client into the exception that Spring Data Redis would throw. */
 export function redisException(error: unknown): Throwable {
   const message = messageOf(reasonOf(error))
   if (/^[A-Z]+ /.test(message)) {

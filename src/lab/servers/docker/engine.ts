@@ -17,8 +17,8 @@ const deadlineMs = 2000
 const startEngine = 'start Docker, then try again'
 
 /**
- * A client may be installed without an engine, so the engine itself is asked, with a deadline. Throws UNAVAILABLE where
- * none answers.
+ * Checks that a Docker engine answers in time: a client may be installed without one. Throws UNAVAILABLE if none
+ * answers.
  */
 export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void> {
   const named = engineAddress(environment)
@@ -30,21 +30,21 @@ export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void
   ])
 }
 
-/** Where the engine is asked for that the environment names; null: at the usual places. */
+/** The engine's address in the environment; null: the usual places. */
 export function engineAddress(environment: NodeJS.ProcessEnv): string | null {
   return environment['DOCKER_HOST'] || null
 }
 
 /**
- * The client of the engine, by way of testcontainers, which knows where engines are to be found. It is fetched where it
- * is not installed. Throws UNAVAILABLE where it cannot be fetched, UNREACHABLE where the engine does not answer.
+ * Connects to the engine through testcontainers, which knows where to find engines. Fetches testcontainers if it is not
+ * installed. Throws UNAVAILABLE if it cannot be fetched, UNREACHABLE if the engine does not answer.
  */
 export async function connectEngine(
   address: string | null,
   options: StartOptions,
 ): Promise<Testcontainers.ContainerRuntimeClient> {
   const { getContainerRuntimeClient } = await loadTestcontainers(options)
-  // it takes the address from nowhere else
+  // it reads the address only from there
   if (address) process.env['DOCKER_HOST'] = address
   try {
     return await getContainerRuntimeClient()
@@ -52,7 +52,7 @@ export async function connectEngine(
     const where = address ? ` at ${redactUrl(address)}` : ''
     throw new AdminError(
       'UNREACHABLE',
-      `The Docker engine${where} does not answer: ${messageOf(error)}`,
+      `the Docker engine${where} does not answer: ${messageOf(error)}`,
       [startEngine],
       { cause: error },
     )
@@ -60,7 +60,7 @@ export async function connectEngine(
 }
 
 export async function loadTestcontainers(options: StartOptions): Promise<typeof Testcontainers> {
-  // servers outlive the process that starts them: its reaper must not take them down
+  // servers outlive the process that starts them, so the reaper of testcontainers must not stop them
   process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
   try {
     return await import('testcontainers')
@@ -91,7 +91,7 @@ function usualSockets(environment: NodeJS.ProcessEnv): readonly string[] {
 
 function ping(address: string): Promise<boolean> {
   const target = targetOf(address)
-  // an address of another kind: testcontainers finds out
+  // another kind of address: testcontainers will try it
   if (!target) return Promise.resolve(true)
   return new Promise((resolve) => {
     const asked = request(

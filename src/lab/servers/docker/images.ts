@@ -1,7 +1,7 @@
 import type { RabbitmqLine, ServerRecord, ServerRequest } from '../types.ts'
 import { permission } from '../versions.ts'
 
-/** What is run of an official image, and how. Everything secret goes in by the environment, never by an argument. */
+/** Which official image to run, and how. Secrets go into the environment, never into an argument. */
 export interface ContainerPlan {
   image: string
   ports: { main: number; management?: number }
@@ -9,7 +9,7 @@ export interface ContainerPlan {
   command: readonly string[]
 }
 
-/** Where PostgreSQL's data lies where it has a small disk of its own. */
+/** The path of PostgreSQL's data on a small disk of its own. */
 export const diskPath = '/disk'
 
 /** The newest of each line. */
@@ -20,7 +20,7 @@ const brokerTags: Readonly<Record<RabbitmqLine, string>> = {
   '4.3-permitting': '4.3',
 }
 
-/** Writes what the environment holds to a file, then becomes the server. */
+/** A command that writes the configuration from the environment to a file, then becomes the server. */
 const withConfiguration = (file: string, then: string) => [
   'sh',
   '-c',

@@ -17,7 +17,7 @@ const silent: StartOptions = { progress: () => {} }
 
 export { assertEngine }
 
-/** Starts a container of the official image. It is on record, by its name, before it is made. */
+/** Starts a container of the official image. Its name is recorded before it is created. */
 export async function startDocker(
   draft: ServerRecord,
   request: ServerRequest,
@@ -61,7 +61,7 @@ export async function endDocker(record: ServerRecord, how: 'graceful' | 'kill'):
   const container = (await connectEngine(containerOf(record).engine, silent)).container.getById(
     containerOf(record).containerId,
   )
-  // 304: it has ended already; 404: it is gone; 409: it does not run
+  // 304: already stopped; 404: gone; 409: not running
   await ignoring([304, 404, 409], how === 'kill' ? container.kill() : container.stop({ t: 30 }))
 }
 
@@ -116,7 +116,7 @@ async function ensureImage(client: ContainerRuntimeClient, image: string, option
   } catch (error) {
     throw new AdminError(
       'UNAVAILABLE',
-      `the image ${image} is not on this machine and cannot be pulled: ${messageOf(error)}`,
+      `the image ${image} is not on this machine and could not be pulled: ${messageOf(error)}`,
       [command`docker pull ${image}`],
       {
         cause: error,
@@ -126,8 +126,8 @@ async function ensureImage(client: ContainerRuntimeClient, image: string, option
 }
 
 /**
- * A file system in memory. The engine takes it away with the last container that uses it: one holds it while the server
- * is stopped.
+ * A file system in memory. The engine removes it with the last container that uses it, so another container holds it
+ * while the server is stopped.
  */
 async function makeDisk(
   client: ContainerRuntimeClient,
@@ -155,7 +155,7 @@ function creation(
   plan: ContainerPlan,
 ): Parameters<ContainerRuntimeClient['container']['create']>[0] {
   const { containerId, disk } = containerOf(record)
-  // an engine elsewhere is reached from outside of its own loopback
+  // an engine on another machine must listen outside its loopback
   const HostIp = record.host === loopback ? loopback : ''
   const published: [number, number | undefined][] = [
     [plan.ports.main, record.port],
@@ -163,7 +163,7 @@ function creation(
   ]
   return {
     name: containerId,
-    // RabbitMQ's node and its data are named by this
+    // RabbitMQ names its node and data after this
     Hostname: 'lab',
     Image: plan.image,
     Entrypoint: plan.command.slice(0, 1),
@@ -187,18 +187,18 @@ async function run(client: ContainerRuntimeClient, record: ServerRecord, options
   } catch (error) {
     const taken = record.host === loopback && /address already in use|port is already allocated/.test(messageOf(error))
     for (const port of taken ? portsOf(record) : []) await assertPortFree(port, name)
-    throw new AdminError('UNAVAILABLE', `${name}'s container does not start: ${messageOf(error)}`, [], { cause: error })
+    throw new AdminError('UNAVAILABLE', `${name}'s container did not start: ${messageOf(error)}`, [], { cause: error })
   }
   const deadline = Date.now() + startTimeoutMs
   while (!(await dockerReady(client, record))) {
-    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', `The start of ${name} was interrupted`)
+    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', `the start of ${name} was interrupted`)
     const { State } = await container.inspect()
     if (!State.Running) {
-      const ended = `${name}'s container ended with exit code ${State.ExitCode} instead of starting`
+      const ended = `${name}'s container exited with ${State.ExitCode} instead of starting`
       throw new AdminError('UNAVAILABLE', `${ended}: ${await lastWords(client, record)}`)
     }
     if (Date.now() > deadline) {
-      const late = `${name}'s container did not get ready within ${startTimeoutMs / 1000} s`
+      const late = `${name}'s container was not ready within ${startTimeoutMs / 1000} s`
       throw new AdminError('TIMED_OUT', `${late}: ${await lastWords(client, record)}`)
     }
     await sleep(200)
@@ -228,14 +228,14 @@ async function management(host: string, directory: string): Promise<{ management
   return { managementPort, managementUrl: `http://${host}:${managementPort}` }
 }
 
-/** This machine's loopback address where the engine is on it; testcontainers may name another address of its. */
+/** This machine's loopback address if the engine runs here, for which testcontainers may give another address. */
 async function hostOf(client: ContainerRuntimeClient): Promise<string> {
   const { host } = client.info.containerRuntime
   return host === 'localhost' || (await isOurs(host)) ? loopback : host
 }
 
 function containerOf(record: ServerRecord): ContainerServer {
-  // a start that was killed before it came to that: nothing was made
+  // its start was killed before anything was made
   return record.container ?? { engine: null, containerId: `testops-admin-${record.id}` }
 }
 

@@ -3,7 +3,7 @@ import type { ContainerRuntimeClient } from 'testcontainers'
 import { managementAnswers } from '../local/management.ts'
 import type { ServerKind, ServerRecord } from '../types.ts'
 
-/** Whether the server in the container serves clients. The engine itself accepts connections long before that. */
+/** True if the server in the container serves clients. The engine accepts connections long before that. */
 export async function dockerReady(client: ContainerRuntimeClient, record: ServerRecord): Promise<boolean> {
   if (record.kind === 'redis') return answersTo(record.host, record.port, 'PING\r\n')
   if (record.kind === 'rabbitmq') {
@@ -18,18 +18,18 @@ const versionCommands: Readonly<Record<ServerKind, string[]>> = {
   rabbitmq: ['rabbitmqctl', '--node', 'none', 'version'],
 }
 
-/** The version that the program in the container says of itself. */
+/** The version that the program in the container reports. */
 export async function saysVersion(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
   const said = (await tryInside(client, record, versionCommands[record.kind])) ?? ''
   return /(?<!\d)\d+\.\d+(\.\d+)?/.exec(said)?.[0] ?? 'unknown'
 }
 
-/** The last lines that the container printed. */
+/** The last lines of the container's output. */
 export async function lastWords(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
   const container = client.container.getById(record.container?.containerId ?? '')
   const said = await container.logs({ stdout: true, stderr: true, tail: 3 })
   const pieces: string[] = []
-  // each piece is led by eight bytes: its stream, and in the last four its length
+  // each piece starts with eight bytes: its stream, then its length in the last four
   for (let at = 0; at + 8 <= said.length; ) {
     const end = at + 8 + said.readUInt32BE(at + 4)
     pieces.push(said.toString('utf8', at + 8, end).trim())
@@ -50,7 +50,7 @@ async function tryInside(
     )
     return exitCode === 0 ? output : null
   } catch {
-    return null // it has ended
+    return null // it has exited
   }
 }
 

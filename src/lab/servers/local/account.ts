@@ -3,8 +3,8 @@ import { AdminError } from '../../../core/error.ts'
 import type { Account } from '../types.ts'
 
 /**
- * The existing account that PostgreSQL is run as where we are root, which it refuses to run as; null: as ourselves.
- * No account is made for it.
+ * The existing account to run PostgreSQL as if we are root, since PostgreSQL refuses to run as root; null: run it as
+ * ourselves. No account is created.
  */
 export async function unprivilegedAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null
@@ -15,7 +15,7 @@ export async function unprivilegedAccount(): Promise<Account | null> {
   }
   throw new AdminError(
     'UNAVAILABLE',
-    'PostgreSQL does not run as root, and there is no account "postgres" or "nobody" to run it as',
+    'PostgreSQL cannot run as root, and neither account "postgres" nor "nobody" exists',
     ['run this command as a plain user'],
   )
 }

@@ -10,9 +10,9 @@ import type { LocalRecord } from './kind.ts'
 import { command } from '../../../core/shell-command.ts'
 
 /**
- * Puts `home/disk` onto a small file system of its own, in memory (memory is taken only for what is written); where
- * this machine does not let us mount one, prepares the library that stands in for it. Where neither can be had the
- * record stays without a disk: the server works, and `fillDisk` says why it cannot.
+ * Mounts a small file system in memory at `home/disk`; it takes memory only for what is written. If this machine does
+ * not let us mount one, prepares a library instead. If neither works, the record has no disk: the server works, and
+ * `fillDisk` reports why it cannot.
  */
 export async function makeDisk(record: LocalRecord, bytes: number, options: StartOptions): Promise<LocalRecord> {
   const { home, account } = record.local
@@ -40,12 +40,12 @@ export async function makeDisk(record: LocalRecord, bytes: number, options: Star
     await makeFullDiskLibrary({ ...disk, folder: path }, options)
     return { ...record, local: { ...record.local, disk } }
   } catch (error) {
-    options.progress(`PostgreSQL runs without a disk of its own, so disk-full cannot be practised: ${messageOf(error)}`)
+    options.progress(`PostgreSQL has no small disk, so you cannot practise disk-full: ${messageOf(error)}`)
     return record
   }
 }
 
-/** Throws UNAVAILABLE where the data was on a mounted disk that is gone, as after a restart of the machine. */
+/** Throws UNAVAILABLE if the data was on a mounted disk that is gone, as after a restart of the machine. */
 export async function assertDisk(record: LocalRecord): Promise<void> {
   const { disk } = record.local
   if (disk?.kind !== 'mount' || (await isMounted(disk.path))) return
@@ -58,7 +58,7 @@ export async function assertDisk(record: LocalRecord): Promise<void> {
 
 export function preloadEnvironment(record: LocalRecord): Readonly<Record<string, string>> {
   const { disk } = record.local
-  // by way of the working folder: the list's separators, spaces among them, cannot be quoted
+  // relative to the working folder: the list cannot quote its separators, such as spaces
   return disk?.kind === 'preload' ? { LD_PRELOAD: `./${basename(disk.library)}` } : {}
 }
 
@@ -66,7 +66,7 @@ export async function fillLocalDisk(disk: SmallDisk): Promise<void> {
   if (disk.kind === 'preload') return writeFile(disk.fullWhile, '')
   const file = await open(join(disk.path, 'filler'), 'a', 0o600)
   try {
-    // larger pieces first, so that it goes fast and ends with no block left
+    // larger pieces first: fast, and no block is left free at the end
     for (const size of [1 << 20, 1 << 12, 1]) {
       const piece = randomBytes(size)
       while (await written(file.write(piece))) continue
@@ -82,15 +82,17 @@ export async function freeLocalDisk(disk: SmallDisk): Promise<void> {
   await rm(disk.kind === 'preload' ? disk.fullWhile : join(disk.path, 'filler'), { force: true })
 }
 
-/** Takes a mounted disk away, with all data on it. The server must not run any more. Harmless twice. */
+/** Unmounts a disk, with all data on it. The server must have stopped. Can safely run twice. */
 export async function removeDisk(disk: SmallDisk | undefined): Promise<void> {
   if (disk?.kind !== 'mount' || !(await isMounted(disk.path))) return
   const ran = await tryProgram('umount', [disk.path])
   if (ran.ok) return
-  // somebody looks at it: out of the way now, freed when they are done
+  // still in use: hide it now; the system frees it later
   const lazily = await tryProgram('umount', ['-l', disk.path])
   if (!lazily.ok)
-    throw new AdminError('FAILED', `Cannot unmount ${disk.path}: ${lazily.message}`, [command`umount -l ${disk.path}`])
+    throw new AdminError('FAILED', `could not unmount ${disk.path}: ${lazily.message}`, [
+      command`umount -l ${disk.path}`,
+    ])
 }
 
 async function isMounted(path: string): Promise<boolean> {

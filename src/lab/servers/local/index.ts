@@ -24,7 +24,7 @@ const startTimeoutMs = 120_000
 const endTimeoutMs = 30_000
 const portsTimeoutMs = 10_000
 
-/** Starts a server from programs. What is about to be made is on record before it is made. */
+/** Starts a server from programs. Everything is recorded before it is made. */
 export async function startLocal(
   draft: ServerRecord,
   programs: Programs,
@@ -60,7 +60,7 @@ export async function endLocal(record: LocalRecord, how: 'graceful' | 'kill'): P
     await waitUntilGone(() => serving(record), endTimeoutMs)
   }
   await killAll(() => find(record))
-  // a process that ends loses its environment, by which it is known, before its sockets
+  // an exiting process loses its environment, which identifies it, before its sockets
   if (pids.length > 0) await waitUntilFree(kinds[record.kind].ports(record), portsTimeoutMs)
 }
 
@@ -68,7 +68,7 @@ export async function localRunning(record: LocalRecord): Promise<boolean> {
   return find(record).length > 0 && (await accepts(loopback, record.port))
 }
 
-/** Ends it and removes its folders, its disk and what else is its own. */
+/** Stops it and removes its folders, its disk and everything else of its own. */
 export async function removeLocal(record: LocalRecord): Promise<void> {
   await endLocal(record, 'kill')
   await kinds[record.kind].tidy(record)
@@ -93,7 +93,7 @@ async function untilReady(record: LocalRecord, main: Detached, options: StartOpt
   const name = serverNames[record.kind]
   const deadline = Date.now() + startTimeoutMs
   while (!(await kinds[record.kind].ready(record))) {
-    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', `The start of ${name} was interrupted`)
+    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', `the start of ${name} was interrupted`)
     const exit = main.exit()
     if (exit)
       throw new AdminError(
@@ -115,14 +115,14 @@ function find(record: LocalRecord): readonly number[] {
 }
 
 /**
- * Processes that matter for an orderly end. RabbitMQ's epmd never ends by itself: it is killed once the node has ended.
+ * Processes to wait for in a clean stop. RabbitMQ's epmd never exits by itself: it is killed once the node has exited.
  */
 function serving(record: LocalRecord): readonly number[] {
   const pids = find(record)
   return record.kind === 'rabbitmq' && pids.length === 1 ? [] : pids
 }
 
-/** With less than this, no server starts. */
+/** Free space below which no server starts. */
 const leastBytes = 1024 * 1024
 
 async function isFull(folder: string): Promise<boolean> {
@@ -133,7 +133,7 @@ async function isFull(folder: string): Promise<boolean> {
 }
 
 async function lastWords(record: LocalRecord): Promise<string> {
-  // a server that cannot write says so in ways that few can read, or not at all
+  // a server that cannot write reports it badly, or not at all
   for (const folder of new Set([record.directory, record.local.home])) {
     if (await isFull(folder)) return `no space is left on the disk of ${folder}`
   }
@@ -143,6 +143,6 @@ async function lastWords(record: LocalRecord): Promise<string> {
       .filter((line) => line.trim())
     return lines.slice(-3).join(' / ').slice(-600)
   } catch {
-    return 'it said nothing'
+    return 'it printed nothing'
   }
 }

@@ -3,21 +3,21 @@ import type { Detached } from './processes.ts'
 
 export type LocalRecord = ServerRecord & { local: LocalServer }
 
-/** What differs between the three servers where they are processes of this machine. */
+/** How each of the three servers runs as processes on this machine. */
 export interface LocalKind {
-  /** ports, account and folders: what must be on record before anything is made */
+  /** ports, account and folders, which must be recorded before anything is made */
   plan(record: LocalRecord, request: ServerRequest): Promise<LocalRecord>
-  /** makes data and configuration; may complete the record, which is then written again before the start */
+  /** makes data and configuration; may complete the record, which is then rewritten before the start */
   prepare(record: LocalRecord, request: ServerRequest, options: StartOptions): Promise<LocalRecord>
   /** ports that must be free before a start */
   ports(record: LocalRecord): readonly number[]
   launch(record: LocalRecord): Promise<Detached>
-  /** whether it serves clients */
+  /** true if it serves clients */
   ready(record: LocalRecord): Promise<boolean>
-  /** asks it to end; `pids` are all processes of the server */
+  /** asks it to stop; `pids` are all processes of the server */
   askToEnd(record: LocalRecord, pids: readonly number[]): Promise<void>
-  /** where its processes work, where that is how they are known */
+  /** the working folder of its processes, if that identifies them */
   dataDirectory(record: LocalRecord): string | null
-  /** gives back what outlives a killed server, outside its folders */
+  /** releases what a killed server leaves outside its folders */
   tidy(record: LocalRecord): Promise<void>
 }

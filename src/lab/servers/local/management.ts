@@ -3,7 +3,7 @@ import { request as requestTls } from 'node:https'
 import { messageOf } from '../../../core/error.ts'
 import type { ServerRecord } from '../types.ts'
 
-/** Whether RabbitMQ's HTTP API answers our user. */
+/** True if RabbitMQ's HTTP API answers our user. */
 export async function managementAnswers(record: ServerRecord): Promise<boolean> {
   try {
     await askManagement(record)
@@ -14,8 +14,8 @@ export async function managementAnswers(record: ServerRecord): Promise<boolean> 
 }
 
 /**
- * RabbitMQ's overview by its HTTP API. Not by `fetch`: its connection is kept for the next call, and the broker's end
- * would wait for that. Throws an `Error` where it does not answer with one.
+ * Gets RabbitMQ's overview from its HTTP API. Not with `fetch`, which keeps its connection open and so delays the
+ * broker's stop. Throws an `Error` if it gets no overview.
  */
 export function askManagement(record: ServerRecord): Promise<{ rabbitmq_version?: string }> {
   const url = `${record.managementUrl}/api/overview`
@@ -30,7 +30,7 @@ export function askManagement(record: ServerRecord): Promise<{ rabbitmq_version?
         answer.once('error', reject)
         answer.once('end', () => {
           try {
-            if (answer.statusCode !== 200) throw new Error(`its HTTP API answers ${answer.statusCode}`)
+            if (answer.statusCode !== 200) throw new Error(`its HTTP API returned ${answer.statusCode}`)
             resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as { rabbitmq_version?: string })
           } catch (error) {
             reject(error instanceof Error ? error : new Error(messageOf(error)))
@@ -38,7 +38,7 @@ export function askManagement(record: ServerRecord): Promise<{ rabbitmq_version?
         })
       },
     )
-    ask.once('timeout', () => ask.destroy(new Error('its HTTP API does not answer within 5 s')))
+    ask.once('timeout', () => ask.destroy(new Error('its HTTP API timed out after 5 s')))
     ask.once('error', (error) =>
       reject(new Error(`its HTTP API at ${record.managementUrl}: ${messageOf(error)}`, { cause: error })),
     )

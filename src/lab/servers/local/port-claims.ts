@@ -8,14 +8,14 @@ import { codeOf } from '../../../core/error.ts'
 
 interface Claim {
   by: ProcessIdentity
-  /** what the port is for is kept here; null: it is for that process alone */
+  /** the folder of the port's server; null: only that process uses it */
   folder: string | null
 }
 
 /**
- * Keeps a port for a server or service that is stopped for a while: other labs of this user do not choose it. It stays
- * claimed as long as this process lives, and as long as `folder` exists. False where somebody holds it. Claims cannot
- * be kept on a full disk; the port is free then.
+ * Claims a port for a server or service, even while that is stopped: other labs of this user do not choose it. The
+ * claim lasts as long as this process or `folder` exists. False if somebody else holds it. On a full disk no claim can
+ * be written; the port counts as free then.
  */
 export async function claimPort(port: number, folder: string | null): Promise<boolean> {
   const file = join(claims(), String(port))
@@ -28,12 +28,12 @@ export async function claimPort(port: number, folder: string | null): Promise<bo
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') return true
   }
-  // whoever comes next may have it: two that find it at once would both take it
+  // the next caller may take it: two callers that found it now would both take it
   if (!(await isHeld(file))) await rm(file, { force: true })
   return false
 }
 
-/** Takes away the claims that nobody holds any more; harmless where there are none. */
+/** Removes claims that nobody holds any more. Harmless if there are none. */
 export async function dropOldClaims(): Promise<void> {
   if (!(await isOurs().catch(() => false))) return
   for (const name of await readdir(claims())) {
@@ -48,7 +48,7 @@ async function isHeld(file: string): Promise<boolean> {
     const { by, folder } = JSON.parse(await readFile(file, 'utf8')) as Claim
     return (await isAlive(by)) || (folder !== null && existsSync(folder))
   } catch (error) {
-    // one that is just being written is not whole yet
+    // a claim being written is not complete yet
     return error instanceof SyntaxError
   }
 }
@@ -57,7 +57,7 @@ function claims(): string {
   return join(tmpdir(), `testops-admin-ports-${process.getuid?.() ?? 0}`)
 }
 
-/** Anyone can make a folder in the one for temporary files, or a link to elsewhere. */
+/** Checks that the folder is ours: anyone can create a folder or a link among the temporary files. */
 async function isOurs(): Promise<boolean> {
   const found = await lstat(claims())
   return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())

@@ -8,34 +8,34 @@ import { claimPort } from './port-claims.ts'
 export const loopback = '127.0.0.1'
 
 /**
- * A free port on the loopback address, below the range that outgoing connections take theirs from. Nobody else is given
- * it while this process lives or `folder`, of what is to listen there, exists.
+ * A free port on loopback, below the range for outgoing connections. No other lab gets it while this process lives, or
+ * while `folder`, that of the future listener, exists.
  */
 export async function freePort(folder: string | null = null): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = randomInt(20_000, 32_000)
     if ((await canListen(port)) && (await claimPort(port, folder))) return port
   }
-  throw new AdminError('UNAVAILABLE', `No free port found on ${loopback} between 20000 and 32000`)
+  throw new AdminError('UNAVAILABLE', `no free port found on ${loopback} between 20000 and 32000`)
 }
 
-/** Throws UNAVAILABLE where something listens on the port already. */
+/** Throws UNAVAILABLE if something already listens on the port. */
 export async function assertPortFree(port: number, forWhat: string): Promise<void> {
   if (await canListen(port)) return
   throw new AdminError(
     'UNAVAILABLE',
-    `Port ${port} on ${loopback}, wanted for ${forWhat}, is taken by another program`,
-    [command`ss -ltnp ${`sport = :${port}`}   # shows which`, 'stop that program, or choose another port'],
+    `port ${port} on ${loopback}, needed for ${forWhat}, is taken by another program`,
+    [command`ss -ltnp ${`sport = :${port}`}   # shows that program`, 'stop that program, or choose another port'],
   )
 }
 
-/** Waits until nothing listens on the ports any more, or the time is up. */
+/** Waits until nothing listens on the ports any more, or until the timeout. */
 export async function waitUntilFree(ports: readonly number[], timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (const port of ports) while (!(await canListen(port)) && Date.now() < deadline) await sleep(20)
 }
 
-/** Whether something accepts connections there. */
+/** True if something accepts connections there. */
 export function accepts(host: string, port: number, timeoutMs = 2000): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: timeoutMs })
@@ -49,7 +49,7 @@ export function accepts(host: string, port: number, timeoutMs = 2000): Promise<b
   })
 }
 
-/** Whether that is an address of this machine, also of an interface that is down. */
+/** True if this is an address of this machine, even of an interface that is down. */
 export function isOurs(host: string): Promise<boolean> {
   return canListen(0, host)
 }

@@ -21,7 +21,7 @@ export const localPostgres: LocalKind = {
       local: {
         ...record.local,
         account,
-        // the other account must reach it, whatever folder of root's the server was asked for in
+        // the other account must reach it, even if the lab's folder belongs to root
         home: account ? `/var/tmp/testops-admin-${record.id}` : record.local.home,
       },
     }
@@ -45,7 +45,7 @@ export const localPostgres: LocalKind = {
       log: join(record.directory, 'output.log'),
     })
   },
-  // the eighth line of this file is its word on whether it serves clients; a killed server leaves the file behind
+  // the eighth line of this file says if it serves clients; a killed server leaves the file behind
   ready: async (record) => (await accepts(loopback, record.port)) && (await lockFile(record))[7]?.trim() === 'ready',
   async askToEnd(record) {
     const pid = Number((await lockFile(record))[0])
@@ -54,7 +54,7 @@ export const localPostgres: LocalKind = {
   },
   dataDirectory,
   async tidy(record) {
-    // a killed server leaves its small block of shared memory behind: the seventh line is its key and its number
+    // a killed server leaves its small block of shared memory behind: the seventh line has its key and number
     const identifier = (await lockFile(record))[6]?.trim().split(/\s+/)[1]
     if (identifier) await tryProgram('ipcrm', ['-m', identifier])
   },
@@ -94,14 +94,14 @@ const settings = (record: LocalRecord, maxConnections: number): readonly string[
   `port = ${record.port}`,
   "unix_socket_directories = ''",
   `max_connections = ${maxConnections}`,
-  // practice data: a crash of the machine may lose it; a killed server must not, so commits are not put off
+  // practice data: a crash of the machine may lose it, but a killed server must not, so commits are not delayed
   'fsync = off',
   'full_page_writes = off',
   "timezone = 'UTC'",
-  // in files of the data folder, so that a killed server leaves nothing elsewhere
+  // in files of the data folder, so a killed server leaves nothing in other places
   'dynamic_shared_memory_type = mmap',
   'max_parallel_workers_per_gather = 0',
-  // on a full disk a checkpoint would have to write their state, and stop the server where it cannot
+  // a checkpoint would have to write their state, and on a full disk that would stop the server
   'max_wal_senders = 0',
   'max_replication_slots = 0',
   ...(Number.parseInt(record.version, 10) >= 18 ? ['max_active_replication_origins = 0'] : []),

@@ -8,7 +8,7 @@ import { command } from '../../../core/shell-command.ts'
 
 const marker = 'TESTOPS_ADMIN_SERVER'
 
-/** What a process of the server `id`, or of the service in the folder `id`, has in its environment. */
+/** The environment variable that marks a process of the server `id`, or of the service in the folder `id`. */
 export const markOf = (id: string): Readonly<Record<string, string>> => ({ [marker]: id })
 
 export interface Command {
@@ -17,17 +17,17 @@ export interface Command {
   environment: Readonly<Record<string, string>>
   workingDirectory: string
   account: Account | null
-  /** takes what it prints */
+  /** receives its output */
   log: string
 }
 
-/** A process that outlives us. `exit` says how it ended, as long as it has not: null. */
+/** A process that outlives us. `exit` says how it exited; null while it is running. */
 export interface Detached {
   pid: number
   exit(): string | null
 }
 
-/** Starts a program in a session of its own, marked as belonging to the server `id`. */
+/** Starts a program in its own session, marked as a process of the server `id`. */
 export async function startDetached(id: string, command: Command): Promise<Detached> {
   const log = await open(command.log, 'a', 0o600)
   try {
@@ -39,11 +39,13 @@ export async function startDetached(id: string, command: Command): Promise<Detac
       ...(command.account ? { uid: command.account.uid, gid: command.account.gid } : {}),
     })
     let ended: string | null = null
-    child.once('exit', (code, signal) => (ended = signal ? `was ended by ${signal}` : `ended with exit code ${code}`))
+    child.once('exit', (code, signal) => (ended = signal ? `was killed by ${signal}` : `exited with ${code}`))
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
       child.once('error', (error) =>
-        reject(new AdminError('UNAVAILABLE', `Cannot start ${command.file}: ${error.message}`, [], { cause: error })),
+        reject(
+          new AdminError('UNAVAILABLE', `could not start ${command.file}: ${error.message}`, [], { cause: error }),
+        ),
       )
     })
     child.unref()
@@ -54,13 +56,13 @@ export async function startDetached(id: string, command: Command): Promise<Detac
 }
 
 /**
- * Processes of the server `id` that are alive now, found by the mark in their environment, so that a process which got
- * a recycled number is never among them. PostgreSQL and Redis overwrite theirs: they are known by their name and by
- * `dataDirectory`, which they work in. Processes that only wait to be reaped do not count.
+ * Finds the live processes of the server `id` by the mark in their environment, so a reused process id is never
+ * mistaken for one. PostgreSQL and Redis overwrite their environment: they are found by name and by their working
+ * folder, `dataDirectory`. Zombies do not count.
  */
 export function processesOf(id: string, dataDirectory: string | null): readonly number[] {
   const mark = `${marker}=${id}`
-  // a process knows the folder that it works in by its real name
+  // a process's working folder is listed by its real path
   const folder = dataDirectory !== null && existsSync(dataDirectory) ? realpathSync(dataDirectory) : dataDirectory
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -70,12 +72,12 @@ export function processesOf(id: string, dataDirectory: string | null): readonly 
         if (readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)) return true
         return folder !== null && readlinkSync(`/proc/${pid}/cwd`) === folder && isServer(pid)
       } catch {
-        return false // ended meanwhile, or another user's
+        return false // it has exited, or belongs to another user
       }
     })
 }
 
-/** A person may look around in the folder with a shell. */
+/** True for a server's own program: a person's shell may also work in the folder. */
 function isServer(pid: number): boolean {
   return /^(postgres|redis-server|ld-linux|ld\.so)/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
 }
@@ -88,7 +90,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until `find` finds no process any more; false where the time runs out before. */
+/** Waits until `find` finds no more processes. Returns false on timeout. */
 export async function waitUntilGone(find: () => readonly number[], timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (find().length > 0) {
@@ -98,12 +100,12 @@ export async function waitUntilGone(find: () => readonly number[], timeoutMs: nu
   return true
 }
 
-/** Kills until nothing is left: a process may have had a child in between. */
+/** Kills until nothing is left, since a process may start a child before it is killed. */
 export async function killAll(find: () => readonly number[]): Promise<void> {
   const deadline = Date.now() + 15_000
   for (let pids = find(); pids.length > 0; pids = find()) {
     if (Date.now() > deadline)
-      throw new AdminError('FAILED', `Processes ${pids.join(', ')} do not end`, [command`kill -9 ${pids.map(String)}`])
+      throw new AdminError('FAILED', `processes ${pids.join(', ')} do not exit`, [command`kill -9 ${pids.map(String)}`])
     for (const pid of pids) signalProcess(pid, 'SIGKILL')
     await sleep(30)
   }

@@ -33,7 +33,7 @@ export const localRabbitmq: LocalKind = {
       'home/.erlang.cookie': randomBytes(15).toString('hex'),
       'conf/enabled_plugins': '[rabbitmq_management,rabbitmq_shovel,rabbitmq_shovel_management].\n',
       'conf/rabbitmq.conf': `${configuration(record).join('\n')}\n`,
-      // Erlang then finds its own machine where /etc/hosts is missing
+      // so that Erlang finds its own machine even if /etc/hosts is missing
       'conf/inetrc': '{host, {127,0,0,1}, ["localhost"]}.\n{lookup, [file, native]}.\n',
     }
     for (const [name, text] of Object.entries(files)) {
@@ -47,7 +47,7 @@ export const localRabbitmq: LocalKind = {
     ),
   async launch(record) {
     const common = { environment: environment(record), workingDirectory: record.local.home, account: null }
-    // a child of ours in the foreground: the broker would start one as a daemon that outlives it
+    // our own child in the foreground: else the broker starts epmd as a daemon that outlives it
     const epmd = await startDetached(record.id, {
       ...common,
       file: await findErlang(record, 'epmd'),
@@ -72,19 +72,19 @@ export const localRabbitmq: LocalKind = {
   async askToEnd(record, pids) {
     const node = await nodeProcess(record)
     if (node !== null && pids.includes(node)) signalProcess(node, 'SIGTERM')
-    // the node has ended by itself or never came up: what is left has nothing to put in order
+    // the node has exited or never started: the rest needs no clean stop
     else for (const pid of pids) signalProcess(pid, 'SIGKILL')
   },
   dataDirectory: () => null,
   tidy: async () => {},
 }
 
-/** How `rabbitmqctl` is run for that node. */
+/** The command and environment that run `rabbitmqctl` for that node. */
 export function controlOf(record: LocalRecord): { command: [string]; environment: Readonly<Record<string, string>> } {
   return { command: [join(programs(record).scripts, 'rabbitmqctl')], environment: environment(record) }
 }
 
-/** What `rabbitmqctl ARGS` prints, asked of that node. Throws FAILED with its last words. */
+/** Runs `rabbitmqctl ARGS` on that node and returns its output. Throws FAILED with its last lines. */
 export async function controlLocal(record: LocalRecord, args: readonly string[]): Promise<string> {
   const { command, environment: own } = controlOf(record)
   const ran = await tryProgram(command[0], args, {
@@ -104,7 +104,7 @@ function configuration(record: LocalRecord): readonly string[] {
     `default_user = ${record.user}`,
     `default_pass = ${record.password}`,
     'disk_free_limit.absolute = 50MB',
-    // what the management API tells lags by this much; 5 s by default
+    // the management API's numbers lag by this much; 5 s by default
     'collect_statistics_interval = 1000',
     ...permission(record.line),
   ]

@@ -19,7 +19,7 @@ export const localRedis: LocalKind = {
       `port ${record.port}`,
       `dir ${JSON.stringify(dataDirectory(record))}`,
       `databases ${request.redis?.databases ?? 16}`,
-      // what was written survives a kill, without a wait for the disk
+      // written data survives a kill, without waiting for the disk
       'save ""',
       'appendonly yes',
       'appendfsync no',

@@ -1,17 +1,17 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { exists } from './cache.ts'
 
-/** Where this machine gets Debian's packages from. */
+/** The mirror that this machine gets Debian's packages from. */
 export interface Mirror {
   uri: string
-  /** as apt's options in square brackets */
+  /** in the form of apt's options in square brackets */
   options: readonly string[]
 }
 
 const debianSuite = /^(oldoldstable|oldstable|stable|testing|unstable|sid|bullseye|bookworm|trixie|forky|duke)$/
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-/** The mirror of Debian's main archive in this machine's own apt configuration; null: there is none. */
+/** The mirror of Debian's main archive in this machine's apt configuration; null: there is none. */
 export async function debianMirror(folder = '/etc/apt'): Promise<Mirror | null> {
   const entries = [...oneLine(await read(`${folder}/sources.list`))]
   const parts = (await exists(`${folder}/sources.list.d`)) ? await readdir(`${folder}/sources.list.d`) : []
@@ -23,7 +23,7 @@ export async function debianMirror(folder = '/etc/apt'): Promise<Mirror | null> 
   const main = entries.filter(
     (entry) => entry.suites.some((suite) => debianSuite.test(suite)) && entry.components.includes('main'),
   )
-  // others offer packages for Debian's releases, too
+  // other archives also offer packages for Debian's releases
   const found = main.find((entry) => /debian/i.test(entry.uri) && !/security/.test(entry.uri))
   if (!found) return null
   const signed = (await exists(keyring)) ? [`signed-by=${keyring}`] : []

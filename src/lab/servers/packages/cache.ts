@@ -11,8 +11,8 @@ import { AdminError, messageOf } from '../../../core/error.ts'
 import type { StartOptions } from '../types.ts'
 
 /**
- * Where fetched programs are kept between calls. As root a folder that other accounts can enter, because PostgreSQL is
- * run as one of them; else `$XDG_CACHE_HOME` or `~/.cache`.
+ * The folder that keeps fetched programs between calls. For root, one that other accounts can enter, because PostgreSQL
+ * runs as one of them; else `$XDG_CACHE_HOME` or `~/.cache`.
  */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const named = environment['TESTOPS_ADMIN_LAB_CACHE']
@@ -24,13 +24,13 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
 
 const cacheKind: FolderKind = {
   what: 'the folder for fetched programs',
-  elsewhere: 'export TESTOPS_ADMIN_LAB_CACHE=DIRECTORY   # keeps them in another folder',
+  elsewhere: 'export TESTOPS_ADMIN_LAB_CACHE=DIRECTORY   # uses another folder',
 }
 
 /**
- * The folder `name` of the cache. Where it is not there yet, `make` fills a temporary folder, which then takes that
- * name in one step: it is there in full or not at all. `final` is where it will be, for paths that are written into
- * files. Throws REFUSED where others may write the cache: programs are run from there.
+ * The folder `name` of the cache. If it is missing, `make` fills a temporary folder, which is then renamed: so it is
+ * complete or missing. `final` is its later path, for paths written into files. Throws REFUSED if others may write to
+ * the cache, since programs run from there.
  */
 export async function cached(
   cache: string,
@@ -45,7 +45,7 @@ export async function cached(
   assertOwnFolder(cache, { kind: cacheKind })
   await alone(final, options, async () => {
     if (await exists(final)) return
-    // what earlier tries left when they were killed
+    // left by earlier calls that were killed
     for (const entry of await readdir(cache)) {
       if (entry.startsWith(`${name}.`) && entry.endsWith('.part'))
         await rm(join(cache, entry), { recursive: true, force: true })
@@ -68,26 +68,26 @@ async function makeCache(cache: string): Promise<void> {
   } catch (error) {
     throw new AdminError(
       'UNAVAILABLE',
-      `the folder for what is fetched, ${cache}, cannot be made: ${messageOf(error)}`,
-      ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you may write to'],
+      `cannot create the folder for fetched programs, ${cache}: ${messageOf(error)}`,
+      ['export TESTOPS_ADMIN_LAB_CACHE=…   # a folder that you can write to'],
       { cause: error },
     )
   }
 }
 
 /**
- * Runs `work` while no other process of this account runs work under the same key. The lock is a socket without a file:
- * the system takes it back when its holder ends, however that happens.
+ * Runs `work` while no other process of this account runs work under the same key. The lock is a socket without a file,
+ * so the system frees it however its holder exits.
  */
 export async function alone<T>(key: string, options: StartOptions, work: () => Promise<T>): Promise<T> {
   const name = `\0testops-admin-${process.getuid?.() ?? 0}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
   const deadline = Date.now() + 15 * 60_000
   let lock = await listen(name)
-  if (!lock) options.progress(`waiting for another process, which fetches ${key}`)
+  if (!lock) options.progress(`waiting for another process that is fetching ${key}`)
   while (!lock) {
-    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', 'Interrupted while waiting for another process')
+    if (options.signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for another process')
     if (Date.now() > deadline)
-      throw new AdminError('TIMED_OUT', `Another process has been fetching ${key} for more than 15 minutes`)
+      throw new AdminError('TIMED_OUT', `another process has been fetching ${key} for more than 15 minutes`)
     await sleep(200)
     lock = await listen(name)
   }
@@ -112,10 +112,7 @@ function listen(name: string): Promise<Server | null> {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(null)
-      else
-        reject(
-          new AdminError('UNAVAILABLE', `Cannot take the lock of the cache: ${messageOf(error)}`, [], { cause: error }),
-        )
+      else reject(new AdminError('UNAVAILABLE', `could not lock the cache: ${messageOf(error)}`, [], { cause: error }))
     })
     server.listen(name, () => resolve(server))
     server.unref()

@@ -7,17 +7,17 @@ import type { StartOptions } from '../types.ts'
 import { debianMirror } from './apt-sources.ts'
 import { alone, exists } from './cache.ts'
 
-/** What is unpacked of all that a package depends on: programs that the machine has anyway are left out. */
+/** The dependencies that are unpacked. Programs that every machine has are left out. */
 const unpacked =
   /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
 
-/** For how long a list of packages is taken as it is, in ms. */
+/** How long a list of packages is reused, in ms. */
 const listsLast = 12 * 3_600_000
 
 /**
- * Fetches a Debian package with all that it depends on by this machine's own apt, without root and without installing,
- * and unpacks it into `root`. The mirror and the proxy are those of apt's configuration. Throws UNAVAILABLE, with apt's
- * words.
+ * Fetches a Debian package and its dependencies with this machine's apt, without root and without installing it, and
+ * unpacks it into `root`. Uses the mirror and the proxy from apt's configuration. Throws UNAVAILABLE with apt's
+ * message.
  */
 export async function unpackDebian(
   request: { suite: string; packageName: string; cache: string; root: string },
@@ -28,10 +28,10 @@ export async function unpackDebian(
   for (const program of ['apt-get', 'dpkg-deb', 'setpriv']) {
     const there = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
     if (!there.ok)
-      throw new AdminError('UNAVAILABLE', `${program} is not there: this machine is not of the Debian family`)
+      throw new AdminError('UNAVAILABLE', `${program} is missing: this machine does not run Debian or a relative of it`)
   }
   const mirror = await debianMirror()
-  if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration names no mirror of Debian")
+  if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration has no Debian mirror")
   const lists = join(cache, `lists-${suite}`)
   for (const folder of [join(lists, 'partial'), join(work, 'archives/partial'), root])
     await mkdir(folder, { recursive: true })
@@ -44,7 +44,7 @@ export async function unpackDebian(
   const fetch = () => runApt([...apt, '-y', '--download-only', 'install', packageName], options)
   let fetched = await fetch()
   if (!fetched.ok && !failure) {
-    // the mirror may have moved on since the list was made
+    // the mirror may have changed since the list was made
     await rm(join(lists, stamp), { force: true })
     await alone(lists, options, () => updateLists(lists, apt, options))
     fetched = await fetch()
@@ -52,7 +52,7 @@ export async function unpackDebian(
   if (!fetched.ok) {
     throw new AdminError(
       'UNAVAILABLE',
-      `apt could not fetch ${packageName} of Debian ${suite}: ${failure ?? fetched.message}`,
+      `apt could not fetch ${packageName} from Debian ${suite}: ${failure ?? fetched.message}`,
       ['apt-get update   # must reach its mirror'],
     )
   }
@@ -68,7 +68,10 @@ export async function unpackDebian(
 
 const stamp = 'testops-admin.stamp'
 
-/** Ends with us, also where we are killed: nobody else may then find it writing to the lists. */
+/**
+ * Runs apt. It exits with us, even if we are killed, so that it does not write to the lists while the next process uses
+ * them.
+ */
 function runApt(args: readonly string[], options: StartOptions): Promise<Tried> {
   return tryProgram('setpriv', ['--pdeathsig', 'KILL', 'apt-get', '-qq', ...args], {
     // proxies may be set in the environment
@@ -77,7 +80,7 @@ function runApt(args: readonly string[], options: StartOptions): Promise<Tried> 
   })
 }
 
-/** Null, or why the lists could not be fetched. */
+/** Fetches the lists. Returns null, or why that failed. */
 async function updateLists(lists: string, apt: readonly string[], options: StartOptions): Promise<string | null> {
   const made = join(lists, stamp)
   if ((await exists(made)) && Date.now() - (await stat(made)).mtimeMs < listsLast) return null
@@ -94,7 +97,7 @@ function aptOptions(paths: { source: string; lists: string; work: string }): rea
     `Dir::State::lists=${paths.lists}`,
     `Dir::State::status=${join(paths.work, 'status')}`,
     `Dir::Cache=${paths.work}`,
-    // the machine's own packages and lists are neither locked nor touched
+    // the machine's own packages and lists stay unlocked and unchanged
     'Debug::NoLocking=1',
     'APT::Sandbox::User=root',
     'APT::Install-Recommends=false',

@@ -7,10 +7,10 @@ import { cacheFolder, cached } from './cache.ts'
 import { unpackDebian } from './debian.ts'
 
 /**
- * Makes the library that stands in for a full disk where this machine lets us mount none: put in front of the C library
- * (LD_PRELOAD), it refuses every write that would make a file below `folder` longer, with "no space left on device",
- * while the file `fullWhile` exists. Compiled by a compiler of this machine, else by the small one of Debian (tcc),
- * which needs no headers. Throws UNAVAILABLE.
+ * Makes a library that simulates a full disk if this machine cannot mount one. Loaded before the C library
+ * (LD_PRELOAD), it fails every write that would make a file below `folder` longer, with "no space left on device",
+ * while the file `fullWhile` exists. Compiled with this machine's compiler, else with Debian's small tcc, which needs
+ * no headers. Throws UNAVAILABLE.
  */
 export async function makeFullDiskLibrary(
   made: { library: string; folder: string; fullWhile: string },
@@ -31,7 +31,7 @@ export async function makeFullDiskLibrary(
   } catch (error) {
     failures.push(messageOf(error))
   }
-  throw new AdminError('UNAVAILABLE', `no C compiler works here (${failures.at(-1)})`, ['apt-get install tcc'])
+  throw new AdminError('UNAVAILABLE', `no working C compiler (${failures.at(-1)})`, ['apt-get install tcc'])
 }
 
 async function compile(compiler: string, source: string, library: string): Promise<string | null> {
@@ -55,7 +55,7 @@ async function obtainCompiler(options: StartOptions): Promise<string> {
   return join(folder, 'usr/bin/tcc')
 }
 
-/** Without headers; for systems whose `long` and file offsets have 64 bits. */
+/** C source without headers, for systems whose `long` and file offsets have 64 bits. */
 const sourceText = (folder: string, fullWhile: string) => `
 extern void *dlsym(void *, const char *);
 extern int access(const char *, int), fcntl(int, int), sprintf(char *, const char *, ...), strncmp(const char *, const char *, unsigned long);

