@@ -24,11 +24,11 @@ export function reasonOf(
 /** of a page without line ends, more is not looked through for tokens */
 const looked = 1000
 
-/** What went wrong, then why: each as the first of these fields that is there. */
+/** What went wrong, then why: for each, the first of these fields that exists. */
 const whatFields = ['error', 'title']
 const whyFields = ['error_description', 'message', 'detail', 'reason']
 
-/** an error within an error within an error: deeper than that nobody says anything */
+/** an error within an error within an error: nobody nests them deeper */
 const mostLevels = 20
 
 function saidByJson(value: unknown, level = 0): string {
@@ -56,7 +56,7 @@ function saidByPage(text: string): string {
   return firstLine(title ?? withoutScripts(text).replace(/<[^<>]*>/g, '\n'))
 }
 
-/** A page without what stands between `<style` or `<script` and its end. One that never ends stays. */
+/** A page without its `<style` and `<script` elements. One without an end stays. */
 function withoutScripts(text: string): string {
   const kept: string[] = []
   let from = 0
@@ -74,7 +74,7 @@ function withoutScripts(text: string): string {
   return kept.join('') + text.slice(open?.at ?? from)
 }
 
-/** The first line that says something, up to where JSON begins in it. */
+/** The first line with text, up to where JSON begins in it. */
 function firstLine(text: string): string {
   const json = /["'(]?(?:\{\s*["}]|\[\s*[[{"])/.exec(text)
   const prose = json ? `${text.slice(0, json.index).replace(/(?<![\s:])[\s:]+$/, '')} …` : text

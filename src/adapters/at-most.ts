@@ -1,6 +1,6 @@
 /**
- * What the work gives within so many milliseconds, else `late`. Throws what the work throws in time; nothing of it is
- * left waiting, and it keeps the process until then.
+ * The result of the work if it ends within that many milliseconds, else `late`. Throws what the work throws in time.
+ * Leaves no timer behind, and keeps the process alive until then.
  */
 export async function atMost<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined

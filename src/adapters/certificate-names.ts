@@ -1,6 +1,6 @@
 /**
- * The names and addresses that a certificate holds which was presented under another name: from its subjectAltName,
- * else its common name. Null where the error says something else.
+ * The names and addresses in a certificate that does not match the requested name: from its subjectAltName, else its
+ * common name. Null if the error is about something else.
  */
 export function namesOfMisnamed(thrown: unknown): readonly string[] | null {
   if (!(thrown instanceof Error)) return null
@@ -11,7 +11,7 @@ export function namesOfMisnamed(thrown: unknown): readonly string[] | null {
   return names.length > 0 ? names : [cert?.subject?.CN ?? []].flat()
 }
 
-/** As Node shows it, of which only what is needed here. */
+/** The part that is needed of a certificate, as Node shows it. */
 interface Certificate {
   subjectaltname?: string
   subject?: { CN?: string | string[] }

@@ -1,6 +1,6 @@
 import type { ClockReading } from '../core/sources.ts'
 
-/** One look at another clock. */
+/** One reading of another clock. */
 export interface ClockSample {
   /** epoch milliseconds: of the other clock, and of ours when the question left */
   theirs: number
@@ -8,7 +8,7 @@ export interface ClockSample {
   tookMs: number
 }
 
-/** The offset of another clock: `read` asks for its time in epoch milliseconds, three times. */
+/** Measures the offset of another clock: `read` asks three times for its time in epoch milliseconds. */
 export async function readClock(read: () => Promise<number>): Promise<ClockReading> {
   const samples: ClockSample[] = []
   while (samples.length < 3) {
@@ -21,8 +21,8 @@ export async function readClock(read: () => Promise<number>): Promise<ClockReadi
 }
 
 /**
- * What several looks at one clock come to. The answer is taken to be from the middle of the quickest round trip;
- * `granularityMs` is the step in which that clock shows its time, cut down.
+ * Combines several readings of one clock. The answer is assumed to come from the middle of the fastest round trip.
+ * `granularityMs` is the step to which that clock rounds down.
  */
 export function offsetFrom(samples: readonly ClockSample[], granularityMs: number): ClockReading {
   let earliest = -Infinity

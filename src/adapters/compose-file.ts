@@ -58,7 +58,7 @@ export async function composeFilesIn(
   return { files: [...found.values()], others }
 }
 
-/** What a service extends, in a file whose relative paths are meant from that folder; null: nothing. */
+/** What a service extends, in a file whose relative paths start at that folder; null if nothing. */
 export function extendedBy(service: unknown, folder: string): Extended | null {
   const { extends: of } = mapIn(service)
   if (typeof of === 'string') return { file: null, named: null, service: of }
@@ -92,7 +92,7 @@ function includedBy(entry: unknown, from: string): Included | { named: string } 
   }
 }
 
-/** What comes from elsewhere is named by an address, by `oci:` or as git does. */
+/** An address, `oci:` or a git reference names an include from elsewhere. */
 function isHere(path: string): boolean {
   return !path.includes('$') && !/^(?:[a-z][a-z\d+.-]*:|github\.com\/|[^\s@]+@\S+:)/i.test(path)
 }

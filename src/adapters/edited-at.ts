@@ -22,8 +22,8 @@ export async function editedAt(path: string): Promise<string> {
     if (!ours.includes(about.uid)) {
       throw new AdminError(
         'REFUSED',
-        `${at} is a symbolic link of user ${about.uid} to ${real}, which is not theirs, and was not changed`,
-        [typed(['ls', '-l', at, real]), command`chown -h root ${at}   # if it is meant`],
+        `${at} is a symbolic link of user ${about.uid} to ${real}, which is not theirs. It was not changed`,
+        [typed(['ls', '-l', at, real]), command`chown -h root ${at}   # if the link is intended`],
       )
     }
     at = resolve(dirname(at), await readlink(at))

@@ -23,7 +23,7 @@ export interface Peer {
   reach?: Reach | undefined
 }
 
-/** What a socket to a server is made with: its own address, or that of the way to it. Throws where there is no way. */
+/** The address of a socket to a server: its own, or that of a way to it. Throws if there is no way. */
 export async function placeOf({ host, port, reach }: HostPort & { reach?: Reach | undefined }): Promise<HostPort> {
   const way = (await reach?.({ host, port })) ?? null
   return way === null ? { host, port } : { host: way.host, port: way.port }
@@ -46,16 +46,13 @@ const unverified = new Set([
 /** of these, what no certificate authority mends */
 const outdated = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])
 
-/** The code of a system error, also where it hides in an aggregate (several addresses for one name) or a cause. */
+/** The code of a system error, even inside an aggregate (several addresses for one name) or a cause. */
 export function systemCode(thrown: unknown): string | null {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
   return codeOf(thrown) ?? (thrown instanceof Error && thrown.cause !== undefined ? systemCode(thrown.cause) : null)
 }
 
-/**
- * What a failure of the network or of TLS means to the operator; null where it is neither. `AdminError`s pass as they
- * are.
- */
+/** Explains a network or TLS failure to the operator; null if it is neither. Passes an `AdminError` on. */
 export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   if (thrown instanceof AdminError) return thrown
   const code = systemCode(thrown)
@@ -68,7 +65,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   if (unverified.has(code)) {
     const next = outdated.has(code)
       ? command`${nested(openssl(peer))} </dev/null | openssl x509 -noout -dates`
-      : command`${nested(openssl(peer))} -showcerts </dev/null   # its authority is named as ca: FILE`
+      : command`${nested(openssl(peer))} -showcerts </dev/null   # save its authority's certificate, and name it as ca: FILE`
     return fail(`the certificate of ${what} at ${where} is not trusted: ${oneLine(messageOf(thrown))}`, 'tls', [next])
   }
   switch (code) {
@@ -108,14 +105,14 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   }
 }
 
-/** No certificate authority helps where the name is wrong. */
+/** No certificate authority helps if the name is wrong. */
 function misnamed(names: readonly string[], cause: unknown, peer: Peer): AdminError {
   const { what, host, port, where } = peer
   const shown = names.slice(0, shownNames).join(', ')
   const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
   return new AdminError(
     'UNREACHABLE',
-    `the certificate of ${what} at ${where} is for ${shown === '' ? 'no name at all' : oneLine(shown)}${more}, not for ${host}: the address must use a name that it holds`,
+    `the certificate of ${what} at ${where} is for ${shown === '' ? 'no name at all' : oneLine(shown)}${more}, not for ${host}: use one of its names in the address`,
     [command`${nested(openssl(peer))} </dev/null | openssl x509 -noout -subject -ext subjectAltName`],
     { cause, obstacle: { kind: 'misnamed', host, port, names } },
   )
@@ -128,7 +125,8 @@ function openssl({ starttls, host, port }: Peer): ShellCommand {
 }
 
 /**
- * The last resort: whatever a client library threw, as an error of the operator's. A bug of ours is thrown as it is.
+ * The last resort: turns whatever a client library threw into an error for the operator. Throws our own bugs as they
+ * are.
  */
 export function peerFailure(thrown: unknown, peer: Peer): AdminError {
   if (thrown instanceof TypeError || thrown instanceof ReferenceError) throw thrown
@@ -227,7 +225,7 @@ export async function firstAnswer(
   }
 }
 
-/** The first line of some bytes where it is text, cut at 60 characters; null where it is not. */
+/** The first line of some bytes if it is text, cut at 60 characters; else null. */
 export function readable(bytes: Buffer): string | null {
   const line =
     bytes
@@ -247,7 +245,7 @@ export function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Text of another program on one line, without what is secret in it, cut at 300 characters. */
+/** Text from another program on one line, without secrets, cut at 300 characters. */
 export function oneLine(text: string): string {
   const line = withoutSecrets(text).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 299)}…` : line

@@ -6,7 +6,7 @@ export function notFile(file: string): AdminError {
   return new AdminError('UNAVAILABLE', `the log ${file} is not a file`, [command`ls -ld ${asPath(file)}`])
 }
 
-/** Why a log file cannot be read. */
+/** Explains why a log file cannot be read. */
 export function fileFailure(error: unknown, file: string): AdminError {
   if (error instanceof AdminError) return error
   const options = { cause: error }
@@ -23,7 +23,7 @@ export function fileFailure(error: unknown, file: string): AdminError {
     case 'EPERM':
       return new AdminError(
         'FORBIDDEN',
-        `the log file ${file} may not be read by this user`,
+        `this user cannot read the log file ${file}`,
         [command`ls -l ${asPath(file)}`],
         options,
       )

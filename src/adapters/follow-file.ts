@@ -63,10 +63,7 @@ export async function* followFile(
 async function* restOf(current: OpenFile, file: string): AsyncGenerator<string> {
   const left = await current.left()
   if (left > lastBytes)
-    throw new AdminError(
-      'INTERRUPTED',
-      `interrupted before the end of ${file}: ${grouped(left)} bytes of it were not read`,
-    )
+    throw new AdminError('INTERRUPTED', `interrupted while reading ${file}: ${grouped(left)} bytes were not read`)
   for (let texts = await current.more(); texts !== null; texts = await current.more()) yield* texts
   yield* current.end()
 }

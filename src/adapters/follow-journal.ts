@@ -24,7 +24,7 @@ export async function* followCommand(
   if (!isJournal(command)) {
     throw new AdminError(
       'NOT_CONFIGURED',
-      `the log command \`${from}\` prints what is there and ends: of \`journalctl\` and of files alone it is known how they go on`,
+      `the log command \`${from}\` cannot be followed: only \`journalctl\` and log files can`,
       ['set `host.logs.file`'],
     )
   }
@@ -70,7 +70,7 @@ function sinceOption(since: Date): string {
   return `--since=@${(since.getTime() / 1000).toFixed(3)}`
 }
 
-/** Null for what is no entry. A text that is not plain stands there as its bytes (systemd, "JSON File Format"). */
+/** Null if the line is not an entry. Binary text is given as its bytes (systemd, "JSON File Format"). */
 function entryIn(line: string): { cursor: string; text: string } | null {
   let entry: unknown
   try {

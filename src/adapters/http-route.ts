@@ -47,18 +47,18 @@ export async function openRoute(url: URL, trust: Trust, way: HostPort | null): P
   }
 }
 
-/** The proxy that requests to this address go through; null: none. Throws CONFIGURATION. */
+/** The proxy for requests to this address; null if there is none. Throws CONFIGURATION. */
 export function proxyOf(url: URL): URL | null {
   const named = isLoopback(url.hostname) ? '' : proxyFor(url)
   return named === '' ? null : parseProxy(named)
 }
 
-/** What a proxy says where it does not let a request through: nothing that the server behind it has said. */
+/** What a proxy says when it refuses a request. The server behind it has said nothing. */
 export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer): AdminError {
   const why = status === 407 ? '407: it wants a user and a password' : status
   return new AdminError(
     'UNREACHABLE',
-    `the proxy ${hostPort(host, port)} does not let through to ${hostPort(peer.host, peer.port)} (HTTP ${why})`,
+    `the proxy ${hostPort(host, port)} refuses to connect to ${hostPort(peer.host, peer.port)} (HTTP ${why})`,
     [lookUp],
     { obstacle: { kind: 'proxy', host, port } },
   )
@@ -66,14 +66,14 @@ export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer):
 
 const lookUp = 'env | cut -d= -f1 | grep -i proxy   # the variables that name it'
 
-/** The proxy that the environment names; '' for none. Without a scheme it is one for http, as for curl. */
+/** The proxy that the environment names; '' for none. Without a scheme it is an http proxy, as for curl. */
 export function proxyFor(url: URL): string {
   const named = getProxyForUrl(url.href)
   const bareName = named.slice(url.protocol.length + '//'.length)
   return named !== '' && Object.values(env).includes(bareName) ? `http://${bareName}` : named
 }
 
-/** The port of an address, where it names none too. */
+/** The port of an address, also if the address names none. */
 export function portOf(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
 }
@@ -100,10 +100,10 @@ export function parseProxy(named: string): URL {
   throw new AdminError(
     'CONFIGURATION',
     isHttp
-      ? 'the proxy that the environment names has a % in its user or password that stands for nothing: it is written as %25'
+      ? 'the proxy address in the environment has a stray % in its user or password: write it as %25'
       : proxy && /^\w+:$/.test(proxy.protocol)
-        ? `the proxy that the environment names is a ${proxy.protocol.slice(0, -1)} proxy: only http and https proxies can be used`
-        : 'the proxy that the environment names is not an address',
+        ? `the environment names a ${proxy.protocol.slice(0, -1)} proxy: only http and https proxies can be used`
+        : 'the environment names a proxy that is not a valid address',
     [lookUp],
   )
 }

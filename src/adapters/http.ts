@@ -114,7 +114,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   }
 }
 
-/** An error on the way to the server is no matter of the server. */
+/** Marks an error on the way to the server, which is not the server's fault. */
 function atProxy({ code, message, suggestions, cause }: AdminError, proxy: NonNullable<Route['proxy']>): AdminError {
   return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'proxy', ...proxy } })
 }
@@ -189,7 +189,7 @@ function onceConnected(
   else connected(socket)
 }
 
-/** From a firewall that drops what it does not let through, nothing is ever heard. */
+/** A firewall that drops packets never answers. */
 function connectWithin(socket: Socket, connectMs: number): void {
   if (!socket.connecting) return
   const timer = setTimeout(
@@ -199,7 +199,7 @@ function connectWithin(socket: Socket, connectMs: number): void {
   for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
 }
 
-/** The JSON of an answer; undefined where it is none. */
+/** The JSON of an answer; undefined if it is not JSON. */
 export function jsonOf({ text }: Pick<HttpAnswer, 'text'>): unknown {
   try {
     return JSON.parse(text)
@@ -263,7 +263,7 @@ function httpFailure(error: unknown, peer: Peer): AdminError {
   const code = systemCode(error) ?? ''
   if (code === 'HPE_HEADER_OVERFLOW')
     return fail(`${peer.what} at ${peer.where} answers with more headers than can be read`)
-  if (code.startsWith('HPE_')) return fail(`what listens at ${hostPort(peer.host, peer.port)} does not speak HTTP`)
+  if (code.startsWith('HPE_')) return fail(`the server at ${hostPort(peer.host, peer.port)} does not speak HTTP`)
   return peerFailure(error, peer)
 }
 

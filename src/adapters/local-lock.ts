@@ -14,16 +14,14 @@ interface Operator extends ProcessIdentity {
   since: string
 }
 
-/** Who holds the lock in that file now; null: nobody who lives. Throws REFUSED where others may write its folder. */
+/** Who holds the lock in that file; null if no living process does. Throws REFUSED if others can write its folder. */
 export async function localOperator(file: string): Promise<Holder | null> {
   assertOwnFolder(dirname(file))
   const holder = await holderOf<Operator>(file)
   return holder && asHolder(holder)
 }
 
-/**
- * A lock among the operators of this machine who share a state folder. One that a killed process left is taken over.
- */
+/** A lock among operators on this machine who share a state folder. Takes over the lock of a killed process. */
 export function localLock(file: string, { who, what }: LockOwner): RepairLock {
   let own: Operator | null = null
   return {

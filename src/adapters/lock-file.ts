@@ -34,17 +34,17 @@ export async function takeLock<T extends ProcessIdentity>(
   }
 }
 
-/** Gives back what `takeLock` gave; harmless where somebody else holds it. */
+/** Releases what `takeLock` took; harmless if another process holds it. */
 export async function giveBack<T extends ProcessIdentity>(lock: string, own: T): Promise<void> {
   if ((await textOf(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
 }
 
-/** Who holds the lock; null: nobody who lives. */
+/** Who holds the lock; null if no living process does. */
 export async function holderOf<T extends ProcessIdentity>(lock: string): Promise<T | null> {
   return livingHolder<T>(await textOf(lock))
 }
 
-/** Moves a dead process's lock away; should a living one's have come in between, it is put back. */
+/** Moves away the lock of a dead process. Puts it back if a living process took it since. */
 async function putAside(lock: string, found: string): Promise<void> {
   const aside = `${lock}.stale.${process.pid}`
   if (!(await succeeds(rename(lock, aside), 'ENOENT'))) return

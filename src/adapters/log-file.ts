@@ -122,7 +122,7 @@ function afterFirstLine(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.indexOf(0x0a) + 1)
 }
 
-/** Bytes that are no UTF-8 become replacement characters: a log is never refused for one broken line. */
+/** Replaces bytes that are not UTF-8: one broken line does not make a log unreadable. */
 function decode(bytes: Buffer): string {
   return new TextDecoder().decode(bytes)
 }

@@ -19,7 +19,7 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
     timer = setTimeout(
       () =>
         reject(
-          new AdminError('TIMED_OUT', `the look-up of ${host} had no answer within ${seconds(timeoutMs)}`, [
+          new AdminError('TIMED_OUT', `looking up ${host} timed out after ${seconds(timeoutMs)}`, [
             command`getent hosts ${host}`,
           ]),
         ),

@@ -8,8 +8,8 @@ import type { Readable } from 'node:stream'
 const unheld = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 /**
- * Opens a file for reading; a pipe to which nobody writes, or a terminal, does not hold it up. What it is, who opens it
- * asks.
+ * Opens a file for reading without waiting for a pipe's writer or a terminal. The caller checks what kind of file it
+ * is.
  */
 export async function openUnheld(path: string): Promise<FileHandle> {
   return open(path, unheld)
@@ -29,12 +29,15 @@ export function streamOf(path: string): Readable {
   return createReadStream(path)
 }
 
-/** The bytes of a plain file of at most so many. Throws what the system throws, and where it is no file or larger. */
+/**
+ * The content of a regular file of at most that many bytes. Throws what the system throws, and an error for other kinds
+ * and larger files.
+ */
 export async function plainFile(path: string, mostBytes: number): Promise<Buffer> {
   const handle = await openUnheld(path)
   try {
     const about = await handle.stat()
-    if (!about.isFile()) throw new Error(about.isDirectory() ? 'it is a folder' : 'it is no plain file')
+    if (!about.isFile()) throw new Error(about.isDirectory() ? 'it is a folder' : 'it is not a regular file')
     if (about.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`)
     return await handle.readFile()
   } finally {

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** A process that cannot be mistaken for another one that got its number later. */
+/** Identifies a process, even after another one gets its number. */
 export interface ProcessIdentity {
   pid: number
   /** as the system writes it: clock ticks since boot, or a date */
   startTime: string
 }
 
-/** Null where no such process lives; one that has ended and only waits to be reaped does not. */
+/** Null if the process is gone. One that has ended but was not reaped yet counts as gone. */
 export async function identify(pid: number): Promise<ProcessIdentity | null> {
   const startTime = process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid)
   return startTime === null ? null : { pid, startTime }

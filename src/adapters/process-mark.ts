@@ -3,10 +3,7 @@ import { readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { identify } from './process-identity.ts'
 
-/**
- * A process as a part of a file's name: its machine, its number there, and when it began. Throws where there is no such
- * process.
- */
+/** Identifies a process in a file name: its machine, its number, its start. Throws if there is no such process. */
 export async function markOf(pid: number): Promise<string> {
   const identity = await identify(pid)
   if (identity === null) throw new Error(`no process ${pid}`)
@@ -24,7 +21,7 @@ export async function hasEnded(mark: string): Promise<boolean | null> {
   return now === null || short(now.startTime) !== began
 }
 
-/** Containers of one name have numbers of their own for processes. */
+/** Containers with the same host name number their processes separately. */
 async function machine(): Promise<string> {
   return short(`${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => '')}`)
 }

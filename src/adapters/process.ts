@@ -31,9 +31,9 @@ export interface ProgramResult {
 }
 
 /**
- * Runs a program without a shell and gives what it said, whatever its exit code.
- * Throws UNAVAILABLE where it cannot be started, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER for more than `maxBytes`.
- * Arguments appear in error messages and in the process list: a secret goes into `input` or `environment`.
+ * Runs a program without a shell. Returns its output, whatever its exit code. Throws UNAVAILABLE if it cannot be
+ * started, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER for more than `maxBytes`. Arguments appear in error messages and
+ * in the process list: pass secrets in `input` or `environment`.
  */
 export async function runProgram(
   command: readonly [string, ...string[]],
@@ -86,7 +86,7 @@ export async function runProgram(
 }
 
 /**
- * How long the rest of the output is waited for once a program has ended: what it left running may hold its output for
+ * How long to wait for the rest of the output after a program has ended: its children may keep the output open for
  * ever.
  */
 const restMs = 200
@@ -109,21 +109,21 @@ async function endOfProcess(child: ChildProcess): Promise<{ exitCode: number | n
   })
 }
 
-/** Throws FAILED with what the program said last where it did not end with 0. */
+/** Throws FAILED with the last line of output if the program did not exit with 0. */
 export function orFail(command: readonly string[], result: ProgramResult): void {
   if (result.exitCode !== 0) throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
 }
 
-/** 'ended with 1: last line of what it said' */
+/** 'exited with 1: last line of what it said' */
 export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): string {
-  const end = exitCode === null ? `was ended by ${signal}` : `ended with ${exitCode}`
+  const end = exitCode === null ? `was ended by ${signal}` : `exited with ${exitCode}`
   const said = [stderr, stdout]
     .map((stream) => stream.trim().split('\n').at(-1)?.trim() ?? '')
     .find((line) => line !== '')
   return said === undefined ? end : `${end}: ${withoutSecrets(said).slice(0, 300)}`
 }
 
-/** The last bytes of a stream that may be much longer. */
+/** Keeps the last bytes of a long stream. */
 export class Newest {
   /** anything was left out */
   truncated = false

@@ -20,8 +20,8 @@ export interface BlocksOptions {
 const lastBytes = 10_000
 
 /**
- * What a program prints, as it comes and as fast as it is taken; when this ends, so has the program.
- * Throws UNAVAILABLE where it cannot be started, UNEXPECTED_ANSWER where it does not end with 0.
+ * The output of a program, read as fast as it is consumed. When this ends, so has the program. Throws UNAVAILABLE if it
+ * cannot be started, UNEXPECTED_ANSWER if it does not exit with 0.
  */
 export async function* programBlocks(
   command: readonly [string, ...string[]],

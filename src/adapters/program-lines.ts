@@ -8,7 +8,7 @@ interface LinesOptions extends Omit<BlocksOptions, 'signal'> {
   signal: AbortSignal
 }
 
-/** The same as `programBlocks`, a line at a time. */
+/** The same as `programBlocks`, line by line. */
 export async function* programLines(
   command: readonly [string, ...string[]],
   { maxLength, ...options }: LinesOptions,

@@ -33,7 +33,7 @@ export function programStream(
   child.stdin.on('error', () => undefined)
   child.once('error', (error) => stream.destroy(error))
   child.once('close', (exitCode) =>
-    exitCode === 0 ? stream.push(null) : stream.destroy(new Error(`${file} ended with ${exitCode}`)),
+    exitCode === 0 ? stream.push(null) : stream.destroy(new Error(`${file} exited with ${exitCode}`)),
   )
   return stream
 }

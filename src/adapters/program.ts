@@ -5,7 +5,7 @@ import { AdminError, codeOf } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
 import { closeSync, openSync } from 'node:fs'
 
-/** How a program is started and ended, whatever is made of its output. */
+/** How a program is started and ended, whatever happens to its output. */
 
 export interface StartOptions {
   /** given on standard input */
@@ -28,7 +28,7 @@ export interface StartOptions {
   end?: { signal: NodeJS.Signals; graceMs: number }
 }
 
-/** Throws UNAVAILABLE; where it is not there at all, its event `error` says so. */
+/** Throws UNAVAILABLE. If the program is missing, the event `error` says so. */
 export function start(file: string, parameters: readonly string[], options: StartOptions): ChildProcess {
   const { input, environment, directory, account } = options
   try {
@@ -44,7 +44,7 @@ export function start(file: string, parameters: readonly string[], options: Star
   }
 }
 
-/** Whether it is a group of its own, which ends as a whole; it cannot ask anybody then. */
+/** Whether the program is a process group that ends as a whole; it can then ask nobody. */
 export function hasGroup({ terminal }: StartOptions): boolean {
   return terminal !== true || !isOnTerminal()
 }
@@ -66,7 +66,7 @@ export function notStarted(file: string, directory: string | undefined, cause: u
  */
 const graceMs = 500
 
-/** Ends a program: first it is asked to, then it must. */
+/** Ends a program: first with a request, then by force. */
 export class Stopper {
   reason: 'late' | 'interrupted' | 'long' | null = null
   #kill: NodeJS.Timeout | undefined
@@ -109,7 +109,7 @@ export class Stopper {
   }
 }
 
-/** Whether this process has a terminal, wherever its streams go to. */
+/** Whether this process has a terminal, even if its streams are redirected. */
 export function isOnTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r+'))

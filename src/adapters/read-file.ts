@@ -47,7 +47,7 @@ export async function readJudged(
   }
 }
 
-/** The judgement of a file that is not read; null where it cannot be opened, or is no file. */
+/** The judgement of a file that is not read; null if it cannot be opened or is not a file. */
 export async function judgementOf(path: string): Promise<Judgement | null> {
   const handle = await openUnheld(path).catch(() => null)
   try {
@@ -63,7 +63,7 @@ async function upTo(handle: FileHandle, maxBytes: number): Promise<Buffer | null
   return content.length > maxBytes ? null : content
 }
 
-/** A descriptor that this process was given when it was started. */
+/** A descriptor that this process inherited when it started. */
 function isHandedOver(path: string): boolean {
   return /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/.test(path)
 }
@@ -72,7 +72,7 @@ function notFile(code: string): Error {
   return Object.assign(new Error(`${code}: no regular file`), { code })
 }
 
-/** Why a file cannot be read, in the operator's words. */
+/** Explains to the operator why a file cannot be read. */
 export function whyUnreadable(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ENOENT') return 'there is no such file'
@@ -81,7 +81,7 @@ export function whyUnreadable(error: unknown): string {
   if (code === 'EPIPE') return 'it is a pipe, not a file'
   // opening a socket, or the node of a device that is not there
   if (code === 'ENODEV' || code === 'ENXIO') return 'it is a device, not a file'
-  if (code === 'ELOOP') return 'its symbolic links lead in a circle'
+  if (code === 'ELOOP') return 'its symbolic links form a loop'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text'
   return messageOf(error)
 }

@@ -83,7 +83,7 @@ export function runFolder(directory: string): RunStore {
       const strange = entries.filter((entry) => entry.isDirectory() && !isOurs(entry.name))
       return strange.map(({ name }) => ({
         run: name,
-        unreadable: `this folder in ${directory} does not have the name of a run`,
+        unreadable: `this folder in ${directory} is not named after a run`,
       }))
     },
     async keep(run, name, text) {
@@ -157,10 +157,10 @@ function parents(folder: string, last: string): string[] {
  */
 function keptFile(folder: string, name: string): string {
   if (/^[\w-][\w.-]{0,199}$/.test(name)) return join(folder, name)
-  throw new AdminError('REFUSED', `nothing can be kept under the name \`${name}\`: it is not the name of one file`, [])
+  throw new AdminError('REFUSED', `nothing can be saved under the name \`${name}\`: it is not the name of one file`, [])
 }
 
-/** A run's folder, or what `begin` and `remove`, or people whom a message told so, made of one. */
+/** The folder of a run, or the name that `begin`, `remove`, or a person made of one. */
 function isOurs(name: string): boolean {
   return isRunName(name.replace(/\.(?:new|aside(?:-[0-9a-z]+)?)$/, ''))
 }
@@ -244,7 +244,7 @@ function placeOf(file: string): Place {
 }
 
 function noSuchRun(run: string, directory: string): AdminError {
-  return new AdminError('USAGE', `there is no run \`${run}\` in ${directory}`, [
+  return new AdminError('USAGE', `no run \`${run}\` on record in ${directory}`, [
     'testops-admin history -d {deployment}',
   ])
 }
@@ -266,8 +266,8 @@ function unwritable(where: string, error: unknown, kind: 'new' | 'begun' = 'begu
         ? (['export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'] as const)
         : ([
             isFull
-              ? 'free some space there: the run goes on from this folder, so keep XDG_STATE_HOME as it is'
-              : 'make the folder writable again: the run goes on from there, so keep XDG_STATE_HOME as it is',
+              ? 'free some space there, and keep XDG_STATE_HOME: the run resumes from this folder'
+              : 'make the folder writable again, and keep XDG_STATE_HOME: the run resumes from there',
           ] as const)),
     ],
     { cause: error },

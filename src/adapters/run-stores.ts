@@ -55,7 +55,7 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
     // it may lie where nobody can look now
     throw (
       why ??
-      new AdminError('USAGE', `there is no run \`${run}\` in the ${beside.where}`, [
+      new AdminError('USAGE', `no run \`${run}\` on record in the ${beside.where}`, [
         'testops-admin history -d {deployment}',
       ])
     )

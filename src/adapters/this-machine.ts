@@ -7,8 +7,8 @@ import { unlessAborted } from '../core/abort.ts'
 import { lookUp } from './look-up.ts'
 
 /**
- * Whether a host is this machine: its name leads to an address of its own. False where no name server says so within
- * `timeoutMs`. Never throws.
+ * Whether a host is this machine: its name resolves to one of this machine's addresses. False if no name server says so
+ * within `timeoutMs`. Never throws.
  */
 export async function isThisMachine(host: string, { timeoutMs }: { timeoutMs: number }): Promise<boolean> {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))

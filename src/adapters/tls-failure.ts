@@ -32,14 +32,14 @@ const reasons: readonly Reason[] = [
     sign: /alert handshake failure|no shared cipher|no ciphers available|unknown cipher|wrong cipher/i,
     does: 'has no cipher in common with this program',
   },
-  { sign: /unrecognized name/i, does: 'does not know the name by which it is asked' },
+  { sign: /unrecognized name/i, does: 'does not know the requested host name' },
   {
     sign: /(?:key|md|digest) too (?:small|weak)|bad (?:dh|ecpoint)/i,
     does: 'has a key or a certificate that is too weak',
   },
-  { sign: /legacy renegotiation|legacy sigalg/i, does: 'speaks TLS in an old way that is unsafe' },
-  { sign: /alert internal error/i, does: 'failed by itself while TLS began' },
-  { sign: /alert access denied/i, does: 'lets nobody in from here' },
+  { sign: /legacy renegotiation|legacy sigalg/i, does: 'speaks an old, unsafe form of TLS' },
+  { sign: /alert internal error/i, does: 'failed with an internal error during the TLS handshake' },
+  { sign: /alert access denied/i, does: 'denies access from this machine' },
 ]
 
 /** The other side, as errors name it. */
@@ -51,7 +51,7 @@ interface TlsPeer {
   suggestions: readonly Suggestion[]
 }
 
-/** What a failure of TLS means to the operator, without OpenSSL's own text. */
+/** Explains a TLS failure to the operator, without OpenSSL's own text. */
 export function tlsFailure(thrown: unknown, { what, host, port, where, suggestions }: TlsPeer): AdminError {
   const text = `${codeIn(thrown)} ${messageOf(thrown)}`.replaceAll('_', ' ')
   const { does, kind = 'tls' } = reasons.find(({ sign }) => sign.test(text)) ?? {

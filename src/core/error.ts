@@ -22,7 +22,7 @@ export const exitCodes = {
   UNAUTHENTICATED: 69,
   /** the other side knows us and does not allow this */
   FORBIDDEN: 69,
-  /** the other side has no slot left for one more connection, or wants no more calls for now */
+  /** the other side has no slot left for one more connection, or accepts no more calls for now */
   EXHAUSTED: 69,
   /** the other side answers, but not as what it should be */
   UNEXPECTED_ANSWER: 69,

@@ -100,7 +100,7 @@ function faultOfEvent(value: unknown): string | null {
   return objectOf({ at: instant, by: text, event: text, ...events[name as RunEvent['event']] })(value, 'event')
 }
 
-/** An outcome without its intent, or a step that the plan does not have, is no journal of ours. */
+/** An outcome without its intent, or a step that the plan does not have, is not a journal of ours. */
 function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
   let begun: number | null = null
   let undoing: number | null = null

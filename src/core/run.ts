@@ -105,7 +105,7 @@ export interface RunStore {
    * was seen. Absent: it is one
    */
   unseen?(): Promise<AdminError | null>
-  /** what lies among the journals of this machine, and does not have the name of a run: nothing is read of it */
+  /** what lies among the journals of this machine, and is not named after a run: nothing is read of it */
   strangers?(): Promise<readonly UnreadableRun[]>
   /** keeps a text beside a journal, on this machine alone, and gives where; throws UNAVAILABLE */
   keep?(run: string, name: string, text: string): Promise<string>

@@ -4,7 +4,7 @@ import { isSecretSetting } from '../knowledge/settings.ts'
 
 type Settings = ReadonlyMap<string, string | Secret | null>
 
-/** The settings of `names` that are not the same in both; one that may not be read is not compared. */
+/** The names in `names` whose settings differ. Settings that cannot be read are not compared. */
 export function differing(
   names: Iterable<string>,
   declared: Settings,

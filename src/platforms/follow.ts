@@ -16,7 +16,7 @@ interface Place {
   isRunning: boolean
 }
 
-/** From where a log is wanted. */
+/** Where to start reading a log. */
 export interface Beginning {
   /** inclusive, in nanoseconds since 1970 by the clock there; null: from its first line on */
   since: bigint | null
@@ -45,7 +45,7 @@ interface Follower {
   trouble: (said: string | null) => void
 }
 
-/** How often containers are looked for, and what broke is opened again. */
+/** How often to look for containers, and to reopen what broke. */
 const pollMs = 1000
 /** what does not pass by itself */
 const lasting: ReadonlySet<ErrorCode> = new Set([

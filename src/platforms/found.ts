@@ -17,7 +17,7 @@ export interface Found {
   seen?: Seen
 }
 
-/** What one platform shows, and what was looked at there, for people. */
+/** What one platform found, and where it searched, for people. */
 interface Search {
   found: readonly Found[]
   looked: string

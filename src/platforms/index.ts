@@ -27,7 +27,7 @@ export type PlatformSettings =
   | { platform: 'compose'; compose: ComposeSettings }
   | { platform: 'kubernetes'; kubernetes: KubernetesSettings }
 
-/** Opens the platform of a deployment. Never throws for what is not there: whoever asks it is told. */
+/** Opens the platform of a deployment. Never throws for something missing: the one who asks for it gets the error. */
 export async function openPlatform(settings: PlatformSettings, options: PlatformOptions): Promise<Platform> {
   switch (settings.platform) {
     case 'host':

@@ -6,7 +6,7 @@ export interface TimedLine {
 
 const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)(?: (.*))?$/s
 
-/** Null: no such line, but what the engine or the kubelet says itself. */
+/** Null if it is not such a line, but a message of the engine or the kubelet. */
 export function timedLine(line: string): TimedLine | null {
   const [, seconds, fraction = '', zone, text = ''] = pattern.exec(line) ?? []
   const at = Date.parse(`${seconds}${zone}`)

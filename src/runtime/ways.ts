@@ -90,7 +90,7 @@ async function toldOf(error: AdminError, { taken, direct, since, platform, isOpe
       code,
       what,
       [
-        'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too',
+        'testops-admin doctor -d {deployment} --relay   # looks through the cluster; repairs, resume and undo also take --relay',
         ...suggestions,
       ],
       { cause, obstacle: { kind: 'beyond' } },

@@ -10,7 +10,7 @@ import { workshopOf } from './workshop.ts'
 const action = { kind: 'start-service' } as Action
 const noWay = new AdminError(
   'UNREACHABLE',
-  'the cluster of context `test` calls pod `testops-0` Ready, and opens no way there from this machine',
+  'the cluster of context `test` calls pod `testops-0` Ready, but does not connect this machine to it',
   [],
   { obstacle: { kind: 'beyond' } },
 )

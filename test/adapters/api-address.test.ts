@@ -36,7 +36,7 @@ describe('an address that redirects', () => {
       `UNEXPECTED_ANSWER GET ${url}/api/management/health points to https, https://127.0.0.1:${port()}/api/management/health, and is not followed there, since the token would go with it (HTTP 301)`,
     )
     expect(error?.suggestions).toEqual([
-      `url: https://127.0.0.1:${port()}   # in the configuration, if that is the service`,
+      `url: https://127.0.0.1:${port()}   # in the configuration, if the service is there`,
     ])
     expect(seen.length).toBe(1)
     expect(seen.join()).not.toContain(apiToken)
@@ -49,7 +49,7 @@ describe('an address that redirects', () => {
     expect(said(error)).toMatch(
       /^UNEXPECTED_ANSWER GET \S+ points to another host, http:\S+\/api\/management\/health, and is not followed there/,
     )
-    expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if that is the service`])
+    expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if the service is there`])
     expect(other.received).toEqual([])
     expect(seen.length).toBe(1)
   })
@@ -58,7 +58,7 @@ describe('an address that redirects', () => {
     const { url } = await moved((path) => `/testops${path}?lang=en`)
     const error = await errorOf(opened(url))
     expect(said(error)).toMatch(/^UNEXPECTED_ANSWER GET \S+ points to another address, /)
-    expect(error?.suggestions).toEqual([`url: ${url}/testops   # in the configuration, if that is the service`])
+    expect(error?.suggestions).toEqual([`url: ${url}/testops   # in the configuration, if the service is there`])
   })
 
   test('for the exchange alone', async () => {
@@ -70,7 +70,7 @@ describe('an address that redirects', () => {
     expect(said(error)).toMatch(
       /^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token points to another host, http:\S+, and is not followed there/,
     )
-    expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if that is the service`])
+    expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if the service is there`])
     expect(other.received).toEqual([])
   })
 
@@ -80,11 +80,9 @@ describe('an address that redirects', () => {
     })
     const error = await errorOf((await opened(url)).currentUser())
     expect(said(error)).toBe(
-      `UNEXPECTED_ANSWER GET ${url}/api/uaa/me points to another host, https://sso.example.org/login, and is not followed there, since the token would go with it (HTTP 302)`,
+      `UNEXPECTED_ANSWER GET ${url}/api/uaa/me redirects to another host, https://sso.example.org/login (HTTP 302). It was not followed, to protect the token`,
     )
-    expect(error?.suggestions).toEqual([
-      `curl -i ${url}/api/uaa/me   # url is the address at which the service itself answers`,
-    ])
+    expect(error?.suggestions).toEqual([`curl -i ${url}/api/uaa/me   # url must be the address of the service itself`])
   })
 
   test.each(['', 'http://', '%'])('to "%s", which is no address', async (location) => {
@@ -111,16 +109,14 @@ describe('what is to be done about a refused token', () => {
   test('at an address where a sign-in answers', async () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '<title>Sign in</title>')) })
     expect((await next(url))[0]).toBe(
-      'correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it',
+      'correct url in the configuration: use the address of the service itself, not of a sign-in page before it',
     )
   })
 
   test('that is a Bearer token', async () => {
     const { url } = await service()
     const suggestions = await next(url, 'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3fQ.c2ln')
-    expect(suggestions[0]).toBe(
-      `${create}: the present one looks like a Bearer token, which is what an API token is exchanged for`,
-    )
+    expect(suggestions[0]).toBe(`${create}: the present one looks like a Bearer token, not like an API token`)
     expect(suggestions.join()).not.toContain('eyJ')
   })
 })

@@ -139,7 +139,7 @@ describe('a migration is', () => {
           `^POST http:\\S+/1/test-case/tree/2/migration: the service asks to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`,
         ),
       ) as string,
-      ['sleep 600   # then go on, or wait for longer with --patience'],
+      ['sleep 600   # then resume, or wait longer with --patience'],
     ])
     expect(it.asked()).toBe(1)
   })
@@ -206,7 +206,7 @@ describe('a migration is', () => {
     {
       what: 'a sign-in page',
       answer: reply(200, '<html><title>Sign in</title></html>'),
-      error: /^POST \S+\/1\/test-case\/tree\/2\/migration does not answer as the service does \(HTTP 200, 'Sign in'\)$/,
+      error: /^POST \S+\/1\/test-case\/tree\/2\/migration does not answer like the service \(HTTP 200, 'Sign in'\)$/,
     },
     {
       what: 'a redirect',

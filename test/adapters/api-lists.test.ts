@@ -114,7 +114,7 @@ describe('projects', () => {
     const asked: number[] = []
     const endless = listed((page) => (asked.push(page), pageOf(items([page + 1]), { last: false })))
     expect(await failureOf(endless)).toMatch(
-      /^UNEXPECTED_ANSWER GET \S+\/api\/project comes to no end: 2000 pages, and more$/,
+      /^UNEXPECTED_ANSWER GET \S+\/api\/project never ends: it has more than 2000 pages$/,
     )
     expect(asked.length).toBe(2000)
   })
@@ -125,7 +125,7 @@ describe('projects', () => {
     { what: 'that is nothing', answer: [null] },
   ])('one $what is not passed over', async ({ answer }) => {
     expect(await failureOf(listed(() => answer))).toMatch(
-      /^UNEXPECTED_ANSWER GET \S+\/api\/project does not answer as the service does \(HTTP 200/,
+      /^UNEXPECTED_ANSWER GET \S+\/api\/project does not answer like the service \(HTTP 200/,
     )
   })
 
@@ -147,7 +147,7 @@ describe('trees', () => {
   test('of a project without trees, of one that is not there, and again', async () => {
     const { url, received } = await service({ projects: [{ id: 4, name: 'Empty', trees: [] }] })
     const source = await opened(url)
-    const missing = /^USAGE there is no project 9 at \S+, or this API token's user does not see it$/
+    const missing = /^USAGE project 9 does not exist at \S+, or this API token's user cannot see it$/
     expect(await failureOf(source.trees(9))).toMatch(missing)
     const before = received.length
     expect(await failureOf(source.trees(9))).toMatch(missing)

@@ -22,7 +22,7 @@ describe('opening', () => {
       what: 'a proxy’s error page',
       answer: reply(502, html, { 'content-type': 'text/html' }),
       error:
-        /^UNREACHABLE a proxy answers for GET \S+\/api\/management\/health, and does not reach the service behind it \(HTTP 502, '502 Bad Gateway'\)$/,
+        /^UNREACHABLE a proxy answers GET \S+\/api\/management\/health, but cannot reach the service behind it \(HTTP 502, '502 Bad Gateway'\)$/,
     },
     {
       what: 'a proxy’s bare error',
@@ -108,7 +108,7 @@ describe('TLS', () => {
     const url = (await secured()).replace('localhost', '127.0.0.1')
     const failure = await errorOf(opened(url, { ca: pem('authority.pem') }))
     expect(`${failure?.code} ${failure?.message}`).toMatch(
-      /^UNREACHABLE the certificate of the service at https:\S+ is for localhost, not for 127\.0\.0\.1: the address must use a name that it holds$/,
+      /^UNREACHABLE the certificate of the service at https:\S+ is for localhost, not for 127\.0\.0\.1: use one of its names in the address$/,
     )
     const port = Number(new URL(url).port)
     expect(failure?.obstacle).toEqual({ kind: 'misnamed', host: '127.0.0.1', port, names: ['localhost'] })

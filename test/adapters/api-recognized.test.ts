@@ -72,7 +72,7 @@ describe('something else', () => {
     {
       what: 'the same page everywhere',
       answer: reply(200, html),
-      shown: /does not answer as the service's token exchange does/,
+      shown: /does not answer like the service's token exchange/,
     },
   ])('$what', async ({ answer, shown }) => {
     const { url } = await service({ instead: (_request, response) => (answer(response), true) })

@@ -66,7 +66,7 @@ describe('the token', () => {
   test.each(strange)('is answered with $what', async ({ answer, reason }) => {
     const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', answer) })
     expect(await failureOf((await opened(url)).accessToken())).toBe(
-      `UNEXPECTED_ANSWER POST ${url}/api/uaa/oauth/token does not answer as the service's token exchange does (${reason})`,
+      `UNEXPECTED_ANSWER POST ${url}/api/uaa/oauth/token does not answer like the service's token exchange (${reason})`,
     )
     expect(received.length).toBe(2)
   })
@@ -74,7 +74,7 @@ describe('the token', () => {
   test('is answered by a proxy that does not reach the service', async () => {
     const { url, received } = await service({ instead: instead('/api/uaa/oauth/token', reply(502, html)) })
     expect(await failureOf((await opened(url)).accessToken())).toBe(
-      `UNREACHABLE a proxy answers for POST ${url}/api/uaa/oauth/token, and does not reach the service behind it (HTTP 502, '502 Bad Gateway')`,
+      `UNREACHABLE a proxy answers POST ${url}/api/uaa/oauth/token, but cannot reach the service behind it (HTTP 502, '502 Bad Gateway')`,
     )
     expect(received.length).toBe(2)
   })
@@ -108,8 +108,8 @@ describe('the token', () => {
     expect(failure?.code).toBe('UNEXPECTED_ANSWER')
     expect(failure?.message).toBe(
       token === ''
-        ? `POST ${url}/api/uaa/oauth/token does not answer as the service's token exchange does (HTTP 200)`
-        : `POST ${url}/api/uaa/oauth/token gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,
+        ? `POST ${url}/api/uaa/oauth/token does not answer like the service's token exchange (HTTP 200)`
+        : `POST ${url}/api/uaa/oauth/token gives an invalid access_token: it contains blanks or characters outside ASCII`,
     )
     expect(received.length).toBe(2)
   })

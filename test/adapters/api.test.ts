@@ -51,7 +51,7 @@ describe('migration jobs', () => {
       what: 'a page',
       answer: reply(200, html),
       error:
-        /^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job does not answer as the service does \(HTTP 200, '502 Bad Gateway'\)$/,
+        /^UNEXPECTED_ANSWER GET \S+\/api\/migration\/job does not answer like the service \(HTTP 200, '502 Bad Gateway'\)$/,
     },
   ]
   test.each(failures)('$what', async ({ answer, error }) => {

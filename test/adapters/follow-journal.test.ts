@@ -62,7 +62,7 @@ test('the journal is followed from a moment, and where it breaks off from its la
   await expect.poll(() => lines, { timeout }).toEqual(['one', 'two', 'three', 'щ\u0007', 'four'])
   const words = '-u testops -o cat -n 50000 --follow --lines=all --output=json --all'
   expect(await asked()).toEqual([`${words} --since=@1795341600.250`, `${words} --after-cursor=s=3`])
-  expect(told).toEqual([expect.stringMatching(/ ended with 1: trouble$/)])
+  expect(told).toEqual([expect.stringMatching(/ exited with 1: trouble$/)])
   stop.abort()
   expect(await ended).toBe(null)
   expect((await pids()).map(isThere)).toEqual([false, false])
@@ -83,14 +83,13 @@ test('what cannot begin is told', async () => {
   const { command } = await journal({ prints: [], exitCode: 1 })
   expect(await followed(openLog({ command }, { timeoutMs: 5000 })).ended).toMatchObject({
     code: 'UNEXPECTED_ANSWER',
-    message: expect.stringMatching(/ ended with 1: trouble$/) as string,
+    message: expect.stringMatching(/ exited with 1: trouble$/) as string,
   })
   expect(await followed(openLog({ command: ['/nonexistent/journalctl'] }, { timeoutMs: 5000 })).ended).toMatchObject({
     code: 'UNAVAILABLE',
   })
   expect(await followed(openLog({ command: ['cat', 'some.log'] }, { timeoutMs: 5000 })).ended).toMatchObject({
     code: 'NOT_CONFIGURED',
-    message:
-      'the log command `cat some.log` prints what is there and ends: of `journalctl` and of files alone it is known how they go on',
+    message: 'the log command `cat some.log` cannot be followed: only `journalctl` and log files can',
   })
 })

@@ -39,7 +39,7 @@ describe('a proxy that the environment names', () => {
     const { url, seen } = await proxy()
     vi.stubEnv('https_proxy', url)
     expect(await failureOf(ask(far.replace('http:', 'https:')))).toBe(
-      `UNREACHABLE the proxy ${url.replace('http://', '')} does not let through to service.invalid:443 (HTTP 407: it wants a user and a password)`,
+      `UNREACHABLE the proxy ${url.replace('http://', '')} refuses to connect to service.invalid:443 (HTTP 407: it wants a user and a password)`,
     )
     expect(seen).toEqual([{ line: 'CONNECT service.invalid:443', authorization: undefined }])
   })
@@ -79,7 +79,7 @@ describe('a proxy that the environment names', () => {
     const server = createServer((_, response) => response.writeHead(407).end())
     vi.stubEnv('http_proxy', await addressOf(server))
     expect(await failureOf(ask(far))).toMatch(
-      /^UNREACHABLE the proxy .* does not let through to service\.invalid:80 \(HTTP 407: it wants/,
+      /^UNREACHABLE the proxy .* refuses to connect to service\.invalid:80 \(HTTP 407: it wants/,
     )
   })
 
@@ -158,7 +158,7 @@ test.each([
   {
     what: 'no HTTP',
     answer: 'SSH-2.0-OpenSSH_9.2\r\n',
-    says: /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak HTTP$/,
+    says: /^UNEXPECTED_ANSWER the server at 127\.0\.0\.1:\d+ does not speak HTTP$/,
   },
 ])('$what', async ({ answer, says }) => {
   const server = createServer()

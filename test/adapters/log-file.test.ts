@@ -88,7 +88,7 @@ describe('a log command', () => {
   test('that fails says how', async () => {
     const origin = print('console.error("no such unit"); process.exit(4)')
     expect(await failureOf(openLog(origin, options).newest({ maxBytes: 10 }))).toBe(
-      `UNEXPECTED_ANSWER the log command \`${typed(origin.command)}\` ended with 4: no such unit`,
+      `UNEXPECTED_ANSWER the log command \`${typed(origin.command)}\` exited with 4: no such unit`,
     )
   })
 })
@@ -120,7 +120,7 @@ describe('all of a log', () => {
     expect((await read(much!)).length).toBe(30_000_000)
     const [failing] = await parts(print('console.log("one"); console.error("no such unit"); process.exit(4)'))
     expect(await failureOf(read(failing!))).toMatch(
-      /^UNEXPECTED_ANSWER the log command `.*` ended with 4: no such unit$/s,
+      /^UNEXPECTED_ANSWER the log command `.*` exited with 4: no such unit$/s,
     )
   })
 

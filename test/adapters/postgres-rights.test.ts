@@ -44,7 +44,7 @@ describe('rights', () => {
     const source = await opened(fresh.endpoint)
     const failure = await errorOf(source.backends())
     expect(`${failure?.code} ${failure?.message}`).toMatch(
-      /^FORBIDDEN .*: user \S+ is not allowed this: permission denied for view pg_stat_activity$/,
+      /^FORBIDDEN .*: user \S+ may not do this: permission denied for view pg_stat_activity$/,
     )
     const [{ host, port } = { host: '', port: 0 }] = fresh.endpoint.hosts
     expect(failure?.suggestions).toEqual([

@@ -15,7 +15,7 @@ describe('runProgram', () => {
   test('gives what the program said, whatever its exit code', async () => {
     const result = await runProgram(node('console.log("out"); console.error("err"); process.exit(3)'), { timeoutMs })
     expect(result).toEqual({ exitCode: 3, signal: null, stdout: 'out\n', stderr: 'err\n', truncated: false })
-    expect(endOf(result)).toBe('ended with 3: err')
+    expect(endOf(result)).toBe('exited with 3: err')
   })
 
   test('hands over input, environment and folder', async () => {
@@ -121,7 +121,7 @@ describe('runProgram', () => {
     const command = node('console.error("first"); console.error("the reason"); process.exit(2)')
     const result = await runProgram(command, { timeoutMs })
     expect(() => orFail(command, result)).toThrow(
-      new AdminError('FAILED', `\`${typed(command)}\` ended with 2: the reason`, [typed(command)]),
+      new AdminError('FAILED', `\`${typed(command)}\` exited with 2: the reason`, [typed(command)]),
     )
     expect(() => orFail(command, { ...result, exitCode: 0 })).not.toThrow()
   })

@@ -162,7 +162,7 @@ describe('the management API', () => {
     {
       what: 'is not configured',
       url: async () => null,
-      error: /^UNAVAILABLE the management API of RabbitMQ at \S+ is not known$/,
+      error: /^UNAVAILABLE no address is known for the management API of RabbitMQ at \S+$/,
     },
     {
       what: 'is not enabled',
@@ -186,17 +186,17 @@ describe('the management API', () => {
       url: async () =>
         page(401, '<html><head><title>401 Authorization Required</title></head><body>nginx</body></html>'),
       error:
-        /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses it: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
+        /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses the request: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
     },
     {
       what: 'is behind a gateway that refuses in JSON',
       url: async () => page(403, '{"error":"access_denied","message":"no route"}'),
-      error: /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses it: HTTP 403, /,
+      error: /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses the request: HTTP 403, /,
     },
     {
       what: 'takes this user from its own host alone',
       url: async () => page(401, '{"error":"not_authorised","reason":"User can only log in via localhost"}'),
-      error: /^FORBIDDEN RabbitMQ's management API at \S+ admits user \S+ from its own host alone \(HTTP 401\)$/,
+      error: /^FORBIDDEN RabbitMQ's management API at \S+ admits user \S+ only from its own host \(HTTP 401\)$/,
     },
     {
       what: 'is a web page',
@@ -217,6 +217,11 @@ describe('the management API', () => {
       error: /^UNEXPECTED_ANSWER .* answers HTTP 404, 'Not Found \/api': is broker\.managementUrl right\?$/,
     },
     {
+      what: 'fails, in the words of RabbitMQ',
+      url: async () => page(500, '{"error":"Internal Server Error","reason":"{error,function_clause}"}'),
+      error: /^UNEXPECTED_ANSWER RabbitMQ's management API at \S+ failed \(HTTP 500, 'Internal Server Error.*'\)$/,
+    },
+    {
       what: 'has a certificate that nobody vouches for',
       url: async () => tlsPage(),
       error: /^UNREACHABLE the certificate of RabbitMQ's management API at https:\/\/localhost:\d+ is not trusted: /,
@@ -224,7 +229,7 @@ describe('the management API', () => {
     {
       what: 'is another API',
       url: async () => page(200, '{"name": "something"}'),
-      error: /^UNEXPECTED_ANSWER \S+\/api\/queues\/\S+ does not answer as RabbitMQ's management API does$/,
+      error: /^UNEXPECTED_ANSWER \S+\/api\/queues\/\S+ does not answer like RabbitMQ's management API$/,
     },
     {
       what: 'never answers',
@@ -234,7 +239,7 @@ describe('the management API', () => {
     {
       what: 'does not speak HTTP',
       url: async () => `http://127.0.0.1:${await foreignPeer('AMQP\u0000\u0000\u0009\u0001')}`,
-      error: /^UNEXPECTED_ANSWER what listens at 127\.0\.0\.1:\d+ does not speak HTTP$/,
+      error: /^UNEXPECTED_ANSWER the server at 127\.0\.0\.1:\d+ does not speak HTTP$/,
     },
     {
       what: 'is no address',

@@ -51,7 +51,7 @@ const refusals: { what: string; script: string; why: string; next: string }[] = 
   {
     what: 'with another Erlang cookie',
     script: `echo "${unreachable}" >&2; echo "  * TCP connection succeeded but Erlang distribution failed" >&2; exit 69`,
-    why: "the broker does not admit `rabbitmqctl`: this user's Erlang cookie is another",
+    why: "the broker rejects `rabbitmqctl`: this user's Erlang cookie does not match",
     next: 'or set broker.rabbitmqctl: [sudo, -n, rabbitmqctl] in the configuration',
   },
   {
@@ -69,26 +69,26 @@ const refusals: { what: string; script: string; why: string; next: string }[] = 
   {
     what: 'of another broker',
     script: 'case "$*" in *cluster_status*) echo "{\\"cluster_name\\": \\"other\\"}";; *) echo "[]";; esac',
-    why: '`rabbitmqctl` speaks of broker other, and CLUSTER is at ',
+    why: '`rabbitmqctl` manages broker other, but CLUSTER is at ',
     next: 'set broker.rabbitmqctl in the configuration',
   },
   {
     what: 'that says something else',
     script: `${clusterName}\necho "Listing queues ..."`,
-    why: "`rabbitmqctl list_queues` does not answer as RabbitMQ's does",
+    why: "`rabbitmqctl list_queues` does not answer like RabbitMQ's",
     next: 'rabbitmqctl version',
   },
   {
     what: 'that fails',
     script: `${clusterName}\necho "Error: timeout" >&2; exit 75`,
-    why: '`rabbitmqctl list_queues` ended with 75: Error: timeout',
+    why: '`rabbitmqctl list_queues` exited with 75: Error: timeout',
     next: 'rabbitmqctl list_queues',
   },
 ]
 test.each(refusals)('a rabbitmqctl $what', async ({ script, why, next }) => {
   const error = await errorOf((await opened(script)).queues())
   const { host, port } = vhost.endpoint
-  const start = `the management API of RabbitMQ at ${host}:${port} is not known, and neither helps rabbitmqctl: ${why}`
+  const start = `no address is known for the management API of RabbitMQ at ${host}:${port}, and rabbitmqctl does not help either: ${why}`
   expect(`${error?.code} ${error?.message}`.replace(new RegExp(`${cluster} is at \\S+$`), 'CLUSTER is at ')).toBe(
     `UNAVAILABLE ${start}`,
   )
@@ -98,7 +98,7 @@ test.each(refusals)('a rabbitmqctl $what', async ({ script, why, next }) => {
 
 test('a rabbitmqctl that is not there, or takes too long', async () => {
   expect(await failureOf((await opened('', { name: 'no-such-rabbitmqctl' })).queues())).toMatch(
-    /^UNAVAILABLE .* is not known, and neither helps rabbitmqctl: no-such-rabbitmqctl is not installed on this machine$/,
+    /^UNAVAILABLE no address is known for .*, and rabbitmqctl does not help either: no-such-rabbitmqctl is not installed on this machine$/,
   )
   expect(await failureOf((await opened('exec sleep 30', { timeoutMs: 3000 })).queues())).toMatch(
     /^UNAVAILABLE .*: `rabbitmqctl -q .*` did not finish within 3 s$/,
@@ -116,7 +116,9 @@ test.each([
   expect(await source.exchanges()).toEqual([])
   expect(performance.now() - again).toBeLessThan(1100)
   expect(await failureOf((await opened('exit 1', { timeoutMs: 3000, managementUrl })).queues())).toMatch(
-    new RegExp(`^UNAVAILABLE RabbitMQ's management API at ${managementUrl} ${why}, and neither helps rabbitmqctl: `),
+    new RegExp(
+      `^UNAVAILABLE RabbitMQ's management API at ${managementUrl} ${why}, and rabbitmqctl does not help either: `,
+    ),
   )
 })
 
@@ -124,7 +126,7 @@ test('a list in an argument is not told whole', async () => {
   const queue = '{"name": "q", "arguments": [["x", "array", {"byte": 1, "longstr": "two"}]], "durable": true}'
   const source = await opened(`${clusterName}\necho '[${queue}]'`)
   expect(await failureOf(source.queues())).toMatch(
-    /: an argument of queue q is a list, which rabbitmqctl does not tell whole$/,
+    /: an argument of queue q is a list, which rabbitmqctl does not show completely$/,
   )
 })
 
@@ -144,7 +146,7 @@ test('the journals in the deployment are found by it', async () => {
   expect(await source.list()).toEqual([
     {
       run: '../../$(id)',
-      unreadable: expect.stringMatching(/^this queue at .* does not have the name of a run$/) as string,
+      unreadable: expect.stringMatching(/^this queue at .* is not named after a run$/) as string,
     },
     {
       run,

@@ -94,7 +94,7 @@ describe('PostgreSQL', () => {
     {
       what: 'the way leads elsewhere',
       place: async () => foreignPeer('220 mail ready\r\n'),
-      failure: "UNEXPECTED_ANSWER what listens at db.invalid:5432 is not PostgreSQL: it answered '220 mail ready'",
+      failure: "UNEXPECTED_ANSWER the server at db.invalid:5432 is not PostgreSQL: it answered '220 mail ready'",
     },
   ])('$what', async ({ place, failure }) => {
     const { reach } = relayed(place === null ? {} : { 'db.invalid:5432': { host: '127.0.0.1', port: await place() } })
@@ -146,7 +146,7 @@ describe('RabbitMQ', () => {
     {
       what: 'the way leads elsewhere',
       place: async () => foreignPeer('220 mail ready\r\n'),
-      failure: "UNEXPECTED_ANSWER what listens at mq.invalid:5672 is not RabbitMQ: it answered '220 mail ready'",
+      failure: "UNEXPECTED_ANSWER the server at mq.invalid:5672 is not RabbitMQ: it answered '220 mail ready'",
     },
     {
       what: 'the way leads to a silent server',
@@ -221,7 +221,7 @@ describe('Redis', () => {
       what: 'the way leads elsewhere',
       place: async () => foreignPeer('HTTP/1.1 400 Bad Request\r\n'),
       failure:
-        "UNEXPECTED_ANSWER what listens at store.invalid:6379 is not Redis: it answered 'HTTP/1.1 400 Bad Request'",
+        "UNEXPECTED_ANSWER the server at store.invalid:6379 is not Redis: it answered 'HTTP/1.1 400 Bad Request'",
     },
   ])('$what', async ({ place, failure }) => {
     const { reach } = relayed(
@@ -252,12 +252,12 @@ describe('the API', () => {
     {
       host: 'testops.invalid',
       failure:
-        'UNREACHABLE the certificate of the service at https://testops.invalid:8443/api/management/health is for localhost, not for testops.invalid: the address must use a name that it holds',
+        'UNREACHABLE the certificate of the service at https://testops.invalid:8443/api/management/health is for localhost, not for testops.invalid: use one of its names in the address',
     },
     {
       host: '10.255.0.1',
       failure:
-        'UNREACHABLE the certificate of the service at https://10.255.0.1:8443/api/management/health is for localhost, not for 10.255.0.1: the address must use a name that it holds',
+        'UNREACHABLE the certificate of the service at https://10.255.0.1:8443/api/management/health is for localhost, not for 10.255.0.1: use one of its names in the address',
     },
   ])('its certificate is to be that of $host', async ({ host, failure }) => {
     const api = await service({

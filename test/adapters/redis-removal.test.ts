@@ -110,7 +110,7 @@ describe('emptied at once', () => {
     expect(await control.remove(all, atOnce)).toEqual({
       counted: 5,
       removed: 4,
-      notFlushed: 'this database holds a key that is no session',
+      notFlushed: 'this database holds a key that is not a session',
     })
     const left = await client.keys('*')
     expect([left.length, left.filter((key) => own.includes(key))]).toEqual([1, []])
@@ -123,7 +123,7 @@ describe('emptied at once', () => {
     expect(await control.remove(all, atOnce)).toEqual({
       counted: 5,
       removed: 4,
-      notFlushed: 'this database holds a key that is no session',
+      notFlushed: 'this database holds a key that is not a session',
     })
     expect(await client.keys('*')).toEqual(['cache'])
   })

@@ -73,7 +73,8 @@ test.each([
   {
     what: 'is a Redis',
     answers: {},
-    failure: /^UNAVAILABLE Redis at \S+ \(sentinel, master other\) has the command SENTINEL renamed or disabled$/,
+    failure:
+      /^UNAVAILABLE Redis at \S+ \(sentinel, master other\) does not know the command SENTINEL: it is renamed or disabled$/,
   },
 ])('a sentinel that $what', async ({ password: secret = null, answers, failure }) => {
   const port = await interceptingRedis(server(), () => answers)

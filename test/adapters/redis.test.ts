@@ -75,7 +75,7 @@ describe('a Redis of its own', () => {
     expect((await source.clock()).uncertaintyMs).toBeGreaterThan(0)
     for (const question of [source.identity(), source.memory(), source.sampleSessions(10)]) {
       expect(await failureOf(question)).toMatch(
-        /^FORBIDDEN Redis at .* does not allow this user what is needed: NOPERM .*(info|scan).*/i,
+        /^FORBIDDEN Redis at .* does not give this user the rights that are needed: NOPERM .*(info|scan).*/i,
       )
     }
   })
@@ -166,10 +166,10 @@ describe('a shared Redis', () => {
     // each command goes in a packet of its own, so that the peer in between can tell them apart
     const source = await opened(sessionsAt(port))
     expect(await failureOf(source.identity())).toBe(
-      `UNAVAILABLE Redis at 127.0.0.1:${port}/0 has the command INFO renamed or disabled`,
+      `UNAVAILABLE Redis at 127.0.0.1:${port}/0 does not know the command INFO: it is renamed or disabled`,
     )
     expect(await failureOf(source.sampleSessions(1))).toBe(
-      `UNAVAILABLE Redis at 127.0.0.1:${port}/0 has the command SCAN renamed or disabled`,
+      `UNAVAILABLE Redis at 127.0.0.1:${port}/0 does not know the command SCAN: it is renamed or disabled`,
     )
   })
 

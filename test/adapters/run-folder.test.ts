@@ -205,7 +205,7 @@ describe('a name that is none', () => {
       await mkdir(join(folder, name))
     await writeFile(join(folder, 'notes.txt'), '')
     expect((await runFolder(folder).list()).map((it) => ('record' in it ? it.record.run : it))).toEqual([run])
-    const unreadable = `this folder in ${folder} does not have the name of a run`
+    const unreadable = `this folder in ${folder} is not named after a run`
     const strangers = await runFolder(folder).strangers!()
     expect([...strangers].sort((a, b) => (a.run < b.run ? -1 : 1))).toEqual([
       { run: '\u001b[2J', unreadable },

@@ -116,7 +116,7 @@ describe('what is not edited', () => {
     {
       what: 'a key twice',
       text: 'image: {}\nimage: {}\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: the key `image` stands twice | sed -n 2p FILE',
+      said: 'REFUSED FILE line 2 cannot be edited safely: the key `image` is there twice | sed -n 2p FILE',
     },
     {
       what: 'two documents',
@@ -126,17 +126,17 @@ describe('what is not edited', () => {
     {
       what: 'a template',
       text: 'a: 1\nimage:\n  imageName: {{ .x }}\n',
-      said: 'REFUSED FILE line 3 cannot be edited safely: it is a template, not values: what stands there is not known before it is filled in | sed -n 3p FILE',
+      said: 'REFUSED FILE line 3 cannot be edited safely: it is a template, not values: its contents are unknown until it is filled in | sed -n 3p FILE',
     },
     {
       what: 'a template around keys',
       text: '{{- if .x }}\na: 1\n{{- end }}\n',
-      said: 'REFUSED FILE line 1 cannot be edited safely: it is a template, not values: what stands there is not known before it is filled in | sed -n 1p FILE',
+      said: 'REFUSED FILE line 1 cannot be edited safely: it is a template, not values: its contents are unknown until it is filled in | sed -n 1p FILE',
     },
     {
       what: 'a template in quotes',
       text: 'image:\n  imageName: "{{ .x }}"\n',
-      said: 'REFUSED FILE line 2 cannot be edited safely: image.imageName is a template: what it comes to is not known here | sed -n 2p FILE',
+      said: 'REFUSED FILE line 2 cannot be edited safely: image.imageName is a template: its value is unknown until it is filled in | sed -n 2p FILE',
     },
     {
       what: 'a text in place of the map',

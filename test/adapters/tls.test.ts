@@ -47,7 +47,7 @@ const modes: { tls: Tls; host: string; error: RegExp | null }[] = [
     tls: { mode: 'verify', ca: authority },
     host: '127.0.0.1',
     error:
-      /^UNREACHABLE the certificate of .* is for localhost, not for 127\.0\.0\.1: the address must use a name that it holds$/,
+      /^UNREACHABLE the certificate of .* is for localhost, not for 127\.0\.0\.1: use one of its names in the address$/,
   },
 ]
 
@@ -90,7 +90,7 @@ describe('PostgreSQL', () => {
     const failure = await errorOf(open(port, { mode: 'verify', ca: null }))
     expect(failure?.obstacle).toEqual({ kind: 'tls', host: 'localhost', port })
     expect(failure?.suggestions).toEqual([
-      `openssl s_client -starttls postgres -connect localhost:${port} -showcerts </dev/null   # its authority is named as ca: FILE`,
+      `openssl s_client -starttls postgres -connect localhost:${port} -showcerts </dev/null   # save its authority's certificate, and name it as ca: FILE`,
     ])
   })
 

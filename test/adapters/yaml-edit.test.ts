@@ -136,7 +136,7 @@ describe('it is refused', () => {
     {
       what: 'behind an alias',
       text: 'b: &i {imageName: a}\nimage: *i\n',
-      error: 'YamlEditError 2 image is the alias *i, and what it stands for is used elsewhere too',
+      error: 'YamlEditError 2 image is the alias *i, whose value is used elsewhere too',
     },
     {
       what: 'where a text stands',
@@ -159,7 +159,7 @@ describe('it is refused', () => {
     {
       what: 'with a key twice',
       text: 'image:\n  imageName: a\n  imageName: b\n',
-      error: 'YamlError 3 the key `imageName` stands twice',
+      error: 'YamlError 3 the key `imageName` is there twice',
     },
     {
       what: 'with two documents',
@@ -169,8 +169,7 @@ describe('it is refused', () => {
     {
       what: 'with a template',
       text: 'image:\n  imageName: {{ .x }}\n',
-      error:
-        'YamlError 2 a map or a list stands where the name of a key is expected (a template that is not filled in?)',
+      error: 'YamlError 2 a map or a list is where a key is expected (a template that is not filled in?)',
     },
   ]
   test.each(cases)('$what', ({ text, error }) => {

@@ -44,7 +44,7 @@ describe('parseYaml', () => {
   })
 
   const broken = [
-    { what: 'a duplicate key', yaml: 'a: 1\nb:\n  c: 1\n  c: 2\n', error: '4:3 the key `c` stands twice' },
+    { what: 'a duplicate key', yaml: 'a: 1\nb:\n  c: 1\n  c: 2\n', error: '4:3 the key `c` is there twice' },
     {
       what: 'keys that are one to YAML 1.1',
       yaml: 'a:\n  - b\n  - yes: 1\n    no: 2\n    on: 3\n',
@@ -65,7 +65,7 @@ describe('parseYaml', () => {
     {
       what: 'a merge twice, which YAML 1.1 reads',
       yaml: 'a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n',
-      error: '4:3 the key `<<` stands twice',
+      error: '4:3 the key `<<` is there twice',
     },
     {
       what: 'a date as a key',
@@ -90,7 +90,7 @@ describe('parseYaml', () => {
     {
       what: 'a list as a key',
       yaml: '? [a]\n: 1\n',
-      error: '1:3 a map or a list stands where the name of a key is expected (a template that is not filled in?)',
+      error: '1:3 a map or a list is where a key is expected (a template that is not filled in?)',
     },
     { what: 'an unknown alias', yaml: 'a: 1\nb: *c\n', error: '2:5 unidentified alias "c"' },
   ]

@@ -62,6 +62,6 @@ async function told({ name }: Reader): Promise<Said> {
   child.stdout.setEncoding('utf8').on('data', (text: string) => void (output += text))
   const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
   const line = output.split('\n').findLast((it) => it.startsWith('{'))
-  if (line === undefined) throw new Error(`the process of ${name} ended with ${code} and said nothing: ${output}`)
+  if (line === undefined) throw new Error(`the process of ${name} exited with ${code} and said nothing: ${output}`)
   return JSON.parse(line) as Said
 }

@@ -169,7 +169,7 @@ export function apiContract(open: (situation: ApiSituation) => Promise<Opened<Ap
   test('tells a project that is not there from a list that is not offered', async () => {
     const missing = look({ projects }, async (source) => source.trees(987_654))
     expect(await failureOf(missing)).toMatch(
-      /^USAGE there is no project 987654 at https?:\S+, or this API token's user does not see it$/,
+      /^USAGE project 987654 does not exist at https?:\S+, or this API token's user cannot see it$/,
     )
     expect(await look({ projects: null }, async (source) => [await source.projects(), await source.trees(2)])).toEqual([
       null,

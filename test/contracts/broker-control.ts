@@ -127,7 +127,7 @@ export function brokerControlContract(open: () => Promise<OpenedControl>, line: 
         ])
       } else {
         expect(await failureOf(told)).toMatch(
-          /^REFUSED RabbitMQ at \S+ takes no transient queue: declaring queue t \(transient_nonexcl_queues is denied\)$/,
+          /^REFUSED RabbitMQ at \S+ accepts no transient queues: declaring queue t \(transient_nonexcl_queues is denied\)$/,
         )
         // what is asked next goes on
         expect(Object.fromEntries(await control.declareQueues([declaration({ name: 'a' })]))).toEqual({ a: 'declared' })

@@ -236,7 +236,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: { ...alone('environment:\n  A: x${X}\n'), '.env': 'X=1\n' },
           change: set('true', 'x1'),
-          after: 'A cannot be set: its value in /project/docker-compose.yml is put together of several parts',
+          after: 'A cannot be set: its value in /project/docker-compose.yml is made of several parts',
         },
       ],
       [
@@ -253,7 +253,7 @@ export function composeFilesContract(program: string | null): void {
           files: alone('environment: *e\n', 'x-env: &e\n  A: "false"\n'),
           change: set('true'),
           after:
-            'A cannot be set in /project/docker-compose.yml:6: services.testops.environment is the alias *e, and what it stands for is used elsewhere too',
+            'A cannot be set in /project/docker-compose.yml:6: services.testops.environment is the alias *e, whose value is used elsewhere too',
         },
       ],
       [
@@ -270,7 +270,7 @@ export function composeFilesContract(program: string | null): void {
           files: { ...alone('env_file: own.env\n'), 'own.env': 'A=false\n' },
           change: set('a b'),
           after:
-            'A cannot be set: /project/own.env has it, in which a value with blanks or quotes is read differently by different versions',
+            'A cannot be set: it is in /project/own.env, where compose versions read blanks and quotes differently',
         },
       ],
       [
@@ -278,7 +278,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: alone('environment: {}\n'),
           change: { name: 'A-B', from: null, to: 'x' },
-          after: "'A-B' is no name of a setting: letters, digits and _",
+          after: "'A-B' is not a setting name: use letters, digits and _",
         },
       ],
       [
@@ -286,7 +286,7 @@ export function composeFilesContract(program: string | null): void {
         {
           files: alone('environment: {}\n'),
           change: set('a\nb', null),
-          after: "the value of A holds control characters or a line's end",
+          after: 'the value of A contains control characters or a line break',
         },
       ],
     ])('%s', async (_, it) => expect(await setIn(it)).toEqual(it.after))
@@ -409,7 +409,7 @@ export function composeFilesContract(program: string | null): void {
         files: { 'docker-compose.yml': extending(), 'common/base.yml': fileOf(own, { name: 'base' }) },
         change: set(null),
         after:
-          'A cannot be set: it comes from service base in /project/common/base.yml, which testops extends: it can be set to something else, and not be taken away',
+          'A cannot be set: it comes from service base in /project/common/base.yml, which testops extends: it can be changed, but not removed',
       },
     ],
     [
@@ -421,7 +421,7 @@ export function composeFilesContract(program: string | null): void {
           'app/.env': 'X=false\n',
         },
         change: set('true'),
-        after: 'A cannot be set: it comes from X in /project/app/.env, which counts only for what is included there',
+        after: 'A cannot be set: it comes from X in /project/app/.env, which applies only to files included there',
       },
     ],
     [
@@ -432,7 +432,7 @@ export function composeFilesContract(program: string | null): void {
           'own.env': 'A=false\n',
         },
         change: set('true'),
-        after: 'A cannot be set: /project/own.env has it, which worker reads too',
+        after: 'A cannot be set: it is in /project/own.env, which worker reads too',
       },
     ],
   ])('is left %s', async (_, it) => expect(await setIn(it)).toEqual(it.after))

@@ -220,7 +220,7 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       expect(said).toEqual(
         Array(2).fill(
           expect.stringMatching(
-            /^other operators are not kept out by RabbitMQ at \S+: user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'/,
+            /^RabbitMQ at \S+ does not keep other operators out: user \S+ has no (configure|sufficient) permission on queue 'testops-admin.lock'/,
           ),
         ),
       )
@@ -234,7 +234,7 @@ describe.each(['3', '4.0', '4.3'] as const)('RabbitMQ %s', (line) => {
       await client.close()
       const lock = await lockOf('op1@bastion', 'reset-queues')
       expect(await failureOf(lock.take())).toMatch(
-        /^REFUSED a queue testops-admin[.]lock is there already in vhost \S+ of RabbitMQ at \S+, and it is not the lock of another operator$/,
+        /^REFUSED vhost \S+ of RabbitMQ at \S+ already has a queue testops-admin[.]lock that is not an operator's lock$/,
       )
     })
   })

@@ -72,7 +72,7 @@ describe('journals in ConfigMaps', () => {
       await log.append(eventOf({ event: 'intent', step: 0 }))
       const huge = eventOf({ event: 'noted', step: 0, note: `replicas deployments/testops/${'x'.repeat(1_000_000)} 2` })
       expect(await failureOf(log.append(huge))).toMatch(
-        /^UNAVAILABLE the journal of run \S+ has \d+ bytes, and one of the ConfigMaps in namespace `testops` of .* takes 1000000$/,
+        /^UNAVAILABLE the journal of run \S+ has \d+ bytes, but one of the ConfigMaps in namespace `testops` of .* holds at most 1000000$/,
       )
       expect(told(await store.read(run))).toEqual(['intent 0'])
     }))
@@ -151,16 +151,16 @@ describe('journals in ConfigMaps', () => {
       })
       server.cluster.load('configmaps', { metadata: { name: 'settings', namespace: 'testops' }, data: { A: '1' } })
       expect(await store.list()).toMatchObject([
-        { run: '../../x', unreadable: expect.stringContaining('does not have the name of a run') as string },
+        { run: '../../x', unreadable: expect.stringContaining('is not named after a run') as string },
         { run: planted, unreadable: expect.stringContaining('is damaged') as string },
         { record: { run } },
       ])
       const saved: string[] = []
       await store.discard!(planted, async (line) => void saved.push(line))
       expect([saved, (await store.list()).length]).toEqual([['{', 'x'], 2])
-      // a ConfigMap of the service is no journal
+      // a ConfigMap of the service is not a journal
       expect(await failureOf(store.discard!('settings', async () => expect.unreachable()))).toBe(
-        'USAGE ConfigMap `settings` in namespace `testops` is no journal',
+        'USAGE ConfigMap `settings` in namespace `testops` is not a journal',
       )
     }))
 })

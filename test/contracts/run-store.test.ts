@@ -120,7 +120,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     await close()
   })
 
-  test('what is no journal is named, with where to look', async () => {
+  test('what is not a journal is named, with where to look', async () => {
     const { vhost, store, close } = await open(line)
     const connection = await amqp.connect(vhost.url)
     const channel = await connection.createConfirmChannel()
@@ -159,9 +159,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     expect(await store.list()).toMatchObject([
       {
         run: planted,
-        unreadable: expect.stringMatching(
-          /holds more than its share of the 64 MiB that are read of all journals together$/,
-        ) as string,
+        unreadable: expect.stringMatching(/is too large: at most 64 MiB are read of all journals together$/) as string,
       },
       { record: { run } },
     ])

@@ -35,7 +35,7 @@ export function runStoreContract(open: () => Promise<OpenedStore>): void {
     await inStore(async ({ store }) => {
       expect(await store.list()).toEqual([])
       expect(await failureOf(store.read(run))).toMatch(
-        /^USAGE there is no run `20261121T021244Z-unlock-changelog-1f3a` in /,
+        /^USAGE no run `20261121T021244Z-unlock-changelog-1f3a` on record in /,
       )
       expect(await failureOf(store.reopen(run))).toMatch(/^USAGE /)
     })

@@ -160,7 +160,7 @@ export function sessionRemovalContract(open: (situation: StoreSituation) => Prom
       return { removal, left: await left(), foreign: (await source.census(all)).foreign }
     })
     expect(answer).toEqual({
-      removal: { counted: 2, removed: 2, notFlushed: '1 key of this database is no session' },
+      removal: { counted: 2, removed: 2, notFlushed: '1 key of this database is not a session' },
       left: 0,
       foreign: 1,
     })

@@ -97,7 +97,7 @@ test('with none, what was looked at is told', async () => {
   expect([exitCode, (JSON.parse(stdout) as { error: { message: string } }).error.message]).toEqual([
     64,
     `no configuration found: no testops-admin.yaml in ${place.directory} or above, no ${place.directory}/.config/testops-admin/config.yaml; and no deployment: ` +
-      'systemd is not installed; docker is installed, and its engine does not answer: ended with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?; ' +
-      `no cluster is known here: there is no configuration of kubectl in ${place.directory}/.kube/config, and this is no pod`,
+      'systemd is not installed; docker is installed, but its engine does not answer: exited with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?; ' +
+      `no cluster is known: there is no kubectl configuration in ${place.directory}/.kube/config, and this is not a pod`,
   ])
 })

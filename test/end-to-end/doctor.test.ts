@@ -236,7 +236,7 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
       'a secret whose command fails',
       'deployments:\n  prod:\n    url: http://127.0.0.1:9\n    broker: {password: {command: [sh, -c, "echo half; echo sealed >&2; exit 2"]}}\n',
       ['--only', 'api'],
-      /^the secret at testops-admin\.yaml:4 is missing: .* ended with 2: sealed$/,
+      /^the secret at testops-admin\.yaml:4 is missing: .* exited with 2: sealed$/,
     ],
     [
       'a secret whose command waits',

@@ -68,7 +68,7 @@ test('a setting of a Deployment that is paused is not called done while its pods
   expect([failed.exitCode, flat(failed.stdout)]).toEqual([
     1,
     expect.stringContaining(
-      'the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held',
+      'the serving pods are out of date: the update of Deployment `testops-testops` in namespace `testops` is on hold',
     ),
   ])
   const again = await here.run('resume', '--confirm', 'prod')

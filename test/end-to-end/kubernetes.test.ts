@@ -180,7 +180,7 @@ test('a service that ends again and again is one cause, in the words of the cont
   const { findings, remedy } = report.checks.find(({ id }) => id === 'service/crashes')!
   expect(findings?.map(({ message }) => message)).toEqual([
     expect.stringMatching(
-      /^testops-testops-\S+ does not stay up \(CrashLoopBackOff\), it ended with 3 at .*, restarted 3 times: its JVM had no memory left$/,
+      /^testops-testops-\S+ does not stay up \(CrashLoopBackOff\), it exited with 3 at .*, restarted 3 times: its JVM had no memory left$/,
     ),
   ])
   expect(findings?.[0]?.evidence).toContain('Terminating due to java.lang.OutOfMemoryError: Java heap space')
@@ -209,7 +209,7 @@ test('what lies behind kubelets that the API server does not reach is unknown, a
         status: 'unknown',
         error: {
           code: 'UNREACHABLE',
-          message: expect.stringMatching(/ calls pod `\S+` Ready, and opens no way there from this machine/) as string,
+          message: expect.stringMatching(/ calls pod `\S+` Ready, but does not connect this machine to it/) as string,
         },
       },
     ])

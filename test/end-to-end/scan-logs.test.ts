@@ -146,8 +146,8 @@ describe('what cannot be read', () => {
     expect(ended.exitCode).toBe(1)
     expect(counted(document)).toMatchObject({ 'http-failed': 1, conflict: 1000 })
     expect(document.unread.map(({ name, message }) => [name, message.replace(/[\d,]+ bytes/, 'N bytes')])).toEqual([
-      [cut, 'the gzip archive is cut short: only the first N bytes of what it holds could be read'],
-      [xz, `${xz} is compressed by xz, which this program does not unpack`],
+      [cut, 'the gzip archive is cut short: only the first N bytes of its contents could be read'],
+      [xz, `${xz} is compressed with xz, which this program cannot unpack`],
     ])
     const alone = await place.run(['scan-logs', xz])
     expect([alone.exitCode, alone.stdout]).toEqual([

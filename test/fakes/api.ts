@@ -28,7 +28,7 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
 export function noProject(id: number): AdminError {
   return new AdminError(
     'USAGE',
-    `there is no project ${id} at https://testops.example.org, or this API token's user does not see it`,
+    `project ${id} does not exist at https://testops.example.org, or this API token's user cannot see it`,
   )
 }
 

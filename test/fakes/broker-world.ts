@@ -137,7 +137,7 @@ export function brokerWorld({
         if (before) return [declaration.name, isSame(declaration, before) ? 'declared' : 'otherwise'] as const
         if (!declaration.durable && deniesTransient)
           throw refused(
-            `takes no transient queue: declaring queue ${declaration.name} (transient_nonexcl_queues is denied)`,
+            `accepts no transient queues: declaring queue ${declaration.name} (transient_nonexcl_queues is denied)`,
           )
         held.queues.set(declaration.name, queue({ consumers: 0, ...declaration }))
         return [declaration.name, 'declared'] as const

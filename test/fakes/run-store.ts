@@ -19,7 +19,9 @@ export function fakeRunStore(where = 'memory'): FakeRunStore {
   const read = async (run: string): Promise<RunHistory> => {
     const lines = kept.get(run)
     if (!lines)
-      throw new AdminError('USAGE', `there is no run \`${run}\` in ${where}`, ['testops-admin history -d {deployment}'])
+      throw new AdminError('USAGE', `no run \`${run}\` on record in ${where}`, [
+        'testops-admin history -d {deployment}',
+      ])
     if (lines.length === 0) throw new AdminError('REFUSED', `${where} holds nothing of run ${run}`)
     const [head, ...events] = lines.map((line) => JSON.parse(JSON.stringify(line)) as unknown)
     const place = { where, look: [] }
@@ -58,7 +60,7 @@ export function fakeRunStore(where = 'memory'): FakeRunStore {
     },
     async discard(run, save) {
       const lines = kept.get(run)
-      if (!lines) throw new AdminError('USAGE', `there is no run \`${run}\` in ${where}`)
+      if (!lines) throw new AdminError('USAGE', `no run \`${run}\` on record in ${where}`)
       for (const line of lines) await save(JSON.stringify(line))
       kept.delete(run)
     },

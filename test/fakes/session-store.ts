@@ -87,7 +87,7 @@ export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation 
       if (!isFlushed) await onBatch(meant.length, meant.length)
       await onRemoved()
       const others =
-        foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
+        foreign === 1 ? '1 key of this database is not a session' : `${foreign} keys of this database are not sessions`
       return {
         counted: meant.length,
         removed: isFlushed ? null : present.length,

@@ -8,7 +8,7 @@ import { inputOf } from './mutate.ts'
 import { shown } from './reader.ts'
 import type { OpenReader, Reader } from './reader.ts'
 
-/** An input on which the program would have ended with 70. */
+/** An input on which the program would have exited with 70. */
 interface Fall {
   number: number
   stack: string

@@ -153,7 +153,7 @@ export const unknownOnly = reportOf([
 ])
 
 const noDatabase =
-  "no database is configured for `prod`: set `database.url` (the service's settings are not known: set `host.environmentFile`)"
+  "no database is configured for `prod`: set `database.url` (the service's settings are unknown: set `host.environmentFile`)"
 
 /** Most of it is skipped, for a few reasons. */
 export const mostlySkipped = reportOf([
@@ -161,13 +161,13 @@ export const mostlySkipped = reportOf([
   skipped('database/changelog-lock', noDatabase),
   skipped('database/disk', noDatabase),
   ok('broker/reachable', 'RabbitMQ 4.3.6'),
-  skipped('broker/queues-durable', "the service's settings are not known: set `host.environmentFile`"),
-  skipped('service/running', 'how the service is started and stopped is not known: set `host.unit` or `host.commands`'),
+  skipped('broker/queues-durable', "the service's settings are unknown: set `host.environmentFile`"),
+  skipped('service/running', 'how the service is started and stopped is unknown: set `host.unit` or `host.commands`'),
   skipped('api/token', 'no apiToken is configured'),
   ok('api/reachable', 'it answers UP after 4 ms'),
   skipped('api/token-lifetime', 'no apiToken is configured'),
   skipped('trees/migrated', 'no apiToken is configured'),
-  skipped('integrations/debug-logging', "the service's settings are not known: set `host.environmentFile`"),
+  skipped('integrations/debug-logging', "the service's settings are unknown: set `host.environmentFile`"),
 ])
 
 const unread = {

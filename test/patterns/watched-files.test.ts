@@ -18,7 +18,7 @@ async function valuesFile(content: string): Promise<string> {
 test('work on a file that comes to no end is ended, and told with the file and the way on', () => {
   const watch = watchFiles(50)
   expect(() => watch('values.yaml', () => /^(a|a)*$/.test(`${'a'.repeat(60)}!`))).toThrow(
-    expect.objectContaining({ code: 'TIMED_OUT', message: 'reading values.yaml did not end within 0.05 s' }),
+    expect.objectContaining({ code: 'TIMED_OUT', message: 'reading values.yaml timed out after 0.05 s' }),
   )
 })
 

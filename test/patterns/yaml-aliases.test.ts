@@ -35,7 +35,7 @@ describe('aliases', () => {
       ].join('\n'),
       '99: with its aliases written out, the file is more than 100 levels deep',
     ],
-    ['stand for what they are in', 'a: &a\n  b: [*a]', '2: the alias *a stands inside of what it names'],
+    ['stand for what they are in', 'a: &a\n  b: [*a]', '2: the alias *a is inside the value that it names'],
     [
       'are keys, and stand for much',
       `${doubled(9)}\n? *i\n: 1`,

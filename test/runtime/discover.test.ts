@@ -122,7 +122,7 @@ test('the only one is used, and that is said', async () => {
 
 test('what could not be asked is told though something was found', async () => {
   const silent: Finder = async () => {
-    throw new AdminError('UNAVAILABLE', 'docker is installed, and its engine does not answer')
+    throw new AdminError('UNAVAILABLE', 'docker is installed, but its engine does not answer')
   }
   const narrow: Finder = async () => ({
     found: [unit],
@@ -132,12 +132,12 @@ test('what could not be asked is told though something was found', async () => {
   expect(await selected(await discover(request, [finder(release), silent]))).toEqual([
     'prod',
     'release `prod`',
-    ['No configuration: using release `prod`', 'Not looked at: docker is installed, and its engine does not answer'],
+    ['No configuration: using release `prod`', 'Not looked at: docker is installed, but its engine does not answer'],
   ])
   expect(await selected(await discover(request, [finder(release), narrow, silent]))).toMatchObject([
     'CONFIGURATION',
     expect.stringMatching(
-      /; not looked at: this user may not list deployments in all namespaces; not looked at: docker is installed, and its engine does not answer$/,
+      /; not looked at: this user may not list deployments in all namespaces; not looked at: docker is installed, but its engine does not answer$/,
     ) as string,
     {},
   ])

@@ -148,11 +148,11 @@ test.each([
 test.each([
   [
     'kubernetes: {namespace: testops}',
-    'UNAVAILABLE: nothing is known of how deployment `prod` is reached: no cluster is known here: there is no configuration of kubectl in FOLDER/.kube/config, and this is no pod',
+    'UNAVAILABLE: nothing is known of how deployment `prod` is reached: no cluster is known: there is no kubectl configuration in FOLDER/.kube/config, and this is not a pod',
   ],
   [
     'build: "1"',
-    "CONFIGURATION: nothing is known of how deployment `prod` is reached: the service's settings are not known: set `host.environmentFile`",
+    "CONFIGURATION: nothing is known of how deployment `prod` is reached: the service's settings are unknown: set `host.environmentFile`",
   ],
   [
     'host: {environmentFile: none.env}',
@@ -164,7 +164,7 @@ test.each([
   ],
   [
     'url: http://127.0.0.1:1\nbroker: {password: {command: ["false"]}}\ndatabase: {password: {command: [sh, -c, "echo Vault is sealed >&2; exit 3"]}}',
-    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:5 is missing: the command `sh -c 'echo Vault is sealed >&2; exit 3'` ended with 3: Vault is sealed",
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:5 is missing: the command `sh -c 'echo Vault is sealed >&2; exit 3'` exited with 3: Vault is sealed",
   ],
   [
     'url: http://127.0.0.1:1\nca: none.pem',

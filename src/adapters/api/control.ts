@@ -11,11 +11,11 @@ import { awaitReturn } from './return.ts'
 import type { ApiSession } from './session.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** how often a call is made that is not taken, where the answer does not say when it may be */
+/** how often a rejected call is retried, if the answer does not say when to retry */
 const mostTries = 6
 const firstPauseMs = 1000
 const longestPauseMs = 30_000
-/** where there was no answer of the service, and there may be one to the next call */
+/** how often a call without an answer is retried, while the service may come back */
 const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'UNREACHABLE',
   'TIMED_OUT',
@@ -33,9 +33,9 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
       setMaxListeners(0, signal)
       const path = pathOf(item)
       const until = performance.now() + patienceMs
-      /** Throws where the service does not come back: no other call would find it there. */
+      /** Throws if the service does not come back: the next call would not reach it either. */
       const comesBack = async (gone: string): Promise<void> => {
-        waiting('the service has gone away: waiting until it answers again')
+        waiting('the service stopped answering: waiting until it answers again')
         if (await unlessAborted(returned(patienceMs), signal, () => signal.reason as Error)) return
         throw new AdminError(
           'UNREACHABLE',
@@ -112,10 +112,7 @@ function pathOf({ project, tree }: MigrationItem): string {
   return `/api/project/${project}/test-case/tree/${tree === null ? '' : `${tree}/`}migration`
 }
 
-/**
- * Whether the service may be there again in a while. A call that has gone out and is not answered is not asked for
- * twice.
- */
+/** Whether the service may come back soon. A call that was sent but not answered is never sent twice. */
 function isAway(error: AdminError, isUnderway: boolean): boolean {
   if (error.code === 'TIMED_OUT') return !isUnderway
   if (error.code === 'UNREACHABLE') return error.obstacle === null || error.obstacle.kind === 'refused'
@@ -126,7 +123,7 @@ function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnsw
   return new AdminError(
     'EXHAUSTED',
     `POST ${http.peer.where}${path}: the service asks to wait ${seconds(waitMs)} (${reason(answer)})`,
-    [command`sleep ${Math.ceil(waitMs / 1000)}   # then go on, or wait for longer with --patience`],
+    [command`sleep ${Math.ceil(waitMs / 1000)}   # then resume, or wait longer with --patience`],
   )
 }
 
@@ -137,7 +134,7 @@ function answerOf(answer: HttpAnswer, path: string, session: ApiSession): Migrat
   if (status >= 200 && status < 300 && !isPage) return { status: 'accepted' }
   const isElsewhere = status < 300 || (status < 400 && headers['location'] !== undefined)
   if (isElsewhere) return { status: 'refused', httpStatus: 0, message: session.refusal('POST', path, answer).message }
-  // behind a proxy that has lost the service, or waits no longer for it, the call may have been taken
+  // behind a proxy that lost the service, or stopped waiting for it, the call may have been accepted
   return {
     status: status === 502 || status === 504 ? 'unknown' : 'refused',
     httpStatus: status,

@@ -3,8 +3,8 @@ import { withoutSecrets } from '../../core/redaction/index.ts'
 const shortest = 8
 
 /**
- * Takes secrets out of what another side said: whole, in a part of some length, or as an address holds them. A service
- * may well say which token it refuses.
+ * Removes secrets from another side's text: whole, in long parts, or as an address encodes them. A service may quote
+ * the token that it rejects.
  */
 export function hideSecrets(secrets: readonly string[]): (text: string) => string {
   const all = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))].filter(
@@ -23,7 +23,7 @@ function partsOf(secret: string): string[] {
   return Array.from({ length: Math.max(0, secret.length - shortest + 1) }, (_, at) => secret.slice(at, at + shortest))
 }
 
-/** Each stretch of the text that is made of parts becomes one mask. */
+/** Masks each stretch of the text that consists of parts of a secret. */
 function withoutParts(text: string, parts: ReadonlySet<string>): string {
   let clean = ''
   for (let at = 0; at < text.length; ) {

@@ -22,13 +22,13 @@ async function listOf(session: ApiSession, path: string, query: Query = {}): Pro
   for (let walk = 1; walk <= mostWalks; walk++) {
     const total = await walkThrough(session, path, query, items)
     if (typeof total !== 'number' && total !== null) return total
-    // one that was removed meanwhile moves those after it to a page that was read already
+    // if an item was removed since, later items move to a page that was already read
     if (total === null || items.size >= total) break
   }
   return [...items.values()].sort((a, b) => a.id - b.id)
 }
 
-/** How many there are, as the last page says, null: it does not; the first answer where it is one of `absent`. */
+/** The number of items as the last page gives it; null if it does not; the first answer if it is one of `absent`. */
 async function walkThrough(
   session: ApiSession,
   path: string,
@@ -52,17 +52,17 @@ async function walkThrough(
   }
   throw new AdminError(
     'UNEXPECTED_ANSWER',
-    `GET ${session.http.peer.where}${path} comes to no end: ${mostPages} pages, and more`,
+    `GET ${session.http.peer.where}${path} never ends: it has more than ${mostPages} pages`,
   )
 }
 
-/** The projects that the user sees; null where the service does not list them. */
+/** The projects that the user can see; null if the service cannot list them. */
 export async function listProjects(session: ApiSession): Promise<NamedItem[] | null> {
   const found = await listOf(session, '/api/project')
   return Array.isArray(found) ? found : null
 }
 
-/** Reads the trees of projects; null where the service does not list them. */
+/** Reads the trees of projects; null if the service cannot list them. */
 export function treeLists(session: ApiSession): (project: number) => Promise<NamedItem[] | null> {
   const path = '/api/tree'
   let isOffered = false
@@ -91,7 +91,7 @@ export function treeLists(session: ApiSession): (project: number) => Promise<Nam
     if (!isOffered) return null
     throw new AdminError(
       'USAGE',
-      `there is no project ${project} at ${session.http.peer.where}, or this API token's user does not see it`,
+      `project ${project} does not exist at ${session.http.peer.where}, or this API token's user cannot see it`,
     )
   }
 }
@@ -102,7 +102,7 @@ interface Page {
   total: number | null
 }
 
-/** A page of Spring's, or a bare list as older servers give it (FIELD-NOTES.md 7); null: neither. */
+/** A page of Spring's, or a bare list from older servers (FIELD-NOTES.md 7); null if it is neither. */
 function pageIn(value: unknown): Page | null {
   if (Array.isArray(value)) return pageOf(value, true, null)
   if (!isRecord(value) || !Array.isArray(value['content'])) return null
@@ -111,7 +111,7 @@ function pageIn(value: unknown): Page | null {
   return pageOf(content, isLast, typeof totalElements === 'number' ? totalElements : null)
 }
 
-/** Null where one of them has no id: to pass it over would mean to say that it is not there. */
+/** Null if an item has no id: skipping it would hide it. */
 function pageOf(list: readonly unknown[], isLast: boolean, total: number | null): Page | null {
   const items = list.flatMap((item) => {
     const id = isRecord(item) ? Number(item['id']) : NaN

@@ -10,7 +10,7 @@ const pageSizes = { least: 100, most: 500 }
 /** pages of less than that are asked for so often at least */
 const fewPages = 20
 
-/** The newest of the jobs that are wished for, whether or not the service knows how to choose them. */
+/** The newest of the requested jobs, even if the service cannot filter them. */
 export async function migrationJobs(
   session: ApiSession,
   { status, newerThan = -1, atMost }: MigrationJobWish,
@@ -32,7 +32,7 @@ export async function migrationJobs(
   return { complete: complete && jobs.length <= atMost, jobs: jobs.slice(0, atMost) }
 }
 
-/** A page of jobs, newest first; null where the service does not offer the method. */
+/** A page of jobs, newest first; null if the service does not offer the method. */
 async function pageOf(
   session: ApiSession,
   query: Readonly<Record<string, string>>,
@@ -47,7 +47,7 @@ async function pageOf(
 }
 
 /**
- * A page of migration jobs, or a bare list as older servers give it (FIELD-NOTES.md 7), newest first; null: neither.
+ * A page of migration jobs, or a bare list from older servers (FIELD-NOTES.md 7), newest first; null if it is neither.
  */
 function jobsIn(value: unknown): MigrationJob[] | null {
   const list = Array.isArray(value) ? value : isRecord(value) ? value['content'] : undefined

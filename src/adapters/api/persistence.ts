@@ -17,7 +17,7 @@ const tries = 4
 const firstPauseMs = 200
 
 /**
- * Asks a few times, at growing distances and no sooner than the answer says (Retry-After). The last outcome is the
+ * Retries a few times with growing pauses, and no sooner than the answer allows (Retry-After). Returns the last
  * outcome.
  */
 export async function persist(
@@ -41,7 +41,10 @@ export async function persist(
   }
 }
 
-/** The pause before another try, which doubles each time. Many that fail at a time do not come back at a time. */
+/**
+ * The pause before the next try. It doubles each time, and varies, so that many callers do not retry at the same
+ * moment.
+ */
 export function pauseBefore(tried: number, firstMs: number): number {
   return firstMs * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
 }
@@ -51,7 +54,7 @@ export async function pause(milliseconds: number, signal?: AbortSignal): Promise
   await sleep(milliseconds, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted())
 }
 
-/** How long an answer asks to wait, from seconds or a date; null: it does not say. */
+/** How long an answer asks to wait, given in seconds or as a date; null if it does not say. */
 export function retryAfterMs({ headers }: Pick<HttpAnswer, 'headers'>): number | null {
   const said = headers['retry-after']?.trim() ?? ''
   if (/^\d+(\.\d+)?$/.test(said)) return Number(said) * 1000
@@ -71,7 +74,7 @@ const lost = new Set([
   'ECONNABORTED',
 ])
 
-/** Whether the connection broke after it was there: a service that restarts, or a kept connection that was closed. */
+/** Whether the connection broke after it was open: the service restarts, or a kept connection was closed. */
 export function isLost(error: unknown): boolean {
   return error instanceof AdminError && error.cause !== undefined && lost.has(systemCode(error.cause) ?? '')
 }

@@ -16,9 +16,7 @@ export interface Call {
   path: string
 }
 
-/**
- * What an answer that is not the one that was asked for means to the operator. `hide` takes tokens out of what it says.
- */
+/** Explains an unexpected answer to the operator. `hide` removes tokens from it. */
 export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => string): AdminError {
   const { method, base, path } = call
   const what = `${method} ${base}${path}`
@@ -35,11 +33,11 @@ export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => 
     (isProxyError(answer) ? unreached(what, reason, suggestions) : null) ??
     redirected(call, answer, hide) ??
     overloaded(what, answer, reason) ??
-    new AdminError('UNEXPECTED_ANSWER', `${what} does not answer as the service does (${reason})`, suggestions)
+    new AdminError('UNEXPECTED_ANSWER', `${what} does not answer like the service (${reason})`, suggestions)
   )
 }
 
-/** Whether a proxy answers in place of a service that it does not reach. */
+/** Whether a proxy answers because it cannot reach the service. */
 export function isProxyError(answer: HttpAnswer): boolean {
   return [502, 503, 504].includes(answer.status) && !isRecord(jsonOf(answer))
 }
@@ -47,12 +45,12 @@ export function isProxyError(answer: HttpAnswer): boolean {
 export function unreached(call: string, reason: string, suggestions: readonly Suggestion[]): AdminError {
   return new AdminError(
     'UNREACHABLE',
-    `a proxy answers for ${call}, and does not reach the service behind it (${reason})`,
+    `a proxy answers ${call}, but cannot reach the service behind it (${reason})`,
     suggestions,
   )
 }
 
-/** Where the address of the configuration leads elsewhere. A redirect is not followed: the token would go with it. */
+/** The configured address redirects. The redirect is not followed: the token would go with it. */
 export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) => string): AdminError | null {
   const target = targetOf(call, answer)
   if (target === null) return null
@@ -67,14 +65,14 @@ export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) 
   const moved = movedTo(call, answer)
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${method} ${base}${path} points to ${where}, ${hide(`${target.origin}${target.pathname}`)}, and is not followed there, since the token would go with it (HTTP ${answer.status})`,
+    `${method} ${base}${path} redirects to ${where}, ${hide(`${target.origin}${target.pathname}`)} (HTTP ${answer.status}). It was not followed, to protect the token`,
     moved !== null && moved === hide(moved)
-      ? [command`url: ${moved}   # in the configuration, if that is the service`]
-      : [command`curl -i ${`${base}${path}`}   # url is the address at which the service itself answers`],
+      ? [command`url: ${moved}   # in the configuration, if the service is there`]
+      : [command`curl -i ${`${base}${path}`}   # url must be the address of the service itself`],
   )
 }
 
-/** The base address that a redirect of the same path comes down to; null: it leads to something else. */
+/** The base address that a redirect of the same path implies; null if it leads to another path. */
 export function movedTo(call: Call, answer: HttpAnswer): string | null {
   const target = targetOf(call, answer)
   if (!target?.pathname.endsWith(call.path)) return null
@@ -87,7 +85,7 @@ function targetOf({ base, path }: Call, { status, headers: { location } }: HttpA
   return new URL(location, `${base}${path}`)
 }
 
-/** A service that wants fewer calls. */
+/** The service asks for fewer calls. */
 export function overloaded(what: string, answer: HttpAnswer, reason: string): AdminError | null {
   if (answer.status !== 429) return null
   const waitMs = retryAfterMs(answer)

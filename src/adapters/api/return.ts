@@ -8,8 +8,8 @@ import { healthPath, userPath } from './session.ts'
 const firstPauseMs = 250
 
 /**
- * Waits until a service that has gone away answers again; false where it does not within `patienceMs`, or `stopped` is
- * aborted. However many wait, one of them looks.
+ * Waits until the service answers again. False if it does not within `patienceMs`, or if `stopped` is aborted. Only one
+ * caller polls, however many wait.
  */
 export function awaitReturn(http: HttpClient, stopped: AbortSignal): (patienceMs: number) => Promise<boolean> {
   const look = async (patienceMs: number): Promise<boolean> => {

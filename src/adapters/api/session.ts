@@ -35,10 +35,11 @@ export interface ApiSession {
   timeoutMs: number
   /** throws NOT_CONFIGURED where there is no API token; UNAUTHENTICATED */
   token: (signal?: AbortSignal) => Promise<HeldToken>
-  /** Reads with the Bearer token, several times where that may help: what is read may be read again. */
+  /** Reads with the Bearer token. Retries, since reading twice is harmless. */
   read: (path: string) => Promise<HttpAnswer>
   /**
-   * Changes something with the Bearer token. Only what is known not to have been taken is sent again: a token refused.
+   * Changes something with the Bearer token. Retries only a call that was certainly not accepted: one whose token was
+   * rejected.
    */
   send: (path: string, options: SendOptions) => Promise<HttpAnswer>
   /** what to throw for an answer that is not the one that was asked for */
@@ -48,9 +49,8 @@ export interface ApiSession {
 }
 
 /**
- * Connects, and proves that the service answers: a health that is DOWN is an answer, a proxy's error page is none, nor
- * is a redirect to where the service's address ought to have been. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER,
- * CONFIGURATION.
+ * Connects and verifies that the service answers. A health of DOWN is an answer; an error page of a proxy or a redirect
+ * is not. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, CONFIGURATION.
  */
 export async function openSession(endpoint: ApiEndpoint, options: ApiOptions): Promise<ApiSession> {
   const { timeoutMs } = options
@@ -101,7 +101,7 @@ function apiSession({ apiToken }: ApiEndpoint, http: HttpClient, { timeoutMs, to
   const token = async (signal?: AbortSignal): Promise<HeldToken> =>
     unlessAborted(tokens.current(exchange), signal, () => signal?.reason as Error)
 
-  /** Once more with another token where the first is no longer accepted. */
+  /** Retries once with another token if the first was rejected. */
   const identified = async (
     ask: (bearer: string) => Promise<HttpAnswer>,
     method: 'GET' | 'POST',

@@ -10,7 +10,7 @@ import { healthPath, userPath } from './session.ts'
 import type { ApiSession } from './session.ts'
 import { exchangePath } from './token.ts'
 
-/** What the API tells (SPEC.md 4, FIELD-NOTES.md 7). */
+/** What the API shows (SPEC.md 4, FIELD-NOTES.md 7). */
 export function apiSource(session: ApiSession): ApiSource {
   const { http, timeoutMs } = session
   const trees = treeLists(session)
@@ -28,7 +28,7 @@ export function apiSource(session: ApiSession): ApiSource {
     return taken
   }
   let asking: Promise<Sample[]> | null = null
-  /** The same few questions tell how quick the service is and what its clock shows: who asks meanwhile shares them. */
+  /** A few requests measure how fast the service is and what its clock shows. Callers at the same time share them. */
   const samples = async (): Promise<Sample[]> => (asking ??= ask().finally(() => (asking = null)))
 
   return {
@@ -64,7 +64,7 @@ interface Sample extends Omit<ClockSample, 'theirs'> {
   answer: HttpAnswer
 }
 
-/** Spring's health status; null where the answer is not Spring's. */
+/** Spring's health status; null if the answer is not Spring's. */
 function healthOf(answer: HttpAnswer): string | null {
   const value = jsonOf(answer)
   return isRecord(value) && typeof value['status'] === 'string' ? value['status'] : null
@@ -76,7 +76,7 @@ function dateOf(answer: HttpAnswer, http: HttpClient): number {
   throw new AdminError('UNEXPECTED_ANSWER', `${http.peer.where} sends no readable Date header`, http.peer.suggestions)
 }
 
-/** Whether the service answers, by what is documented of it besides its health (SPEC.md 4.1, 4.2). Throws EXHAUSTED. */
+/** Verifies that this is the service by what it documents besides its health (SPEC.md 4.1, 4.2). Throws EXHAUSTED. */
 async function recognized(session: ApiSession): ReturnType<ApiSource['recognized']> {
   try {
     await session.token()
@@ -91,7 +91,7 @@ async function recognized(session: ApiSession): ReturnType<ApiSource['recognized
   }
 }
 
-/** Asked without one. What answers everything so is a proxy that guards all of it. */
+/** Called without a token. If everything gives this answer, a proxy guards the whole address. */
 async function wantsToken({ http }: ApiSession): Promise<boolean> {
   const [user, health] = [await http.request(userPath), await http.request(healthPath)]
   const isApi = isRecord(jsonOf(user)) || /^bearer\b/i.test(user.headers['www-authenticate'] ?? '')

@@ -2,7 +2,7 @@ import type { HeldToken } from './token.ts'
 
 type Exchange = () => Promise<HeldToken>
 
-/** One Bearer token for all who talk to a deployment. However many ask at a time, one exchange is made. */
+/** One Bearer token for all who call a deployment. Callers at the same time share one exchange. */
 export interface TokenKeeper {
   /**
    * exchanged on first use, and anew shortly before its end; where that fails, the one that there is serves until it

@@ -88,7 +88,7 @@ function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessTok
   return lives.length === 0 ? null : Math.min(...lives)
 }
 
-/** Whether it came too late, as the answer has it. */
+/** Whether the token had expired before it arrived, by the dates in the answer. */
 function isOver({ expiresAt, expiresInSeconds, answeredAt }: AccessToken): boolean {
   return (
     (expiresInSeconds !== null && expiresInSeconds <= 0) ||
@@ -112,15 +112,11 @@ function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminE
     (isProxyError(answer) ? unreached(`POST ${url}`, reason, byHand(url)) : null) ??
     redirected({ method: 'POST', base, path: exchangePath }, answer, hide) ??
     overloaded(`POST ${url}`, answer, reason) ??
-    new AdminError(
-      'UNEXPECTED_ANSWER',
-      `POST ${url} does not answer as the service's token exchange does (${reason})`,
-      [
-        ...withoutPath(base),
-        'correct url in the configuration: it is the address at which the service itself answers, not a sign-in before it',
-        ...byHand(url),
-      ],
-    )
+    new AdminError('UNEXPECTED_ANSWER', `POST ${url} does not answer like the service's token exchange (${reason})`, [
+      ...withoutPath(base),
+      'correct url in the configuration: use the address of the service itself, not of a sign-in page before it',
+      ...byHand(url),
+    ])
   )
 }
 
@@ -128,12 +124,10 @@ function newToken(apiToken: Secret): Suggestion {
   const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
   // three parts, of which the first is JSON
   const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
-  return isJwt
-    ? sentence`${nested(create)}: the present one looks like a Bearer token, which is what an API token is exchanged for`
-    : create
+  return isJwt ? sentence`${nested(create)}: the present one looks like a Bearer token, not like an API token` : create
 }
 
-/** An address that was copied from a browser leads to a page of the web interface. */
+/** An address copied from a browser leads to a page of the web interface. */
 function withoutPath(base: string): Suggestion[] {
   const { origin, pathname } = new URL(base)
   return pathname === '/'
@@ -141,12 +135,12 @@ function withoutPath(base: string): Suggestion[] {
     : [command`url: ${origin}   # in the configuration, if the service has no path of its own there`]
 }
 
-/** No header can carry it, so it is none. */
+/** No header can carry this text, so it is not a token. */
 function unusable(http: HttpClient): AdminError {
   const url = `${http.peer.where}${exchangePath}`
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `POST ${url} gives an access_token that holds blanks or characters that are no ASCII, which no Bearer token has`,
+    `POST ${url} gives an invalid access_token: it contains blanks or characters outside ASCII`,
     byHand(url),
   )
 }

@@ -26,7 +26,7 @@ const what = 'the external system'
 const maxBytes = 5_000_000
 
 /**
- * Looks the name up, connects, and asks once without credentials. Throws CONFIGURATION for a proxy that cannot be used,
+ * Looks up the name, connects, and sends one request without credentials. Throws CONFIGURATION for an unusable proxy,
  * and INTERRUPTED.
  */
 export async function examineExternalSystem(address: string, options: AskOptions): Promise<ExternalSystem> {
@@ -63,8 +63,8 @@ export async function examineExternalSystem(address: string, options: AskOptions
 }
 
 /**
- * Asks once with credentials, to a server whose certificate is trusted alone, and follows it nowhere. Throws as any
- * request does, INTERRUPTED.
+ * Sends one request with credentials, only to a server with a trusted certificate, and follows no redirect. Throws as
+ * any request does, and INTERRUPTED.
  */
 export async function signInOnce(address: string, login: SignIn, options: AskOptions): Promise<ShownAnswer> {
   const authorization =
@@ -111,7 +111,7 @@ function shown(url: URL, answer: HttpAnswer, hide: (text: string) => string): Sh
   }
 }
 
-/** Of what was asked for, the query was left out. */
+/** The requested address was shown without its query. */
 function isSame(location: string, { origin, pathname }: URL): boolean {
   if (!URL.canParse(location, origin + pathname)) return false
   const to = new URL(location, origin + pathname)

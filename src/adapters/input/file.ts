@@ -51,7 +51,7 @@ async function* asUtf8(
 
 const blockBytes = 1 << 20
 
-/** What a name leads to. */
+/** What is at a path. */
 export interface Inspected {
   kind: 'file' | 'folder' | 'other'
   /** of a file */
@@ -61,7 +61,7 @@ export interface Inspected {
   isBinary: boolean
 }
 
-/** Throws UNAVAILABLE where there is nothing, FORBIDDEN. A pipe is not read from: what is in it would be gone. */
+/** Throws UNAVAILABLE if nothing is there, FORBIDDEN. Never reads from a pipe, since that would consume its content. */
 export async function inspect(path: string): Promise<Inspected> {
   try {
     const found = await stat(path)
@@ -95,7 +95,7 @@ async function* blocksOf(path: string, signal?: AbortSignal): AsyncGenerator<Uin
   else yield* unpackedAs(format, fileBlocks(path, signal), path)
 }
 
-/** The same of a stream, of which nothing is known yet. */
+/** The same for a stream, about which nothing is known yet. */
 export async function* unpackedIfPacked(blocks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const all = blocks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
@@ -126,7 +126,7 @@ async function* unpackedAs(
   else if (format === 'gzip' || format === 'zstd') yield* unpacked(blocks, format)
   else {
     await blocks.return(undefined)
-    throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [
+    throw new AdminError('UNAVAILABLE', `${name} is compressed with ${format}, which this program cannot unpack`, [
       command`${nested(unpackers[format]!)} ${asPath(name)} | testops-admin scan-logs -`,
     ])
   }
@@ -154,11 +154,11 @@ async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<U
   }
 }
 
-/** A file became shorter while it was read. */
+/** A file became shorter while it was being read. */
 export function cutDown(path: string, read: number, size: number): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${path} was cut down while it was read: ${grouped(read)} of its ${grouped(size)} bytes were seen`,
+    `${path} became shorter while it was read: only ${grouped(read)} of its ${grouped(size)} bytes were read`,
     [command`ls -l ${asPath(path)}`],
   )
 }

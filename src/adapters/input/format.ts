@@ -1,7 +1,7 @@
 import { utf16In } from '../../core/utf16.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** How a file is compressed, or written, by the bytes that it begins with: names lie. */
+/** How a file is compressed or encoded, judged by its first bytes, since names can be wrong. */
 export type Format = 'plain' | 'utf-16le' | 'utf-16be' | 'gzip' | 'zstd' | 'bzip2' | 'xz' | 'zip' | 'lz4'
 
 const beginnings: readonly (readonly [Format, readonly number[]])[] = [
@@ -26,7 +26,7 @@ export function formatOf(head: Uint8Array): Format {
   )
 }
 
-/** What unpacks it, where we do not. */
+/** The program that unpacks it, if this program cannot. */
 export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = {
   bzip2: 'bzcat',
   xz: 'xzcat',
@@ -34,7 +34,7 @@ export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = {
   lz4: 'lz4cat',
 }
 
-/** Whether it is no text, by what it begins with: grep says so of a NUL, and reads on with -a. */
+/** Whether the first bytes are not text: a NUL among them, as for grep. With -a, grep reads on. */
 export function isBinary(head: Uint8Array): boolean {
   return head.subarray(0, headBytes).includes(0)
 }

@@ -6,7 +6,7 @@ import type { Unpacker } from './unpacker.ts'
 const [hasHeaderSum, hasExtra, hasName, hasComment] = [2, 4, 8, 16]
 const [fixedHeader, trailerLength] = [10, 8]
 
-/** Where a member's data begins; null: its header is not all there. Throws where it is none. */
+/** Where the data of a member begins; null if its header is incomplete. Throws if it has no header. */
 function headerEnd(bytes: Buffer): number | null {
   if ([0x1f, 0x8b, 8].some((byte, index) => index < bytes.length && bytes[index] !== byte))
     throw new Error('incorrect header')
@@ -23,7 +23,7 @@ function headerEnd(bytes: Buffer): number | null {
   return at <= bytes.length ? at : null
 }
 
-/** What is unpacked of one member. */
+/** The unpacked data of one member. */
 interface Member {
   readonly stream: InflateRaw
   isOver: boolean
@@ -46,7 +46,7 @@ function openMember(take: (bytes: Uint8Array) => void): Member {
   return member
 }
 
-/** What it did not take of the bytes: what follows its end. Throws where they are no such data. */
+/** The bytes after the end of the data. Throws if the data is damaged. */
 async function left({ stream }: Member, bytes: Buffer): Promise<Buffer> {
   const before = stream.bytesWritten
   await new Promise<void>((resolve, reject) => {
@@ -73,7 +73,7 @@ export function gunzip(): Unpacker {
   let member: Member | null = null
   let members = 0
 
-  /** Whether there may be more to do with what is held. */
+  /** Whether the bytes at hand may allow another step. */
   const step = async (): Promise<boolean> => {
     if (member === null) {
       // zeros are no member, and end nothing

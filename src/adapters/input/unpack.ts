@@ -26,7 +26,7 @@ export async function* unpacked(
     const what = isCutShort(error) ? 'is cut short' : `is damaged (${messageOf(error)})`
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `the ${format} archive ${what}: only the first ${grouped(held)} bytes of what it holds could be read`,
+      `the ${format} archive ${what}: only the first ${grouped(held)} bytes of its contents could be read`,
       [],
       { cause: error },
     )

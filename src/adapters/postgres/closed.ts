@@ -3,7 +3,7 @@ import type { DatabaseEndpoint } from '../../core/endpoint.ts'
 import type { DatabaseSource } from '../../core/sources.ts'
 import { hostPort } from '../failure.ts'
 
-/** A database that did not open: each question gets the reason. */
+/** A database that could not be opened: every question throws the reason. */
 export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): DatabaseSource {
   const refuse = refusing(reason)
   return {
@@ -19,7 +19,7 @@ export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): Dat
   }
 }
 
-/** The same of what it would be changed through. */
+/** The same for changes to the database. */
 export function closedControl(endpoint: DatabaseEndpoint, reason: unknown): DatabaseControl {
   const refuse = refusing(reason)
   return {

@@ -140,10 +140,10 @@ function manyRows(
 ): AdminError {
   const which = rows.every((row) => row[id] === String(changelogLock.rowId))
     ? `${rows.length} rows with id ${changelogLock.rowId}`
-    : 'rows twice'
+    : 'duplicate rows'
   return new AdminError(
     'REFUSED',
-    `${schema}.${table} at ${peer.where} has ${which}, and lacks its primary key: nothing was changed`,
+    `${schema}.${table} at ${peer.where} has ${which} and no primary key. The table was not changed`,
   )
 }
 

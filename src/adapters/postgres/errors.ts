@@ -15,7 +15,7 @@ import {
 import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 import { typed } from '../../core/typed.ts'
 
-/** Whom a connection was opened as. */
+/** The user and database of a connection. */
 export interface Login {
   user: string
   database: string
@@ -30,7 +30,8 @@ export function sqlState(thrown: unknown): string | null {
 }
 
 /**
- * What is asked of the server; what it refuses becomes an error that the operator can act on, a bug of ours stays one.
+ * Runs a question to the server. Turns a refusal into an error that the operator can act on, and passes our own bugs
+ * on.
  */
 export async function asked<T>({ peer, login }: { peer: Peer; login: Login }, question: () => Promise<T>): Promise<T> {
   try {
@@ -41,7 +42,7 @@ export async function asked<T>({ peer, login }: { peer: Peer; login: Login }, qu
   }
 }
 
-/** What a failed sign-in or statement means to the operator. */
+/** Explains a failed sign-in or statement to the operator. */
 export function databaseFailure(thrown: unknown, peer: Peer, login: Login): AdminError {
   if (thrown instanceof AdminError) return thrown
   const server = `PostgreSQL at ${peer.where}`
@@ -62,7 +63,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
         psql(peer, login, 'postgres'),
       ])
     case '42501':
-      return make('FORBIDDEN', `${server}: user ${login.user} is not allowed this: ${said}`, [
+      return make('FORBIDDEN', `${server}: user ${login.user} may not do this: ${said}`, [
         // as a superuser; views of the system are granted in each database by itself
         psql(
           peer,
@@ -105,11 +106,11 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
     case '57014':
       return make('TIMED_OUT', `${server} did not finish a statement in time`)
     case '25006':
-      return make('REFUSED', `${server} takes no change: ${said}`, [
+      return make('REFUSED', `${server} accepts no changes: ${said}`, [
         psql(peer, login, login.database, 'SELECT pg_is_in_recovery()', 'SHOW default_transaction_read_only'),
       ])
     case '25P03':
-      return make('TIMED_OUT', `${server} has ended a transaction that did nothing for too long`)
+      return make('TIMED_OUT', `${server} ended a transaction that was idle for too long`)
     case '57P01':
     case '57P02':
     case '57P03':
@@ -129,7 +130,9 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
   return networkFailure(thrown, peer) ?? peerFailure(thrown, peer)
 }
 
-/** The right that a refused statement lacked; PostgreSQL names the object in its own language, so it may stay open. */
+/**
+ * The right that a refused statement needed. PostgreSQL names the object in its own language, so it may remain unknown.
+ */
 function rightIn(said: string): QuotedSql {
   const database = / for database ("[^"]+"|\S+)/.exec(said)?.[1]
   if (database !== undefined) return sql`CONNECT ON DATABASE ${nameIn(database)}`
@@ -146,7 +149,7 @@ function nameIn(said: string): ReturnType<typeof sqlName> {
   return within(others.reduce<QuotedSql>((all, it) => sql`${within(all)}.${sqlName(it)}`, sql`${sqlName(first)}`))
 }
 
-/** What the operator types to ask the same server by hand; without a statement: which databases it has. */
+/** A command that asks the same server by hand; without a statement, it lists the databases. */
 export function psql(
   peer: Pick<Peer, 'host' | 'port'>,
   login: Pick<Login, 'user'>,

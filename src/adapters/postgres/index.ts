@@ -139,7 +139,7 @@ SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current
   current_setting('default_transaction_read_only') AS reading`)
   const startedAt = date(row?.['started'])
   if (!row || !startedAt)
-    throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not say what it is`)
+    throw new AdminError('UNEXPECTED_ANSWER', `PostgreSQL at ${session.peer.where} does not report its version`)
   return {
     version: row['version'] ?? '',
     user: row['user'] ?? '',

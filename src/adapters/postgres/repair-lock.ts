@@ -69,7 +69,7 @@ function settings(who: string, what: string): string[] {
   ]
 }
 
-/** Who holds the lock now; null: nobody. */
+/** Who holds the lock; null if nobody does. */
 export async function readOperator(session: DatabaseSession): Promise<Holder | null> {
   return holderOf(async (sql) => session.read(sql))
 }
@@ -83,7 +83,7 @@ async function holderOf(run: (sql: string) => Promise<readonly Row[]>): Promise<
   return { who: who ?? row['address'] ?? null, what: what ?? null, since: date(row['since']) }
 }
 
-/** As `Promise.withResolvers`, which Node 20 lacks. */
+/** The same as `Promise.withResolvers`, which Node 20 lacks. */
 function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
   let resolve: (value: T) => void = () => undefined
   let reject: (error: unknown) => void = () => undefined

@@ -30,7 +30,7 @@ export async function openSocket(peer: Peer, tls: Tls, onSocket: (socket: Socket
     socket.destroy()
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `PostgreSQL at ${peer.where} offers no TLS, and the configuration demands it`,
+      `PostgreSQL at ${peer.where} offers no TLS, but the configuration requires it`,
       peer.suggestions,
       { obstacle: { kind: 'tls', host: peer.host, port: peer.port } },
     )
@@ -45,14 +45,14 @@ function strangeAnswer(answer: Buffer, peer: Peer): AdminError {
   if (answer[0] === 0x45 && /could not fork/.test(text)) {
     return new AdminError(
       'EXHAUSTED',
-      `PostgreSQL at ${peer.where} cannot start one more process: ${oneLine(text)}`,
+      `PostgreSQL at ${peer.where} cannot start another process: ${oneLine(text)}`,
       peer.suggestions,
     )
   }
   const line = readable(answer)
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `what listens at ${peer.host}:${peer.port} is not PostgreSQL${line ? `: it answered '${line}'` : ''}`,
+    `the server at ${peer.host}:${peer.port} is not PostgreSQL${line ? `: it answered '${line}'` : ''}`,
     [typedOn(peer.host, listenersOn(peer.port))],
   )
 }

@@ -8,8 +8,8 @@ type Storage = Awaited<ReturnType<DatabaseSource['storage']>>
 type Space = Awaited<ReturnType<DatabaseSource['temporarySpace']>>
 
 /**
- * Whether a sort that does not fit into memory can still be written out. The file is temporary (about 1.4 MB) and
- * PostgreSQL removes it; nothing else can show a full disk without the right to write.
+ * Whether PostgreSQL can still write out a sort that does not fit into memory. The file is temporary (about 1.4 MB),
+ * and PostgreSQL removes it. Without a right to write, nothing else shows a full disk.
  */
 export async function probeTemporarySpace(session: DatabaseSession): Promise<Space> {
   try {
@@ -36,7 +36,7 @@ SELECT pg_database_size(current_database()) AS bytes, host(inet_server_addr()) A
   }
 }
 
-/** A server in a container has an address that is not this machine's, even where its port is published here. */
+/** A server in a container has another address than this machine, even if its port is published here. */
 function isHere(host: string, serverAddress: string | null): boolean {
   if (host.startsWith('/')) return true
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map(({ address }) => address) ?? [])

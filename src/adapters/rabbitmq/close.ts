@@ -5,18 +5,18 @@ import { atMost } from '../at-most.ts'
 /** how long a peer is given to say good-bye, in milliseconds */
 export const closingMs = 1000
 
-/** Closes a connection, whose peer may not answer any more. Never throws. */
+/** Closes a connection whose peer may no longer answer. Never throws. */
 export async function closeGently(model: ChannelModel): Promise<void> {
   await answered(async () => model.close())
   hangUp(model)
 }
 
-/** Closes a channel, whose connection may be lost meanwhile: its end is never told then. Never throws. */
+/** Closes a channel whose connection may be lost: then its end is never announced. Never throws. */
 export async function closeChannel(channel: Channel): Promise<void> {
   await answered(async () => channel.close())
 }
 
-/** Without a good-bye. */
+/** Closes without a goodbye. */
 export function hangUp(model: ChannelModel): void {
   ;(model.connection as { stream?: Socket }).stream?.destroy()
 }

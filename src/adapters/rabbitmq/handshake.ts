@@ -20,8 +20,7 @@ interface BrokerIdentity {
 }
 
 /**
- * A connection over which queues are worked with. Throws as `shakeHands`. Without a heartbeat, a peer that vanishes is
- * not noticed.
+ * Opens a connection for work with queues. Throws as `shakeHands`. Without a heartbeat, a vanished peer goes unnoticed.
  */
 export async function openConnection(
   endpoint: BrokerEndpoint,
@@ -76,8 +75,8 @@ async function connect(
 }
 
 /**
- * What the broker says it is once user, password and virtual host have been accepted. The connection is closed at once:
- * all else is asked of the management API.
+ * Signs in, reads what the broker says about itself, and closes the connection. The management API answers everything
+ * else.
  */
 export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Promise<BrokerIdentity> {
   let late = false
@@ -96,7 +95,7 @@ export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs
   }
 }
 
-/** What the broker's cluster calls itself; null: it does not tell. */
+/** The name of the broker's cluster; null if it does not say. */
 export function clusterNameOf({ connection: { serverProperties } }: ChannelModel): string | null {
   const { cluster_name: name } = serverProperties
   return typeof name === 'string' && name !== '' ? name : null
@@ -141,21 +140,21 @@ async function handshakeFailure(
       ? await firstAnswer(peer, header, Math.min(1000, timeoutMs / 4))
       : null
   if (line !== null && !line.startsWith('AMQP')) {
-    return make('UNEXPECTED_ANSWER', `what listens at ${hostPort(host, port)} is not RabbitMQ: it answered '${line}'`, [
+    return make('UNEXPECTED_ANSWER', `the server at ${hostPort(host, port)} is not RabbitMQ: it answered '${line}'`, [
       typedOn(host, listenersOn(port)),
     ])
   }
   if (/Socket closed abruptly|socket ended/i.test(said)) {
     return make(
       'UNREACHABLE',
-      `what listens at ${hostPort(host, port)} closed the connection before the handshake was over: RabbitMQ going down, something between that cuts it off, or no RabbitMQ`,
+      `the server at ${hostPort(host, port)} closed the connection during the handshake: RabbitMQ is going down, something between cut it off, or it is not RabbitMQ`,
       [...peer.suggestions, typedOn(host, listenersOn(port))],
     )
   }
   if (/SASL mechanism|Invalid frame|Frame|Expected/i.test(said)) {
     return make(
       'UNEXPECTED_ANSWER',
-      `what listens at ${hostPort(host, port)} does not speak AMQP 0-9-1 as RabbitMQ does: ${said}`,
+      `the server at ${hostPort(host, port)} does not speak AMQP 0-9-1 as RabbitMQ does: ${said}`,
       [typedOn(host, listenersOn(port)), ...peer.suggestions],
     )
   }

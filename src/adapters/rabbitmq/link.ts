@@ -164,7 +164,7 @@ async function openChannel(
 }
 
 /**
- * What the broker refused. Throws where it refused nothing: the connection was lost, or there was no answer in time.
+ * What the broker refused. Throws if it refused nothing: the connection was lost, or the broker did not answer in time.
  */
 async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply> {
   const reply = replyOf(thrown)
@@ -177,7 +177,7 @@ async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply
   throw lost(reason ?? thrown, peer)
 }
 
-/** The connection is gone, and not because of what was asked. */
+/** The connection is gone, and the request was not the reason. */
 export function lost(reason: unknown, peer: Peer): AdminError {
   const failure = peerFailure(reason, peer)
   if (failure.code === 'UNREACHABLE' || failure.code === 'TIMED_OUT') return failure
@@ -193,7 +193,7 @@ export function lost(reason: unknown, peer: Peer): AdminError {
 function blockedBy(reason: string, peer: Peer, cause: unknown): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `RabbitMQ at ${peer.where} takes nothing at the moment: its alarm says '${reason}'`,
+    `RabbitMQ at ${peer.where} accepts nothing at the moment: its alarm says '${reason}'`,
     peer.suggestions,
     {
       cause,

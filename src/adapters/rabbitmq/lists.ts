@@ -1,6 +1,6 @@
 import type { BrokerSource } from '../../core/sources.ts'
 
-/** What the broker itself does not tell over AMQP. */
+/** What the broker does not show over AMQP. */
 export type BrokerLists = Pick<
   BrokerSource,
   | 'queues'
@@ -15,7 +15,7 @@ export type BrokerLists = Pick<
   | 'tags'
 >
 
-/** The nameless exchange and `amq.*` are the broker's own; nobody can declare them. */
+/** The nameless exchange and `amq.*` belong to the broker; nobody can declare them. */
 export function isPredeclared(exchange: string): boolean {
   return exchange === '' || exchange.startsWith('amq.')
 }

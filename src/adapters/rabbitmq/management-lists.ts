@@ -23,7 +23,7 @@ const columns = {
   connections: ['name', 'user', 'user_provided_name'],
 }
 
-/** Of one virtual host. */
+/** Lists of one virtual host. */
 export function managementLists(management: Management, ofVhost: string): BrokerLists {
   const vhost = encodeURIComponent(ofVhost)
   const pathOfConnections = `/api/vhosts/${vhost}/connections`
@@ -112,7 +112,7 @@ function nullIfStrange(error: unknown): null {
   throw error
 }
 
-/** Without the names of others' connections, their addresses are shown. */
+/** Without the names of other connections, shows their addresses. */
 function noneIfForbidden(error: unknown): readonly Item[] {
   if (error instanceof AdminError && error.code === 'FORBIDDEN') return []
   throw error

@@ -27,7 +27,7 @@ export interface Management {
   close(): Promise<void>
 }
 
-/** What a user must be marked with to see something. */
+/** A tag that a user needs to see something. */
 type Tag = 'management' | 'monitoring'
 
 /** old versions answer 406, not 404, where only JSON is accepted */
@@ -49,7 +49,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
     if (endpoint.managementUrl === null) {
       throw new AdminError(
         'UNAVAILABLE',
-        `the management API of RabbitMQ at ${endpoint.host}:${endpoint.port} is not known`,
+        `no address is known for the management API of RabbitMQ at ${endpoint.host}:${endpoint.port}`,
         howToEnable(endpoint),
       )
     }
@@ -174,8 +174,15 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
       ],
     )
   }
+  const look = command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the password`
+  if (answer.status >= 500) {
+    return new AdminError('UNEXPECTED_ANSWER', `${where} failed (${reasonOf(answer)})`, [
+      typedOn(endpoint.host, 'rabbitmq-diagnostics log_tail'),
+      look,
+    ])
+  }
   return new AdminError('UNEXPECTED_ANSWER', `${where} answers ${reasonOf(answer)}: is broker.managementUrl right?`, [
-    command`curl -i -u ${endpoint.user} ${`${endpoint.managementUrl}/api/overview`}   # asks for the password`,
+    look,
   ])
 }
 
@@ -191,7 +198,7 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   if (typeof reason === 'string' && /only log in via localhost/i.test(reason)) {
     return new AdminError(
       'FORBIDDEN',
-      `RabbitMQ's management API at ${managementUrl} admits user ${user} from its own host alone (HTTP ${answer.status})`,
+      `RabbitMQ's management API at ${managementUrl} admits user ${user} only from its own host (HTTP ${answer.status})`,
       [
         'set broker.user in the configuration to another user, one with the tag monitoring',
         typedOn(host, 'rabbitmqctl environment | grep loopback_users'),
@@ -206,7 +213,7 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
 function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoint): AdminError {
   return new AdminError(
     'FORBIDDEN',
-    `something before RabbitMQ's management API at ${managementUrl} refuses it: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`,
+    `something before RabbitMQ's management API at ${managementUrl} refuses the request: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`,
     [
       'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let it through',
       command`curl -i -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`,
@@ -227,7 +234,7 @@ function lacking({ managementUrl, user, host }: BrokerEndpoint, tag: Tag, answer
 function strange(endpoint: BrokerEndpoint, path: string): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${endpoint.managementUrl}${path} does not answer as RabbitMQ's management API does`,
+    `${endpoint.managementUrl}${path} does not answer like RabbitMQ's management API`,
     [command`curl -u ${endpoint.user} ${`${endpoint.managementUrl}${path}`}   # asks for the password`],
   )
 }

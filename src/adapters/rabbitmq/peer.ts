@@ -4,7 +4,7 @@ import { hostPort } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** Who is spoken to over AMQP, as errors name it. */
+/** The AMQP server, as errors name it. */
 export function brokerPeer({ host, port, vhost, reach }: BrokerEndpoint): Peer {
   return {
     what: 'RabbitMQ',

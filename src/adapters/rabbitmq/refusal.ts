@@ -9,7 +9,8 @@ import { sentence } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /**
- * What the broker's refusal means to the operator, where it is not an answer in itself (SERVERS.md: what it answers).
+ * Explains a refusal of the broker to the operator, unless the refusal is itself an answer (SERVERS.md: what it
+ * answers).
  */
 export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): AdminError {
   const { host, port, vhost, user } = endpoint
@@ -29,7 +30,7 @@ export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): A
   if (code === transientQueues.replyCode && text.includes(transientQueues.feature)) {
     return new AdminError(
       'REFUSED',
-      `${broker} takes no transient queue: ${what} (${transientQueues.feature} is denied)`,
+      `${broker} accepts no transient queues: ${what} (${transientQueues.feature} is denied)`,
       ['declare it durable', sentence`or set ${transientQueues.permitSetting} = true on every node`],
     )
   }

@@ -62,7 +62,7 @@ export function openBrokerLock(
   const leftOut = (error: AdminError): null => {
     state = 'left-out'
     own.tell?.(
-      `other operators are not kept out by RabbitMQ at ${hostPort(endpoint.host, endpoint.port)}: ${error.message}`,
+      `RabbitMQ at ${hostPort(endpoint.host, endpoint.port)} does not keep other operators out: ${error.message}`,
     )
     return null
   }
@@ -141,7 +141,7 @@ interface Held {
   channel: Channel
 }
 
-/** Declares it, again for a while where another has it. Throws where the connection is lost. */
+/** Declares the queue, and retries for a while if another operator has it. Throws if the connection is lost. */
 async function declared(connection: ChannelModel, { who, what }: LockOwner): Promise<{ channel: Channel } | Reply> {
   const says = { [operatorLock.who]: who, [operatorLock.what]: what, [operatorLock.since]: new Date().toISOString() }
   for (const end = performance.now() + patienceMs; ; await sleep(pollMs)) {
@@ -157,7 +157,7 @@ async function declared(connection: ChannelModel, { who, what }: LockOwner): Pro
   }
 }
 
-/** Whether a queue of that name is there that locks nobody out. */
+/** Whether a queue of that name exists that keeps nobody out. */
 async function isOpenToAll(connection: ChannelModel): Promise<boolean> {
   const channel = await channelOf(connection)
   return channel.checkQueue(operatorLock.queue).then(
@@ -173,7 +173,7 @@ async function channelOf(connection: ChannelModel): Promise<Channel> {
   return channel
 }
 
-/** Null where there is no connection to be had. */
+/** Null if no connection can be opened. */
 function notReached(error: unknown): null {
   if (error instanceof AdminError) return null
   throw error
@@ -183,7 +183,7 @@ function notALock({ host, port, vhost }: BrokerEndpoint): AdminError {
   const { queue } = operatorLock
   return new AdminError(
     'REFUSED',
-    `a queue ${queue} is there already in vhost ${vhost} of RabbitMQ at ${hostPort(host, port)}, and it is not the lock of another operator`,
+    `vhost ${vhost} of RabbitMQ at ${hostPort(host, port)} already has a queue ${queue} that is not an operator's lock`,
     [
       typedOn(
         host,

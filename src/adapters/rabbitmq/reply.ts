@@ -11,7 +11,7 @@ export interface Reply {
 /** CONNECTION_FORCED: the broker goes down, or its operator has closed the connection. */
 export const connectionForced = 320
 
-/** Null where what amqplib threw was not said by the broker. */
+/** Null if the broker did not cause what amqplib threw. */
 export function replyOf(thrown: unknown): Reply | null {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'number') return null
   const said = messageOf(thrown)

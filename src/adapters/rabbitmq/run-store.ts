@@ -108,16 +108,16 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
       if (!(error instanceof AdminError) || error.code !== 'USAGE') throw error
       throw new AdminError(
         'USAGE',
-        `there is no run \`${run}\` in RabbitMQ at ${peer.where}`,
+        `no run \`${run}\` on record in RabbitMQ at ${peer.where}`,
         ['testops-admin history -d {deployment}'],
         { cause: error },
       )
     })
     return historyOf(run, messages, endpoint, peer)
   }
-  /** Null: the run ended while the list was read, and its journal is gone. */
+  /** Null if the run ended while the list was being read, and its journal is gone. */
   const listed = async (run: string, most: number): Promise<RunHistory | UnreadableRun | null> => {
-    if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} does not have the name of a run` }
+    if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} is not named after a run` }
     return read(run, most).catch((error: unknown) => {
       if (error instanceof AdminError && error.code === 'USAGE') return null
       return { run, unreadable: messageOf(error), ...(error instanceof EmptyJournal && { isEmpty: true as const }) }
@@ -263,7 +263,7 @@ async function drained(
   }
 }
 
-/** Tries again while somebody else is the only consumer, until the time is up. */
+/** Retries while another reader is the only consumer, until the time is up. */
 async function whileOthersRead<T>(timeoutMs: number, read: () => Promise<T>): Promise<T> {
   const end = performance.now() + timeoutMs
   for (;;) {
@@ -298,13 +298,13 @@ function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: B
 }
 
 function tooLong(queue: string, size: string): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}, which no run of this program writes`)
+  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}: no run of this program writes so much`)
 }
 
 function notRead(queue: string): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `queue ${queue} holds more than its share of the ${mostBytes / 1024 / 1024} MiB that are read of all journals together`,
+    `queue ${queue} is too large: at most ${mostBytes / 1024 / 1024} MiB are read of all journals together`,
   )
 }
 
@@ -347,7 +347,7 @@ function failure(thrown: unknown, peer: Peer): AdminError {
     : /NOT.FOUND|\b404\b/.test(said)
       ? 'USAGE'
       : 'UNREACHABLE'
-  return new AdminError(code, `RabbitMQ at ${peer.where} does not take the journal: ${said}`, peer.suggestions, {
+  return new AdminError(code, `RabbitMQ at ${peer.where} rejects the journal: ${said}`, peer.suggestions, {
     cause: thrown,
   })
 }

@@ -10,7 +10,7 @@ import { isForeign, redisFailure } from './errors.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
-/** A broken connection stays broken: nothing is sent later than it was asked for. */
+/** A broken connection stays broken: nothing is sent late. */
 export const alone = { retryStrategy: () => null, enableOfflineQueue: false } as const
 
 type SharedOptions = Pick<
@@ -65,7 +65,7 @@ export function tlsOf({ tls: { mode, ca } }: SessionsEndpoint, host?: string): P
   }
 }
 
-/** Connects and asks. Whatever goes wrong is thrown as the operator's error. */
+/** Connects and asks. Throws every failure as an error for the operator. */
 export async function talk<C extends Redis | Cluster, T>(
   client: C,
   { peer, timeoutMs }: { peer: Peer; timeoutMs: number },
@@ -84,7 +84,7 @@ export async function talk<C extends Redis | Cluster, T>(
   }
 }
 
-/** A password where none is wanted is no obstacle to a diagnosis. */
+/** A password that the server does not need does not stop a diagnosis. */
 export async function authenticate(server: Redis, user: string | null, password: Secret | null): Promise<void> {
   if (password === null) return
   const revealed = password.reveal()
@@ -96,7 +96,7 @@ export async function authenticate(server: Redis, user: string | null, password:
   }
 }
 
-/** How redis-cli is called for a server; it asks for the password itself. */
+/** The redis-cli command for a server; it prompts for the password. */
 export function redisCli(
   { user, password, tls }: Pick<SessionsEndpoint, 'user' | 'password' | 'tls'>,
   { host, port }: { host: string; port: number },
@@ -114,7 +114,7 @@ async function foreign(peer: Peer, timeoutMs: number): Promise<AdminError> {
   const line = await firstAnswer(peer, Buffer.from('PING\r\n'), Math.min(1000, timeoutMs / 4))
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `what listens at ${hostPort(peer.host, peer.port)} is not Redis${line === null ? '' : `: it answered '${line}'`}`,
+    `the server at ${hostPort(peer.host, peer.port)} is not Redis${line === null ? '' : `: it answered '${line}'`}`,
     [typedOn(peer.host, listenersOn(peer.port))],
   )
 }

@@ -25,7 +25,7 @@ export interface Connection {
 /** what is left of the time for the master, however long the sentinels took */
 const leastMs = 100
 
-/** Signed in, on the right database, and proven to answer. Never connects again by itself. */
+/** Signed in, on the right database, and verified to answer. Never reconnects by itself. */
 export async function connectRedis(endpoint: SessionsEndpoint, timeoutMs: number): Promise<Connection> {
   const { cluster, sentinel } = endpoint
   if (cluster) return connectCluster(endpoint, cluster, timeoutMs)
@@ -94,7 +94,7 @@ async function untilLate(error: unknown): Promise<never> {
   throw error
 }
 
-/** AUTH, SELECT and INFO in one round trip; the first that is refused is the reason. */
+/** Sends AUTH, SELECT and INFO in one round trip. The first refusal is the reason. */
 async function signIn(
   server: Redis,
   { user, password, database }: SessionsEndpoint,
@@ -109,7 +109,7 @@ async function signIn(
   return info
 }
 
-/** Where INFO is renamed or not allowed, the server is there all the same. */
+/** If INFO is renamed or forbidden, the server still answers. */
 async function infoOf(server: Redis, peer: Peer): Promise<string | AdminError> {
   try {
     return await server.info()

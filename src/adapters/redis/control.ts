@@ -91,20 +91,22 @@ function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly No
 function replaced({ peer: { where, suggestions } }: Node): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `Redis at ${where} has other masters than when this began: what was removed may be there still`,
+    `Redis at ${where} has other masters than at the start: removed sessions may still be there`,
     suggestions,
   )
 }
 
-/** Null where the database was emptied; else why not. */
+/** Null if the database was emptied, else the reason why not. */
 async function flushed(
   nodes: readonly Node[],
   { namespace, foreign }: { namespace: string; foreign: number },
 ): Promise<string | null> {
   const [only, ...others] = nodes
-  if (only!.isInCluster || others.length > 0) return 'in a cluster there is no database of the sessions alone'
+  if (only!.isInCluster || others.length > 0) return 'a cluster has no database for sessions alone'
   if (foreign > 0)
-    return foreign === 1 ? '1 key of this database is no session' : `${foreign} keys of this database are no sessions`
+    return foreign === 1
+      ? '1 key of this database is not a session'
+      : `${foreign} keys of this database are not sessions`
   return flushIfOnly(only!, namespace)
 }
 
@@ -146,7 +148,7 @@ function missing(
   )
 }
 
-/** In a cluster a node that has not the slot says so, once it has seen that the command is allowed. */
+/** In a cluster, a node without the slot says so only after it has accepted the command's right. */
 async function tryOn(
   nodes: readonly Node[],
   verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number],

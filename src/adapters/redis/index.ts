@@ -105,7 +105,7 @@ async function memoryOf(server: Redis): Promise<Memory> {
   }
 }
 
-/** How full a server is; one without a limit is never full. */
+/** How full a server is; a server without a limit is never full. */
 function share({ usedBytes, maxBytes }: Memory): number {
   return maxBytes > 0 ? usedBytes / maxBytes : 0
 }

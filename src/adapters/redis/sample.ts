@@ -83,7 +83,7 @@ async function read(server: Redis, candidates: readonly Candidate[], namespaces:
   return sessions
 }
 
-/** A key of another type is no session; a command that is not allowed is a reason to stop. */
+/** A key of another type is not a session. A forbidden command is a reason to stop. */
 function isRefused(error: Error | null | undefined): error is Error {
   return error !== null && error !== undefined && !error.message.startsWith('WRONGTYPE')
 }

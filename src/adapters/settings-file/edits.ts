@@ -16,7 +16,7 @@ export function planEdits(
   for (const { path, to } of wanted) {
     const { text: from, line } = lookedAt(file, parsedYaml(now), path)
     if (from?.includes('{{'))
-      throw refused(file, line, `${path.join('.')} is a template: what it comes to is not known here`)
+      throw refused(file, line, `${path.join('.')} is a template: its value is unknown until it is filled in`)
     const next = edited(file, now, path, to)
     edits.push({ path, from, to, ...spliceOf(now, next) })
     now = next
@@ -38,12 +38,12 @@ export function revertEdits(file: string, text: string, edits: readonly ValueEdi
   )
 }
 
-/** What stands at a path. Throws REFUSED where a text within the file is not YAML. */
+/** What is at a path. Throws REFUSED if a text within the file is not YAML. */
 export function lookedAt(file: string, parsed: ParsedYaml, path: readonly string[]): ValueLook {
   return orRefused(file, () => lookAt(parsed, path))
 }
 
-/** Throws REFUSED where it throws an error about the text. */
+/** Throws REFUSED if the callback throws an error about the text. */
 export function orRefused<T>(file: string, work: () => T): T {
   try {
     return work()

@@ -14,7 +14,7 @@ import { asPath, command } from '../../core/shell-command.ts'
  */
 export const mostBytes = 1_000_000
 
-/** A file of settings as it is now, and what it says. */
+/** A settings file as it is now, with its content. */
 export interface SettingsFile extends ParsedYaml {
   bytes: Buffer
 }
@@ -22,13 +22,13 @@ export interface SettingsFile extends ParsedYaml {
 /** Takes texts apart and puts them together, and is ended where one of them takes too long. Throws TIMED_OUT. */
 export type WatchFile = <T>(file: string, work: () => T) => T
 
-/** Watches over what is done with the text of a file: as long as every answer of a server may take, none may take. */
+/** Limits the work on a file's text in time, as the answer of a server is limited. */
 export function watchFiles(timeoutMs: number): WatchFile {
   return (file, work) =>
     watched(work, {
       timeoutMs,
       late: () =>
-        new AdminError('TIMED_OUT', `reading ${file} did not end within ${timeoutMs / 1000} s`, [
+        new AdminError('TIMED_OUT', `reading ${file} timed out after ${timeoutMs / 1000} s`, [
           typed(['head', '-n', '5', file]),
           '--timeout 60   # where this machine is very busy',
         ]),
@@ -59,13 +59,13 @@ function parsedIn(file: string, bytes: Buffer): ParsedYaml {
     if (!(error instanceof YamlError)) throw error
     const [line = ''] = text.split('\n').slice(error.line - 1)
     const reason = line.includes('{{')
-      ? 'it is a template, not values: what stands there is not known before it is filled in'
+      ? 'it is a template, not values: its contents are unknown until it is filled in'
       : error.message
     throw refused(file, error.line, reason, error)
   }
 }
 
-/** Throws REFUSED: what was to be changed was not. */
+/** Throws REFUSED: the requested change was not made. */
 export function refused(file: string, line: number | null, reason: string, cause?: unknown): AdminError {
   const at = line === null ? file : `${file} line ${line}`
   return new AdminError(
@@ -85,7 +85,7 @@ export async function bytesOf(file: string): Promise<Buffer> {
     try {
       const about = await handle.stat()
       if (!about.isFile())
-        throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'no plain file'}`, [
+        throw new AdminError('USAGE', `${file} is ${about.isDirectory() ? 'a folder' : 'not a regular file'}`, [
           typed(['ls', '-l', asPath(asPath(file))]),
         ])
       if (about.size > mostBytes)
@@ -100,7 +100,7 @@ export async function bytesOf(file: string): Promise<Buffer> {
     const code = codeOf(error)
     if (code === 'ENOENT') throw new AdminError('USAGE', `there is no file ${file}`, look, { cause: error })
     if (code === 'EACCES')
-      throw new AdminError('FORBIDDEN', `${file} may not be read by this user`, [...look, 'run this with sudo'], {
+      throw new AdminError('FORBIDDEN', `this user cannot read ${file}`, [...look, 'run this with sudo'], {
         cause: error,
       })
     throw new AdminError('UNAVAILABLE', `${file} cannot be read: ${messageOf(error)}`, look, { cause: error })

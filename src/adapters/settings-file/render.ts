@@ -8,7 +8,7 @@ import { typed } from '../../core/typed.ts'
 import { runProgram } from '../process.ts'
 import { yamlDocuments, YamlError } from '../yaml/index.ts'
 
-/** What helm is run with. */
+/** The program and place to run helm with. */
 export interface HelmOptions {
   timeoutMs: number
   environment?: Readonly<Record<string, string | undefined>>
@@ -52,7 +52,7 @@ export async function renderChart(
     })
     // what helm says then may quote values, and so secrets
     if (exitCode !== 0)
-      throw new AdminError('REFUSED', `helm makes nothing of chart ${chart} with these values: nothing was changed`, [
+      throw new AdminError('REFUSED', `helm cannot render chart ${chart} with these values. Nothing was changed`, [
         typed(words(files)),
       ])
     return objectsIn(stdout, chart, typed(words(files)))
@@ -74,7 +74,7 @@ function objectsIn(text: string, chart: string, shown: ReturnType<typeof typed>)
     if (error instanceof YamlError)
       throw new AdminError(
         'REFUSED',
-        `chart ${chart} comes out as no YAML with these values: nothing was changed`,
+        `chart ${chart} does not render to YAML with these values. Nothing was changed`,
         [shown],
         { cause: error },
       )

@@ -10,7 +10,7 @@ export interface Entry {
   mode: number
 }
 
-/** Why an entry is not trusted. */
+/** Why an entry is not trusted: a flaw. */
 export type Flaw = Pick<Entry, 'path' | 'role' | 'isFolder'> &
   (
     | { why: 'owner'; uid: number }
@@ -18,7 +18,7 @@ export type Flaw = Pick<Entry, 'path' | 'role' | 'isFolder'> &
     | { why: 'replaced' }
   )
 
-/** Whom this user trusts. */
+/** Those whom this user trusts. */
 export interface Circle {
   /** this user, root, and under sudo the user who called it */
   owners: ReadonlySet<number>

@@ -88,7 +88,7 @@ function judge(path: string, opened: Stats | null, circle: Circle | null): Judge
 /** what the system says of a path that leads nowhere: the last two of one that no file can have */
 const leadsNowhere = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
 
-/** Null: it is not there, or what should be a folder above it is a file. */
+/** Null if the path is missing, or if a file is where a folder should be. */
 function lstatIfThere(path: string): Stats | null {
   try {
     return lstatSync(path)

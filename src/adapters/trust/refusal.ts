@@ -32,8 +32,8 @@ function named(name: string | null, kind: 'user' | 'group', id: number): string 
 }
 
 /**
- * The commands that mend it; none where a folder on the way is another user's, who can put another file there whatever
- * this one's mode.
+ * The commands that fix it. None if another user owns a folder on the way: that user can replace the file, whatever its
+ * mode.
  */
 export function mendsOf(flaws: readonly Flaw[], self = process.geteuid?.() ?? 0): ShellCommand[] {
   if (flaws.some((it) => it.why === 'replaced' || (it.why === 'owner' && it.role === 'folder'))) return []

@@ -48,7 +48,7 @@ export function refuseSwelling(text: string, events: readonly Event[]): void {
       const name = text.slice(event.anchorStart, event.anchorEnd)
       const meant = anchors.get(name)
       if (meant === null)
-        YAMLException.throwAt(text, event.anchorStart, `the alias *${name} stands inside of what it names`)
+        YAMLException.throwAt(text, event.anchorStart, `the alias *${name} is inside the value that it names`)
       // of one that names nothing, js-yaml itself tells
       if (!meant) continue
       repeated += meant.values

@@ -14,7 +14,7 @@ export interface YamlEdit {
   to: string | null
 }
 
-/** An edit that cannot be made without changing something else; `line` counts from 1. */
+/** An edit that would change something else too; `line` counts from 1. */
 export class YamlEditError extends Error {
   override readonly name = 'YamlEditError'
 
@@ -84,7 +84,7 @@ function valueOf(text: string, schema: Schema): unknown {
   return isEmptyYaml(text) ? {} : (loadYaml(text, schema) ?? {})
 }
 
-/** Whether it holds nothing but comments. */
+/** Whether it holds only comments. */
 export function isEmptyYaml(text: string): boolean {
   const lines = text
     .replace(/^\uFEFF/, '')

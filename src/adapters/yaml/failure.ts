@@ -3,7 +3,7 @@ import { positionAt } from './position.ts'
 import type { YamlNode } from './tree.ts'
 import { yamlTrees } from './tree.ts'
 
-/** Text that is not one YAML document, with the place where that shows. */
+/** Text that is not one YAML document, with the place of the fault. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
 
@@ -17,7 +17,7 @@ export class YamlError extends Error {
   }
 }
 
-/** Does what may throw js-yaml's errors about this text, which become `YamlError` with the line and in plain words. */
+/** Runs work on this text. Turns js-yaml's errors into a `YamlError` with the line, in plain words. */
 export function reading<T>(text: string, work: () => T): T {
   try {
     return work()
@@ -34,7 +34,7 @@ function yamlError(error: unknown, text: string): YamlError {
   if (odd !== null) {
     const { line, column } = positionAt(text, odd)
     return new YamlError(
-      'a map or a list stands where the name of a key is expected (a template that is not filled in?)',
+      'a map or a list is where a key is expected (a template that is not filled in?)',
       line,
       column,
       options,
@@ -59,7 +59,7 @@ function yamlError(error: unknown, text: string): YamlError {
   return new YamlError(error.reason, Math.max(second + 1, 1), 1, options)
 }
 
-/** In plain words what the library says of its own inner life. */
+/** Plain words for errors about the library's internals. */
 function reasonOf(reason: string, text: string, offset: number): string {
   if (reason === 'duplicated mapping key') return twice(text, offset)
   if (reason.startsWith('cannot merge mappings')) return '`<<` merges something that is not a map'
@@ -87,10 +87,10 @@ function twice(text: string, offset: number): string {
     const { key } = node.entries[at]!
     const isThere = node.entries.slice(0, at).some((it) => it.key === key)
     return isThere
-      ? `the key \`${key}\` stands twice`
+      ? `the key \`${key}\` is there twice`
       : `in YAML 1.1, the key \`${key}\` is the same as one above: put it in quotes`
   }
-  return first(yamlTrees(text).map((it) => () => lines(it))) ?? 'a key stands twice'
+  return first(yamlTrees(text).map((it) => () => lines(it))) ?? 'a key is there twice'
 }
 
 /** Where a map or a list is a key, as `{{ … }}` reads; null: nowhere, or the text cannot be taken apart. */

@@ -24,7 +24,7 @@ export function editListItem(text: string, path: readonly string[], { prefix, ba
   }
   const last = list.items.at(-1)
   if (item || !last)
-    throw new YamlEditError(`${path.join('.')} is a list in which that cannot be written`, lineAt(text, list.start))
+    throw new YamlEditError(`${path.join('.')} is a list that cannot hold this value`, lineAt(text, list.start))
   if (to === null) return text
   if (list.isFlow) return spliced(text, last.end, last.end, `, ${scalarText(to)}`)
   const end = endOfLine(text, last.end)
@@ -52,7 +52,7 @@ function listAt(text: string, path: readonly string[]): List {
       )
   }
   if (node?.kind === 'sequence') return node
-  throw new YamlEditError(`${path.join('.')} is no list that stands here`, 1)
+  throw new YamlEditError(`${path.join('.')} is not a list here`, 1)
 }
 
 function withoutItem(text: string, list: List, item: YamlNode): string {

@@ -57,7 +57,7 @@ export function keysAt(parsed: ParsedYaml, path: readonly string[]): string[] {
 
 /** The value at that path; undefined where it leads nowhere. */
 export function valueAt({ text, value: all, tree }: ParsedYaml, path: readonly string[]): unknown {
-  // a key that is nowhere leads into the inner text that the path ends at
+  // a key that does not exist leads into the inner text at the end of the path
   const inner = innerAt(text, tree, [...path, ''])
   if (inner) return valueAt(parsedInner(inner), inner.rest.slice(0, -1))
   return path.reduce<unknown>((from, key) => (isMap(from) && Object.hasOwn(from, key) ? from[key] : undefined), all)
@@ -94,7 +94,7 @@ function parsedInner({ text, line }: InnerYaml): ParsedYaml {
   }
 }
 
-/** As it is written, 5.30 and not 5.3; what comes through an alias or a merge, as it is read. */
+/** As written, 5.30 and not 5.3; a value from an alias or a merge, as it is read. */
 function textOf(value: unknown, node: YamlNode | null): string | null {
   if (value === null || value === undefined || typeof value === 'object') return null
   return node?.kind === 'scalar' ? node.value : `${value as string | number | boolean}`

@@ -65,7 +65,7 @@ function obstacleAt(text: string, document: YamlNode, { node, trail, rest }: Pla
   const offset = node.start
   const at = trail.join('.') || 'the file'
   if (node.kind === 'alias')
-    return { reason: `${at} is the alias *${node.name}, and what it stands for is used elsewhere too`, offset }
+    return { reason: `${at} is the alias *${node.name}, whose value is used elsewhere too`, offset }
   if (node.kind === 'sequence') return { reason: `${at} is a list`, offset }
   if (node.kind === 'mapping' && rest.length === 0) return { reason: `${at} is a map`, offset }
   if (node.kind === 'scalar' && rest.length > 0 && !isNull(node))

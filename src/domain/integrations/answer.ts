@@ -65,7 +65,7 @@ function judged(url: URL, answer: ShownAnswer): Judgement {
   if (status === 407 || status === 429)
     return {
       status: 'unknown',
-      message: status === 407 ? 'a proxy before it wants a user' : 'it wants no more calls for now',
+      message: status === 407 ? 'a proxy before it wants a user' : 'it accepts no more calls for now',
     }
   if (status === 405) return { status: 'unknown', message: 'it is there, and does not answer GET' }
   if (status >= 502 && status <= 504)

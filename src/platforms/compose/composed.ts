@@ -17,7 +17,7 @@ export async function composedImage({ engine, found }: View, edited: EditedFile 
   if (project === null) {
     throw new AdminError(
       'NOT_CONFIGURED',
-      `the compose files of project ${found.project} are not on this machine, or may not be read by this user`,
+      `the compose files of project ${found.project} are not on this machine, or this user cannot read them`,
       ['compose: {file: PATH}   # in the configuration'],
     )
   }

@@ -107,7 +107,7 @@ interface Health {
   Log?: { Output?: string }[] | null
 }
 
-/** Null for what is no container of a service of a project: `docker compose run` leaves such. */
+/** Null if it is not a container of a project's service: `docker compose run` leaves such. */
 export function containerIn(shown: unknown): Container | null {
   const {
     Id: id,
@@ -168,7 +168,7 @@ function stateIn(state: NonNullable<Shown['State']>): ContainerState {
   }
 }
 
-/** What has not been yet stands in the year 1. */
+/** An event that has not happened yet is dated to the year 1. */
 function timeIn(text: string | undefined): Date | null {
   const time = new Date(text ?? '')
   return Number.isNaN(time.getTime()) || time.getUTCFullYear() <= 1970 ? null : time

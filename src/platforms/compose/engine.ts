@@ -60,14 +60,14 @@ export interface Engine {
 const maxLength = 1_000_000
 const programs = ['docker', 'podman'] as const
 
-/** The engine whose program is installed here; null where there is none. Asks it nothing. */
+/** The engine whose program is installed here; null if there is none. Does not call it. */
 export async function findEngine(options: PlatformOptions): Promise<Engine | null> {
   for (const program of programs)
     if (await isOnPath(program, options.environment?.['PATH'])) return engineOf(program, options)
   return null
 }
 
-/** What is said where there is none. */
+/** The message if there is none. */
 export function withoutEngine(): AdminError {
   return new AdminError('UNAVAILABLE', 'neither docker nor podman is installed on this machine', [
     'command -v docker podman',
@@ -152,7 +152,7 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
   }
 }
 
-/** Two pipes would not tell which of their lines was first. */
+/** With two pipes, nobody could tell which line came first. */
 function bothOutputs(command: readonly string[]): readonly [string, ...string[]] {
   return ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command]
 }
@@ -163,7 +163,7 @@ function withoutFolder(words: readonly string[]): readonly string[] {
   return at < 0 ? words : words.toSpliced(at, 2)
 }
 
-/** Docker and Podman tell it in different shapes. */
+/** Docker and Podman show it in different forms. */
 function machineIn(text: string): { name: string | null; kernel: string | null; platform: string | null } {
   const told = jsonIn(text) as {
     Name?: string
@@ -195,7 +195,7 @@ async function contextAddress(ask: Engine['ask']): Promise<string> {
   return exitCode === 0 ? stdout.trim() : ''
 }
 
-/** An engine at a socket publishes on this machine, another one on its own. */
+/** An engine at a socket publishes ports on this machine; a remote engine on its own. */
 function hostOf(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
   return url !== null && ['tcp:', 'ssh:', 'http:', 'https:'].includes(url.protocol)

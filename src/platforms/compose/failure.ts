@@ -4,13 +4,13 @@ import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** What an engine or its compose program said in place of doing what it was asked for. */
+/** Explains why an engine or its compose program did not do what was asked. */
 export function engineFailure(words: readonly [string, ...string[]], result: ProgramResult): AdminError {
   const [program] = words
   const said = `${result.stderr}${result.stdout}`
   // moby, client/errors.go; the socket belongs to the group docker
   if (/permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(said)) {
-    return new AdminError('FORBIDDEN', `this user may not ask ${program}: its socket is not for this user`, [
+    return new AdminError('FORBIDDEN', `this user may not use ${program}: its socket denies access`, [
       'id -nG   # is the group docker among them?',
       'run this with sudo',
     ])
@@ -20,7 +20,7 @@ export function engineFailure(words: readonly [string, ...string[]], result: Pro
     !/error response from daemon/i.test(said) &&
     /cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)
   ) {
-    return new AdminError('UNAVAILABLE', `${program} is installed, and its engine does not answer: ${endOf(result)}`, [
+    return new AdminError('UNAVAILABLE', `${program} is installed, but its engine does not answer: ${endOf(result)}`, [
       command`${program} info`,
     ])
   }
@@ -28,7 +28,7 @@ export function engineFailure(words: readonly [string, ...string[]], result: Pro
   if (/invalid choice: 'config'/.test(said)) {
     return new AdminError(
       'UNAVAILABLE',
-      'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it',
+      'this podman-compose has no command `config` to read the files with: 1.0.3 lacks it, 1.3.0 has it',
       ['podman-compose --version'],
     )
   }

@@ -23,8 +23,8 @@ interface Cause {
 }
 
 /**
- * Why an image could not be fetched, by what `docker pull` and `podman pull` say; all of it as `moby`, `containerd` and
- * `containers/image` write it.
+ * Explains why an image could not be fetched, from the output of `docker pull` and `podman pull`; the texts are those
+ * of `moby`, `containerd` and `containers/image`.
  */
 export function notFetched(wanted: WantedImage, { engine, asked, said }: Asked): AdminError {
   // what is named by the operator is no word of the engine
@@ -38,7 +38,7 @@ export function notFetched(wanted: WantedImage, { engine, asked, said }: Asked):
       truncated: false,
     })
   const { image } = wanted
-  const again = command`${nested(asked)}   # what was asked`
+  const again = command`${nested(asked)}   # the command that failed`
   const cause = causesOf(wanted, engine).find(({ pattern }) => pattern.test(words))
   if (cause)
     return new AdminError(cause.code, `image ${image} was not fetched: ${cause.message}. Nothing was changed`, [
@@ -48,7 +48,7 @@ export function notFetched(wanted: WantedImage, { engine, asked, said }: Asked):
   return new AdminError('FAILED', `image ${image} was not fetched: ${lastOf(said)}. Nothing was changed`, [again])
 }
 
-/** It was ended by this program. */
+/** This program ended it. */
 export function lateFetch(
   { image }: WantedImage,
   { asked, timeoutMs, done, total }: { asked: ShellCommand; timeoutMs: number; done: number; total: number },
@@ -58,13 +58,13 @@ export function lateFetch(
     'TIMED_OUT',
     `image ${image} was not fetched within ${seconds(timeoutMs)}${far}. Nothing was changed`,
     [
-      command`${nested(asked)}   # goes on with it, for as long as it takes`,
+      command`${nested(asked)}   # continues, with no time limit`,
       '--patience SECONDS   # gives the same command more time',
     ],
   )
 }
 
-/** The engine's daemon has not answered: what it answers itself begins with its own words. */
+/** The engine's daemon did not answer: its own answers begin with its own words. */
 function isOfEngine(words: string): boolean {
   if (/error response from daemon/i.test(words)) return false
   return /cannot connect to the docker daemon|error during connect|cannot connect to podman|permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(
@@ -74,28 +74,28 @@ function isOfEngine(words: string): boolean {
 
 function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'program'>): readonly Cause[] {
   const registry = registryOf(image)
-  const look = sentence`look into ${registry} for the image and its tag`
+  const look = sentence`look in ${registry} for the image and its tag`
   return [
     {
       pattern:
         /no matching manifest for|does not match the specified platform|no image found in (?:manifest list|image index)|operating system "?[^"\n]{0,100}"? cannot be used/i,
       code: 'REFUSED',
-      message: `${registry} has it for another platform than ${platform ?? "this engine's"}`,
+      message: `${registry} has it only for platforms other than ${platform ?? "this engine's"}`,
       next: [look],
     },
     {
       pattern: /no space left on device|disk quota exceeded|not enough (?:free )?(?:disk )?space/i,
       code: 'FAILED',
-      message: `no room is left on the disk of ${program}`,
-      next: [command`${program} system df   # what takes the room`],
+      message: `${program} has no room left on its disk`,
+      next: [command`${program} system df   # shows what takes the room`],
     },
     {
       pattern: /toomanyrequests|too many requests|rate limit/i,
       code: 'EXHAUSTED',
-      message: `${registry} wants no more calls for now`,
+      message: `${registry} accepts no more calls for now`,
       next: [
-        command`${program} login ${registry}   # who is signed in may often fetch more`,
-        'wait, then give the same command again',
+        command`${program} login ${registry}   # signed-in users may often fetch more`,
+        'wait, then run the same command again',
       ],
     },
     {
@@ -113,7 +113,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
     {
       pattern: /denied|forbidden|insufficient_scope|authorization failed|\b403\b/i,
       code: 'FORBIDDEN',
-      message: `${registry} does not let this user have it`,
+      message: `${registry} does not allow this user to fetch it`,
       next: [command`${program} login ${registry}   # as a user who may`],
     },
     {
@@ -125,7 +125,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
     {
       pattern: /x509:|tls: |certificate|server gave HTTP response to HTTPS client/i,
       code: 'UNREACHABLE',
-      message: `${program} does not trust ${registry}, or that speaks no TLS`,
+      message: `${program} does not trust ${registry}, or ${registry} does not speak TLS`,
       next: [
         command`openssl s_client -connect ${registry.includes(':') ? registry : `${registry}:443`} </dev/null`,
         sentence`give ${program} the registry's certificate: /etc/docker/certs.d/${registry}/ca.crt`,
@@ -141,7 +141,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
       pattern:
         /connection refused|no route to host|network is unreachable|connection reset|unexpected EOF|\bEOF\b|proxyconnect|bad gateway|service unavailable|\b50[234]\b/i,
       code: 'UNREACHABLE',
-      message: `${program} gets no connection to ${registry}`,
+      message: `${program} cannot connect to ${registry}`,
       next: [command`curl -m 10 -sSI https://${registry}/v2/`],
     },
     {
@@ -154,7 +154,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
     {
       pattern: /invalid reference format|must be lowercase/i,
       code: 'REFUSED',
-      message: `${program} takes that for no name of an image`,
+      message: `${program} says that this is not an image name`,
       next: ['look at `image` of the service in the compose file'],
     },
   ]

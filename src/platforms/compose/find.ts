@@ -55,7 +55,7 @@ async function filesAt(
   return found && (project === null ? found : { ...found, name: project })
 }
 
-/** A file that is no part of what was asked for and is not valid is no reason to refuse what runs. */
+/** An invalid file that was not asked for is no reason to refuse a running service. */
 async function declaredAt(
   engine: Engine,
   here: Project,
@@ -81,7 +81,7 @@ function isMeant(it: Container, { service, file }: Pick<ComposeSettings, 'servic
   return service === null ? isProduct(it.image) : it.service === service
 }
 
-/** Last part of an image, without registry, tag and digest. */
+/** The last part of an image name, without registry, tag and digest. */
 export function imageNameOf(image: string): string {
   return image.split('@')[0]!.split('/').at(-1)!.split(':')[0]!
 }
@@ -95,7 +95,7 @@ function foundIn({ project, service, image, files, folder, environmentFiles }: C
   return { project, service, image, files: known, isDeclaredOnly: false }
 }
 
-/** Several containers of one service are one. */
+/** Several containers of one service count once. */
 function distinct(found: readonly FoundService[]): FoundService[] {
   return [...new Map(found.map((it) => [JSON.stringify([it.project, it.service]), it])).values()]
 }
@@ -104,7 +104,10 @@ async function allReadable({ files, folder }: Project): Promise<boolean> {
   return (await Promise.all([...files, folder].map(isReadable))).every(Boolean)
 }
 
-/** The only one. Throws CONFIGURATION for several with what to write, UNAVAILABLE for none with what was looked at. */
+/**
+ * The only service. Throws CONFIGURATION for several, with what to write, and UNAVAILABLE for none, with what was
+ * searched.
+ */
 export function theOnly(found: readonly FoundService[], engine: Engine, settings: ComposeSettings): FoundService {
   const [first, ...others] = found
   if (first && others.length === 0) return first

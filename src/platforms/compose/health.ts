@@ -2,7 +2,7 @@ import type { InstanceEnd, InstanceHealth, ServiceHealth } from '../../core/sour
 import type { Container } from './containers.ts'
 import { endedByStop, runs } from './status.ts'
 
-/** How the containers of the service fare. */
+/** The health of the service's containers. */
 export function healthOf(containers: readonly Container[], program: string): ServiceHealth {
   const watched = containers.filter(({ state }) => state.health !== null)
   const unhealthy = watched.filter((it) => runs(it) && it.state.health === 'unhealthy')

@@ -61,17 +61,17 @@ export async function fetchImage(
   if (is === null)
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `\`${asked}\` ended well, and ${engine.program} has no image ${wanted.image}: nothing was changed`,
+      `\`${asked}\` succeeded, but ${engine.program} has no image ${wanted.image}. Nothing was changed`,
       [typed([engine.program, 'image', 'ls'])],
     )
   if (!(await isRunnable(view, wanted, is))) {
     const own = wanted.platform ?? (await engine.platform())
     throw new AdminError(
       'REFUSED',
-      `image ${wanted.image} is for ${is}, and this machine's ${engine.program} runs ${own}: nothing was changed`,
+      `image ${wanted.image} is for ${is}, but ${engine.program} on this machine runs ${own}. Nothing was changed`,
       [
         command`${nested(asked)}   # what was fetched`,
-        sentence`have the registry hold the image for ${own ?? 'that platform'}`,
+        sentence`publish the image in the registry for ${own ?? 'that platform'}`,
       ],
     )
   }
@@ -81,19 +81,19 @@ function fetchWords({ image, platform }: WantedImage): string[] {
   return ['pull', ...(platform === null ? [] : ['--platform', platform]), image]
 }
 
-/** A plan may come from elsewhere, and no word of it may be taken for a flag. Throws REFUSED. */
+/** A plan may come from elsewhere, and none of its words may be read as a flag. Throws REFUSED. */
 function assertFetchable({ image, platform }: WantedImage): void {
   if (
     /^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image) &&
     (platform === null || /^[A-Za-z0-9][\w./-]{0,100}$/.test(platform))
   )
     return
-  throw new AdminError('REFUSED', `${image} is no name of an image: nothing was changed`, [
+  throw new AdminError('REFUSED', `${image} is not a valid image name. Nothing was changed`, [
     'look at `image` and `platform` of the service in the compose file',
   ])
 }
 
-/** `linux/amd64`; null: the engine has no such image. */
+/** `linux/amd64`; null if the engine does not have the image. */
 async function platformOf(engine: Engine, image: string): Promise<string | null> {
   const words = ['image', 'inspect', image] as const
   const result = await engine.ask(words)

@@ -33,8 +33,8 @@ export async function composeFiles(
 }
 
 /**
- * The platform `compose`: the service runs in containers of a compose project, of Docker or of Podman. It is looked for
- * at once.
+ * The platform `compose`: the service runs in containers of a compose project, under Docker or Podman. Looks for it at
+ * once.
  */
 export async function openCompose(settings: ComposeSettings, options: PlatformOptions): Promise<Platform> {
   const look = async (): Promise<Known> => {

@@ -70,7 +70,7 @@ interface Line {
   text: string
 }
 
-/** What the program wrote, without the time at which the engine got it. */
+/** The program's own line, without the time that the engine added. */
 function timedLines(text: string): Line[] {
   return text.split('\n').flatMap((line) => {
     const [, at, rest] = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s.exec(line) ?? []

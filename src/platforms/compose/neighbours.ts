@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts'
 import { jsonIn } from './engine.ts'
 import { engineFailure } from './failure.ts'
 
-/** A container that runs, of whatever project, or of none. */
+/** A running container, of any project or none. */
 export interface RunningContainer {
   id: string
   hostname: string
@@ -20,7 +20,7 @@ interface Shown {
   HostConfig?: { NetworkMode?: string }
 }
 
-/** All that runs on the engine. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
+/** All containers that run on the engine. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
 export async function runningContainers(engine: Engine): Promise<RunningContainer[]> {
   const ids = (await engine.run(['ps', '--quiet', '--no-trunc'])).split('\n').filter(Boolean)
   if (ids.length === 0) return []

@@ -23,7 +23,7 @@ export function originsOf(
   })
 }
 
-/** Whether a container runs in the network of another. */
+/** Whether a container uses the network of another. */
 function joins({ networkMode }: RunningContainer, { id, name }: Pick<Container, 'id' | 'name'>): boolean {
   const [, other = ''] = /^container:(.+)$/s.exec(networkMode) ?? []
   return (

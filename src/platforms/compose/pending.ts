@@ -3,10 +3,7 @@ import type { Declared } from './project.ts'
 import type { Engine } from './engine.ts'
 import { jsonIn } from './engine.ts'
 
-/**
- * Settings, and the image, in which a container differs from what its files declare now: it gets them only by being
- * made anew.
- */
+/** Settings and the image that differ between a container and its files. Only a new container gets them. */
 export async function pendingSettings(engine: Engine, container: Container, declared: Declared): Promise<string[]> {
   const has = assignmentsIn(container.environment)
   const image = declared.image !== null && !isSameImage(declared.image, container.image) ? ['image'] : []
@@ -24,7 +21,7 @@ export function isSameImage(one: string, other: string): boolean {
   return first === second
 }
 
-/** What the image itself sets; null where it cannot be asked, as one that was removed. */
+/** The settings of the image itself; null if it cannot be inspected, for example because it was removed. */
 async function imageEnvironment(engine: Engine, image: string): Promise<ReadonlyMap<string, string> | null> {
   const { stdout, exitCode } = await engine.ask(['image', 'inspect', image])
   if (exitCode !== 0) return null

@@ -15,7 +15,7 @@ import { asPath, command, sentence } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { own } from '../../core/own.ts'
 
-/** A file that has to be written, and with what. */
+/** A file to write, and its new content. */
 export interface Place {
   path: string
   from: Buffer | null
@@ -44,7 +44,7 @@ interface File extends Omit<ComposeFile, 'path'> {
   service: Record<string, unknown> | null
 }
 
-/** Where the setting has to be written. Throws REFUSED with the reason where that is not one sure place. */
+/** Where the setting has to be written. Throws REFUSED, with the reason, if no single place is certain. */
 export async function placeOf(asked: Asked): Promise<Place> {
   const { change, service, project } = asked
   const { files: named, others } = await composeFilesIn(
@@ -61,7 +61,7 @@ export async function placeOf(asked: Asked): Promise<Place> {
   if (!target)
     throw refused(
       change.name,
-      `none of ${project.files.join(', ')} declares the service ${service}${others.length === 0 ? '' : `, and what they include from elsewhere is not looked into: ${others.join(', ')}`}`,
+      `none of ${project.files.join(', ')} declares the service ${service}${others.length === 0 ? '' : `. Files that they include from elsewhere were not read: ${others.join(', ')}`}`,
     )
   return change.from === null ? inComposeFile(target, asked) : placeOfElsewhere(files, target, asked)
 }
@@ -110,7 +110,7 @@ async function basesOf(file: File, asked: Asked, seen: readonly string[] = []): 
   return [base, ...(await basesOf(base, asked, [...seen, id]))]
 }
 
-/** As it stands in the file, not interpolated; null: a name alone; undefined: it is not there. */
+/** The value as it stands in the file, not interpolated; null for a name without value; undefined if missing. */
 function rawOf({ service }: File, name: string): string | null | undefined {
   const environment = service?.['environment']
   if (Array.isArray(environment)) {
@@ -127,10 +127,10 @@ function placeOfRaw(file: File, raw: string | null, asked: Asked): Promise<Place
   const variable = raw === null ? name : variableIn(raw)
   if (to === null || (raw !== null && !raw.replaceAll('$$', '').includes('$'))) return inComposeFile(file, asked)
   if (variable !== null) return inDotenv(variable, to, file, asked)
-  throw refused(name, `its value in ${file.path} is put together of several parts`)
+  throw refused(name, `its value in ${file.path} is made of several parts`)
 }
 
-/** The one variable that a value is: `${NAME}`, `${NAME:-default}`, `$NAME`. */
+/** The variable that is the whole value: `${NAME}`, `${NAME:-default}`, `$NAME`. */
 function variableIn(raw: string): string | null {
   const [, braced, bare] = /^(?:\$\{([A-Za-z_]\w*)(?::?[-?][^}]*)?\}|\$([A-Za-z_]\w*))$/.exec(raw) ?? []
   return braced ?? bare ?? null
@@ -143,13 +143,13 @@ async function inDotenv(
   { change: { name }, project, environment, read }: Asked,
 ): Promise<Place> {
   if (own(environment, variable) !== undefined)
-    throw refused(name, `it comes from ${variable}, which this shell sets itself`, [command`unset ${variable}`])
+    throw refused(name, `it comes from ${variable}, which this shell sets`, [command`unset ${variable}`])
   const { path, bytes } = await read(project.environmentFiles.at(-1) ?? join(project.folder, '.env'))
   const isOwn = bytes !== null && valueIn(bytes, variable) !== null
   for (const file of isOwn || included === null ? [] : dotenvsOf(included)) {
     const other = await read(file)
     if (other.bytes !== null && valueIn(other.bytes, variable) !== null)
-      throw refused(name, `it comes from ${variable} in ${other.path}, which counts only for what is included there`)
+      throw refused(name, `it comes from ${variable} in ${other.path}, which applies only to files included there`)
   }
   const next = changedDotenv(bytes ?? Buffer.alloc(0), variable, to)
   if (next === null)
@@ -210,15 +210,12 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
       ),
     ]
     if (sharing.length > 0)
-      throw refused(name, `${one.path} has it, which ${sharing.join(', ')} reads too`, [
-        sentence`give ${service} a line of its own for it below \`environment\`, which counts more`,
+      throw refused(name, `it is in ${one.path}, which ${sharing.join(', ')} reads too`, [
+        sentence`give ${service} a line of its own for it below \`environment\`: that line wins`,
       ])
     // engines differ in what quotes mean there, so that only what needs none is sure
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to))
-      throw refused(
-        name,
-        `${one.path} has it, in which a value with blanks or quotes is read differently by different versions`,
-      )
+      throw refused(name, `it is in ${one.path}, where compose versions read blanks and quotes differently`)
     // what follows a sign # is a part of the value to some
     const isWhole = to === null || valueIn(one.bytes, name) === change.from
     const next = isWhole ? changedText(one.bytes, name, to) : changedDotenv(one.bytes, name, to)
@@ -228,8 +225,8 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
   if (to !== null) return inComposeFile(target, asked)
   const origin = base
     ? `service ${base.name} in ${base.path}, which ${service} extends`
-    : `what ${target.path} draws in from elsewhere`
-  throw refused(name, `it comes from ${origin}: it can be set to something else, and not be taken away`)
+    : `a file that ${target.path} includes from elsewhere`
+  throw refused(name, `it comes from ${origin}: it can be changed, but not removed`)
 }
 
 function envFilesOf(service: unknown, folder: string): string[] {

@@ -148,7 +148,7 @@ export function wordsOf(
   ]
 }
 
-/** The same as an operator would type them. */
+/** The same words as an operator would type them. */
 export function shortWordsOf({ name, files, folder, environmentFiles }: Project): string[] {
   return [
     ...(name === null ? [] : ['-p', name]),
@@ -158,7 +158,7 @@ export function shortWordsOf({ name, files, folder, environmentFiles }: Project)
   ]
 }
 
-/** How the compose program is asked. */
+/** How the compose program is called. */
 interface Asked {
   words?: readonly string[]
   input?: string | undefined
@@ -201,7 +201,7 @@ export async function configured(
   return has(all) ? all : active
 }
 
-/** That a service is there. */
+/** The service is there. */
 export function declares(service: string): (it: Configured) => boolean {
   return ({ services }) => services.some(({ name }) => name === service)
 }
@@ -258,7 +258,7 @@ function plain(value: string): string {
   return value.replaceAll('$$', '$')
 }
 
-/** Null for what is no text, or an empty one. */
+/** Null if it is not text, or empty. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -34,7 +34,7 @@ exec bash -c '
   exit 0' bash "$1" "$2"
 `
 
-/** Whether a container has what a relay in it needs. Throws where the engine cannot be asked. */
+/** Whether a container has the programs that a relay needs. Throws if the engine cannot be asked. */
 async function canRelay(engine: Engine, { name }: Container): Promise<boolean> {
   const { exitCode } = await engine.ask([
     'exec',
@@ -57,7 +57,7 @@ function relayTo(engine: Engine, { name, networks }: Container, port: HostPort['
 
 type Around = Pick<View, 'engine' | 'containers'> & { timeoutMs: number }
 
-/** Where a container's port is reached. */
+/** Where a container's port can be reached. */
 type Access = { at: HostPort } | { within: Container }
 
 /** how long a container's own address is tried: it is on this machine, or not to be reached at all */
@@ -103,7 +103,7 @@ function asideOf({ host, port }: HostPort, own: readonly Container[]): HostPort 
   return { host: address === 'host-gateway' ? '127.0.0.1' : address, port }
 }
 
-/** The containers that a name means to the service. */
+/** The containers that the service reaches by a name. */
 export function targetsOf(
   host: string,
   { own, project }: Awaited<ReturnType<View['containers']>>,
@@ -112,7 +112,7 @@ export function targetsOf(
   return own.some(({ networkMode }) => networkMode === 'host') ? [] : own
 }
 
-/** By what a container is called on a network that the service is on, too. */
+/** Names that a container has on a network it shares with the service. */
 function isNamed(it: Container, host: string, own: readonly Container[]): boolean {
   const shared = it.networks.filter(
     ({ name }) => own.length === 0 || own.some(({ networks }) => networks.some((other) => other.name === name)),
@@ -128,13 +128,13 @@ function runningOf(targets: readonly Container[], { host, port }: HostPort, { en
   if (!first)
     throw new AdminError(
       'UNAVAILABLE',
-      `${host}:${port} is no container of the project any more`,
+      `${host}:${port} is no longer a container of the project`,
       [typed([engine.program, 'ps', '--all'])],
       { obstacle: { kind: 'instances' } },
     )
   throw new AdminError(
     'UNREACHABLE',
-    `${host}:${port} is the container ${first.name}, which does not run (${first.state.status}, exit code ${first.state.exitCode})`,
+    `${host}:${port} is the container ${first.name}, which is not running (${first.state.status}, exit code ${first.state.exitCode})`,
     [typed([engine.program, 'start', first.name]), typed([engine.program, 'logs', '--tail', '200', first.name])],
     { obstacle: { kind: 'refused', host, port } },
   )
@@ -157,10 +157,10 @@ async function accessTo(
   const where = `${target.service}:${port} is the container ${target.name}`
   throw new AdminError(
     'UNREACHABLE',
-    `${where}, which publishes no port ${port}, whose own address this machine does not reach, and which has none of nc, socat and bash`,
+    `${where}. It does not publish port ${port}, this machine cannot reach its address, and it lacks nc, socat and bash`,
     [
       command`ports: [${nested(portsOf(port))}]   # at the service ${target.service} of the compose file, then: ${nested(typed([engine.program, 'compose', 'up', '-d', target.service]))}`,
-      'run this on the machine of the engine',
+      "run this on the engine's machine",
     ],
     { obstacle: { kind: 'unrouted', host: target.service, port } },
   )
@@ -181,7 +181,7 @@ async function open(access: Access, port: number, { engine, timeoutMs }: Around)
   return 'at' in access ? connected(access.at, timeoutMs) : relayTo(engine, access.within, port)
 }
 
-/** That nothing listens there is an answer too. */
+/** A refused connection is an answer too. */
 async function answers(at: HostPort, timeoutMs: number): Promise<boolean> {
   try {
     ;(await connected(at, timeoutMs)).destroy()

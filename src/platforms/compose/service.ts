@@ -58,7 +58,7 @@ function isWatched({ labels }: Container, healer: Container): boolean {
   return label === watched.all || labels[label]?.toLowerCase() === 'true'
 }
 
-/** The service of a compose project as checks see it. */
+/** The service of a compose project, as checks see it. */
 export function composeService(
   view: View,
   settings: ComposeSettings,
@@ -78,7 +78,7 @@ export function composeService(
         here,
         pending.length === 0
           ? []
-          : [`its files declare ${pending.join(', ')} otherwise, which it gets when it is stopped and started`],
+          : [`its files now declare a different ${pending.join(', ')}: a stop and start applies it`],
       )
     },
     health: async () => healthOf(await own(), engine.program),
@@ -116,8 +116,8 @@ export function composeService(
       if (container) return [await machineOf(view, container)]
       throw new AdminError(
         'UNAVAILABLE',
-        `the engine of ${engine.program} is not on this machine, and no container of the service runs in which its processor could be asked for`,
-        ['cat /proc/cpuinfo   # on the machine of the engine: name a copy of it as `cpuinfo` in the configuration'],
+        `the engine of ${engine.program} is on another machine, and no container of the service runs there to read its processor in`,
+        ["cat /proc/cpuinfo   # on the engine's machine: save a copy, and name it as `cpuinfo` in the configuration"],
         { obstacle: { kind: 'instances' } },
       )
     },
@@ -128,7 +128,7 @@ export function composeService(
         throw new AdminError(
           'NOT_CONFIGURED',
           container
-            ? 'its compose file is not on this machine, or may not be read by this user'
+            ? 'its compose file is not on this machine, or this user cannot read it'
             : 'it has no container that runs',
         )
       const has = assignmentsIn(container.environment)
@@ -180,7 +180,7 @@ async function environmentOf(view: View): Promise<ReadonlyMap<string, string | S
   return new Map([...has].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
 }
 
-/** Files that are no longer valid say nothing of what runs. */
+/** Files that are no longer valid say nothing about what runs. */
 async function declaredOrNull(view: View): ReturnType<View['declared']> {
   return view.declared().catch((error: unknown) => {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null

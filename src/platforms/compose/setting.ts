@@ -32,7 +32,7 @@ export async function writeSetting(
   return (await replaceFile(place.path, place)) ? 'set' : 'changed'
 }
 
-/** What that would answer, or throw; nothing is written. */
+/** What that would answer or throw; writes nothing. */
 export async function trySetting(
   view: View,
   change: SettingChange,
@@ -55,7 +55,7 @@ async function placeFor(
   if (found.files === null) {
     throw new AdminError(
       'NOT_CONFIGURED',
-      `${name} cannot be set: the compose files of project ${found.project} are not on this machine, or may not be read by this user`,
+      `${name} cannot be set: the compose files of project ${found.project} are not on this machine, or this user cannot read them`,
       ['compose: {file: PATH}   # in the configuration'],
     )
   }
@@ -72,12 +72,12 @@ async function placeFor(
 
 function assertWritable({ name, to }: SettingChange): void {
   if (!/^[A-Za-z_]\w*$/.test(name))
-    throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
+    throw new AdminError('USAGE', `'${name}' is not a setting name: use letters, digits and _`)
   if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to))
-    throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+    throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
 }
 
-/** A setting that counts makes the container anew, with whatever image its files name by then. */
+/** A changed setting recreates the container, with the image that its files name then. */
 async function refuseOtherImage(view: View, { services }: Configured): Promise<void> {
   const { service } = view.found
   const declared = services.find(({ name }) => name === service)?.image
@@ -86,8 +86,8 @@ async function refuseOtherImage(view: View, { services }: Configured): Promise<v
   if (!other) return
   throw new AdminError(
     'REFUSED',
-    `the compose file names the image ${declared}, and the container ${other.name} has ${other.image}: it would be changed with the setting`,
-    ['bring the two together first, in the compose file or in .env'],
+    `the compose file names the image ${declared}, but container ${other.name} runs ${other.image}: this would change the image too`,
+    ['make the two equal first, in the compose file or in .env'],
   )
 }
 
@@ -95,7 +95,7 @@ function settingIn({ services }: Configured, service: string, name: string): str
   return services.find((it) => it.name === service)?.environment.get(name) ?? null
 }
 
-/** Asks the compose program what the files would say, without writing them. */
+/** Asks the compose program what the new files would declare, without writing them. */
 async function assertOnlyThat(
   { engine, found }: View,
   whole: Project,
@@ -118,7 +118,8 @@ async function assertOnlyThat(
   const [was, is] = [before.value, after.value].map((value) => without(value, found.service, name))
   if (settingIn(after, found.service, name) === to && isDeepStrictEqual(was, is)) return
   const others = differences(was, is)
-  const why = others.length > 0 ? `it would change ${others.slice(0, 5).join(', ')} too` : 'it would not come out so'
+  const why =
+    others.length > 0 ? `it would change ${others.slice(0, 5).join(', ')} too` : 'the result would be different'
   throw new AdminError('REFUSED', `${name} cannot be set in ${place.path}: ${why}`, [
     typed(['grep', '-n', name, ...project.files]),
   ])
@@ -127,13 +128,13 @@ async function assertOnlyThat(
 function refusedPart(name: string, path: string, cause: AdminError): AdminError {
   return new AdminError(
     'REFUSED',
-    `${name} cannot be set in ${path}, which another file includes and which is not valid by itself: ${cause.message}`,
+    `${name} cannot be set in ${path}, which is included and not valid by itself: ${cause.message}`,
     ['set it by hand, and leave it in one place'],
     { cause },
   )
 }
 
-/** The whole but for one setting of one service. */
+/** The whole project except one setting of one service. */
 function without(value: unknown, service: string, name: string): unknown {
   if (!isMap(value) || !isMap(value['services']) || !isMap(value['services'][service])) return value
   const { environment, ...rest } = value['services'][service]
@@ -151,7 +152,7 @@ async function bytesOf(path: string): Promise<{ path: string; bytes: Buffer | nu
     if (code === 'EACCES')
       throw new AdminError(
         'FORBIDDEN',
-        `${path} may not be read by this user`,
+        `this user cannot read ${path}`,
         [command`ls -l ${asPath(path)}`, 'run this with sudo'],
         { cause: error },
       )

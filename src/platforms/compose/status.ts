@@ -36,7 +36,7 @@ function stateOf(container: Container): ServiceStatus['state'] {
   return status === 'created' || isLeftSo || endedByStop.includes(exitCode) ? 'stopped' : 'failed'
 }
 
-/** With what a program ends that `docker stop` ended: by itself, by SIGINT, SIGKILL, SIGTERM. */
+/** The exit codes of a program that `docker stop` ended: its own, or those of SIGINT, SIGKILL, SIGTERM. */
 export const endedByStop: readonly number[] = [0, 130, 137, 143]
 
 function instanceOf({ name, hostname, state }: Container, here: boolean): ServiceInstance {
@@ -53,7 +53,7 @@ function detailOf(container: Container): string {
     runs(container) && state.startedAt !== null ? `since ${state.startedAt.toISOString()}` : '',
     ended ? `exit code ${state.exitCode}` : '',
     ended && state.finishedAt !== null ? `at ${state.finishedAt.toISOString()}` : '',
-    state.outOfMemory ? 'killed for want of memory' : '',
+    state.outOfMemory ? 'killed, out of memory' : '',
     state.error,
     restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}` : '',
   ]

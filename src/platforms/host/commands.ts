@@ -83,7 +83,7 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
       const suggestions = [typed(commands.status)]
       throw new AdminError(
         'UNEXPECTED_ANSWER',
-        `\`${typed(commands.status)}\` ${endOf(result)}; it should end with 0 or 3`,
+        `\`${typed(commands.status)}\` ${endOf(result)}; it should exit with 0 or 3`,
         suggestions,
       )
     },

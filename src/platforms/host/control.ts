@@ -13,7 +13,7 @@ interface ControlOptions {
 
 const pollMs = 200
 
-/** What is needed of what manages the service. */
+/** The parts of the service's manager that are needed. */
 type Started = Pick<ServiceManager, 'status' | 'start' | 'stop'>
 
 /**
@@ -63,7 +63,7 @@ function identityOf({ name, pid, startedAt }: ServiceInstance): string {
   return JSON.stringify([name, pid, startedAt])
 }
 
-/** Asks again and again until the state is as wanted. Throws TIMED_OUT with the last state, INTERRUPTED. */
+/** Polls until the state is as wanted. Throws TIMED_OUT with the last state, INTERRUPTED. */
 async function waitForService(
   manager: Pick<ServiceManager, 'status'>,
   isWanted: (status: ServiceStatus) => boolean | Promise<boolean>,
@@ -77,7 +77,7 @@ async function waitForService(
     const status = await manager.status()
     if (await isWanted(status)) return status
     if (performance.now() >= end) {
-      throw new AdminError('TIMED_OUT', `the service is not ${wanted} in time: ${status.detail}`, [
+      throw new AdminError('TIMED_OUT', `timed out waiting for the service to be ${wanted}: ${status.detail}`, [
         '{status}',
         '{logs}',
       ])
@@ -86,7 +86,7 @@ async function waitForService(
   }
 }
 
-/** Whether a process of that number runs; one that has ended and waits to be reaped does not. */
+/** Whether a process of that number runs; one that has ended but was not reaped yet does not. */
 async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)

@@ -19,7 +19,7 @@ export function changedText(file: Buffer, name: string, to: string | null): Buff
   return isSame(parseEnvironmentFile(next), wanted) ? Buffer.from(next, 'latin1') : null
 }
 
-/** A character for each byte, so that what is not UTF-8 stays as it is. */
+/** One character per byte, so that text outside UTF-8 stays unchanged. */
 function binary(bytes: Buffer): string {
   return bytes.toString('latin1')
 }
@@ -37,7 +37,7 @@ function withValue(text: string, name: string, value: string): string {
   return `${text.slice(0, last.valueStart)}${blanks}${quoted(value)}${end}${text.slice(last.end)}`
 }
 
-/** An earlier assignment would count once the last is gone. */
+/** If the last assignment were removed, an earlier one would apply. */
 function without(text: string, name: string): string {
   const kept: string[] = []
   let from = 0

@@ -19,7 +19,7 @@ export async function readEnvironment(
   const declared = (await manager?.environment()) ?? { variables: new Map<string, string>(), files: [] }
   const files: readonly SettingsFile[] = configured === null ? declared.files : [{ ...configured, optional: false }]
   if (files.length === 0 && declared.variables.size === 0) {
-    throw new AdminError('NOT_CONFIGURED', "the service's settings are not known: set `host.environmentFile`")
+    throw new AdminError('NOT_CONFIGURED', "the service's settings are unknown: set `host.environmentFile`")
   }
   const contents = await Promise.all(files.map(async (it) => parseEnvironmentFile(await textOf(it))))
   const all = new Map([declared.variables, ...contents].flatMap((variables) => [...variables]))
@@ -36,7 +36,7 @@ async function textOf(file: SettingsFile): Promise<string> {
 /** what is larger is none that people wrote */
 const mostBytes = 1_000_000
 
-/** Null where it is missing and may be. Throws FORBIDDEN, UNAVAILABLE. */
+/** Null if the file is optional and missing. Throws FORBIDDEN, UNAVAILABLE. */
 export async function bytesOf({ path, optional, at }: SettingsFile): Promise<Buffer | null> {
   try {
     return await plainFile(path, mostBytes)
@@ -48,7 +48,7 @@ export async function bytesOf({ path, optional, at }: SettingsFile): Promise<Buf
     if (code === 'EACCES')
       throw new AdminError(
         'FORBIDDEN',
-        `${what} may not be read by this user`,
+        `this user cannot read ${what}`,
         [command`ls -l ${asPath(path)}`, 'run this with sudo'],
         options,
       )

@@ -17,7 +17,7 @@ export { parseEnvironmentFile } from './environment-file.ts'
 export type { ServiceManager } from './manager.ts'
 export type { Command, HostSettings } from './settings.ts'
 
-/** What starts and stops the service as configured; null where nothing is. */
+/** What starts and stops the service, as configured; null if nothing does. */
 export function serviceManager(settings: HostSettings, options: PlatformOptions): ServiceManager | null {
   if (settings.unit !== null) return systemdUnit(settings.unit, { ...options, superuser: process.getuid?.() === 0 })
   return settings.commands === null ? null : ownCommands(settings.commands, options)
@@ -58,7 +58,7 @@ export function openHost(
       if (manager?.log) return readable(openLog(manager.log, options), manager)
       const written = await writtenFile(service.environment())
       if (written) return openLog(written, options)
-      throw new AdminError('NOT_CONFIGURED', "the service's log is not known: set `host.logs`")
+      throw new AdminError('NOT_CONFIGURED', "the service's log is unknown: set `host.logs`")
     },
     // what the service reaches from this machine, this program does too
     reach: async () => null,
@@ -68,7 +68,7 @@ export function openHost(
   }
 }
 
-/** A journal shows nothing at all, and says nothing, to a user who may not read it. */
+/** A journal shows nothing, without any message, to a user who may not read it. */
 function readable(log: LogText, { commands }: ServiceManager): LogText {
   const newest: LogText['newest'] = async (options) => {
     const shown = await log.newest(options)
@@ -93,7 +93,7 @@ function readable(log: LogText, { commands }: ServiceManager): LogText {
   }
 }
 
-/** The file that the service's own settings name, where they can be read. */
+/** The log file that the service's own settings name, if they can be read. */
 async function writtenFile(settings: Promise<ReadonlyMap<string, unknown>>): Promise<LogOrigin | null> {
   const file = await settings.then((it) => it.get(springSettings.logFile)).catch(() => null)
   return typeof file === 'string' && file.startsWith('/') ? { file } : null

@@ -111,8 +111,8 @@ function partsOf(words: readonly string[]): {
 const ofEngine = /(?:^|[/.-])(?:docker|libpod|kubepods|containerd|crio|lxc|machine|garden)[/.-][^/\n]*/m
 
 /**
- * What tells the container of a process from the machine; null: it is in none. A process with a further number is in a
- * namespace of processes below this one; else an engine names the group of its processes after the container.
+ * What shows that a process is in a container; null if it is in none. A process with a further number is in its own
+ * process namespace; else an engine names its control group after the container.
  */
 async function containerOf(place: string): Promise<string | null> {
   const [status, groups] = await Promise.all([textOf(`${place}/status`), textOf(`${place}/cgroup`)])
@@ -120,7 +120,7 @@ async function containerOf(place: string): Promise<string | null> {
   return /\b[\da-f]{64}\b/.exec(groups ?? '')?.[0] ?? ofEngine.exec(groups ?? '')?.[0] ?? null
 }
 
-/** The regular file that standard output goes to; null: it goes elsewhere, or may not be seen. */
+/** The regular file that receives standard output; null if it goes elsewhere or cannot be seen. */
 async function outputOf(place: string): Promise<string | null> {
   const file = await readlink(`${place}/fd/1`).catch(() => '')
   const isFile =
@@ -143,7 +143,7 @@ async function userOf(place: string): Promise<string> {
   )
 }
 
-/** Null where it may not be read, or the process has ended. */
+/** Null if it cannot be read, or the process has ended. */
 async function textOf(file: string): Promise<string | null> {
   try {
     const handle = await open(file)

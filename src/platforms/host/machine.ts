@@ -6,7 +6,7 @@ import { architectureIn, isCutShort, isVirtual, parseCpuinfo } from '../../knowl
 import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** This machine, with the processors of the given file or of its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
+/** This machine, with processors read from the given file or from its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
 export async function readMachine(cpuinfo: string | null): Promise<Machine> {
   const file = cpuinfo ?? '/proc/cpuinfo'
   const text = await textOf(file)
@@ -43,7 +43,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** What this user may not read says nothing. */
+/** What this user cannot read shows nothing. */
 async function firmware(): Promise<string[]> {
   return Promise.all(firmwareFiles.map(async (file) => readFile(file, 'utf8').catch(() => '')))
 }

@@ -44,7 +44,7 @@ async function namesIn(folder: string, part: string): Promise<string[]> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return []
     throw new AdminError(
       'FORBIDDEN',
-      `which of the service's settings lie in ${folder} may not be seen by this user`,
+      `this user cannot see which of the service's settings are in ${folder}`,
       [command`ls -l ${folder}`, 'run this with sudo'],
       { cause: error },
     )

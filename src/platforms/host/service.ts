@@ -104,11 +104,11 @@ export function hostService(
   }
 }
 
-/** Nothing is known that would start, stop or show the service. */
+/** Nothing is configured that starts, stops or shows the service. */
 export function withoutManager(): AdminError {
   return new AdminError(
     'NOT_CONFIGURED',
-    'how the service is started and stopped is not known: set `host.unit` or `host.commands`',
+    'how the service is started and stopped is unknown: set `host.unit` or `host.commands`',
   )
 }
 
@@ -122,7 +122,7 @@ const unknownCommands = {
   edit: "# change the service's settings",
 } as const
 
-/** What the configuration declares to run, `registry:5000/repository/name:tag@digest` taken apart. */
+/** The image that the configuration declares, `registry:5000/repository/name:tag@digest`, in its parts. */
 function declaredImage({ image, build, declaredIn }: HostSettings): ServiceImage {
   const whole = image?.split('@')[0] ?? ''
   const last = whole.split('/').at(-1) ?? ''
@@ -147,7 +147,7 @@ async function driftOf(
   declaredIn: string,
 ): Promise<SettingsDrift> {
   if (!instance?.pid)
-    throw new AdminError('NOT_CONFIGURED', 'it does not run, and so has no settings but those of its files')
+    throw new AdminError('NOT_CONFIGURED', 'it is not running, so it has only the settings in its files')
   const runs = await environmentOfProcess(instance.pid)
   // what came from elsewhere is not known to have been in its files
   const gone = [...runs.keys()].filter((name) => !declared.has(name) && isOfService(name, declared.keys()))
@@ -168,10 +168,10 @@ async function environmentOfProcess(pid: number): Promise<Map<string, string>> {
     if (code === 'EACCES' || code === 'EPERM')
       throw new AdminError(
         'FORBIDDEN',
-        `what its process began with may not be read by this user (${file})`,
+        `this user cannot read the environment of its process (${file})`,
         ['run this with sudo'],
         { cause: error },
       )
-    throw new AdminError('NOT_CONFIGURED', `its process has no environment to be read (${file})`, [], { cause: error })
+    throw new AdminError('NOT_CONFIGURED', `its process shows no environment (${file})`, [], { cause: error })
   }
 }

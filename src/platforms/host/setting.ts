@@ -93,7 +93,7 @@ export async function writeSetting(
   return (await replaceFile(place.path, place)) ? 'set' : 'changed'
 }
 
-/** What that would answer, or throw; nothing is written. */
+/** What that would answer or throw; writes nothing. */
 export async function trySetting(
   change: SettingChange,
   manager: ServiceManager | null,
@@ -105,7 +105,7 @@ export async function trySetting(
   return 'set'
 }
 
-/** The file that has to be written, and with what; or why none has to be, or may be. */
+/** The file to write, and its new content; or why there is none to write, or none may be written. */
 async function placeFor(
   { name, from, to }: SettingChange,
   manager: ServiceManager | null,
@@ -124,7 +124,7 @@ async function placeFor(
   // the last that is read stands above the others
   const place = having[0] ?? held.findLast(({ bytes }) => bytes !== null) ?? held.at(-1)
   if (!place) {
-    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is not known`, [
+    throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is unknown`, [
       'set `host.environmentFile`',
     ])
   }
@@ -141,9 +141,9 @@ async function placeFor(
 
 function assertWritable(name: string, to: string | null): void {
   if (!/^[A-Za-z_]\w*$/.test(name))
-    throw new AdminError('USAGE', `'${name}' is no name of a setting: letters, digits and _`)
+    throw new AdminError('USAGE', `'${name}' is not a setting name: use letters, digits and _`)
   if (to !== null && /[\0-\x08\x0a-\x1f\x7f]/.test(to))
-    throw new AdminError('USAGE', `the value of ${name} holds control characters or a line's end`)
+    throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
 }
 
 /** Where each really lies, once. Throws REFUSED for one that stands for many. */

@@ -10,10 +10,10 @@ import { readKubeconfig } from './kubeconfig-file.ts'
 import type { KubeconfigFile } from './kubeconfig-file.ts'
 import type { KubernetesSettings } from './settings.ts'
 
-/** Nothing leads to a cluster from this machine. */
+/** No cluster can be reached from this machine. */
 export class NoCluster extends AdminError {}
 
-/** A cluster, and as whom it is asked. */
+/** A cluster, and the user that calls it. */
 export interface Access {
   /** null: in a pod of it, by its service account */
   context: string | null
@@ -51,13 +51,13 @@ export async function findAccess(
   if (!found) throw noContext(name, contexts, files)
 
   if (found.namespace != null && typeof found.namespace !== 'string')
-    throw leadsNowhere(found, 'its namespace is no text')
+    throw leadsNowhere(found, 'its namespace is not text')
   const cluster = read.flatMap((it) => it.clusters).find((it) => it.name === found.cluster)
   if (!cluster) throw leadsNowhere(found, `its cluster ${quoted(found.cluster)} has no address there`)
   if (!URL.canParse(cluster.server) || !/^https?:/.test(cluster.server))
     throw leadsNowhere(
       found,
-      `the address of its cluster ${quoted(found.cluster)} is no http or https address: ${cluster.server}`,
+      `the address of its cluster ${quoted(found.cluster)} is not an http or https address: ${cluster.server}`,
     )
   const owner = read.find((it) => it.users.some((user) => user.name === found.user))
   if (!owner && found.user) throw leadsNowhere(found, `there is no user ${quoted(found.user)}`)
@@ -72,7 +72,7 @@ function runsProgram({ exec, authProvider }: User): boolean {
   return exec != null || (isRecord(provider) && isRecord(provider['config']) && provider['config']['cmd-path'] != null)
 }
 
-/** What others may write is not executed. Throws CONFIGURATION. */
+/** Refuses to execute a file that others can write. Throws CONFIGURATION. */
 async function refuseOfOthers({ file, judgement }: KubeconfigFile, environment: Environment): Promise<void> {
   if (judgement === null || isTrusted(judgement, await trustedByName(environment))) return
   throw distrusted('the configuration of kubectl', file, resolve(file), judgement, environment)
@@ -118,13 +118,13 @@ function nowhere(files: readonly string[], contexts: readonly Context[]): never 
   if (names.length > 0) {
     throw new AdminError(
       'CONFIGURATION',
-      `no context of kubectl is the current one in ${files.join(', ')}: say which, of ${names.map(quoted).join(', ')}`,
+      `kubectl has no current context in ${files.join(', ')}. Choose one of: ${names.map(quoted).join(', ')}`,
       ['set `kubernetes.context`', 'kubectl config use-context NAME'],
     )
   }
   throw new NoCluster(
     'UNAVAILABLE',
-    `no cluster is known here: there is no configuration of kubectl in ${files.join(', ')}, and this is no pod`,
+    `no cluster is known: there is no kubectl configuration in ${files.join(', ')}, and this is not a pod`,
     ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
   )
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../../adapters/http.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Cause, Status } from './refusal.ts'
 
-/** What the API server answers, read. */
+/** Reads the answers of the API server. */
 
 const maxBytes = 100_000_000
 

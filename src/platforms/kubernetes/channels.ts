@@ -19,7 +19,7 @@ export interface StreamServer {
   pingMs?: number
 }
 
-/** How a stream came to its end: as both sides wanted it, or not. */
+/** How a stream ended: as both sides intended, or broken. */
 interface StreamEnd {
   isBroken: boolean
   why: string

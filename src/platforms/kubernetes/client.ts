@@ -132,7 +132,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
         )
   }
 
-  /** Once more with other credentials, where these were refused and there may be others. */
+  /** Retries once with other credentials if these were rejected and there may be others. */
   const askUntil =
     (signal?: AbortSignal) =>
     async <T>(
@@ -154,7 +154,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
       }
     }
 
-  /** An answer without end; with other credentials, where these have expired meanwhile. */
+  /** An answer without end; retries with other credentials if these have expired since. */
   async function* streamed(verb: string, asked: Asked, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const open = async (isFirst: boolean): Promise<IncomingMessage> => {
       const answer = await connection.stream(
@@ -299,7 +299,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
   return { ...clientThat(askUntil(options.signal), 'until interrupted'), patient, lasting }
 }
 
-/** Often the largest part of an object, which nobody reads in a list. */
+/** Often the largest part of an object, and of no use in a list. */
 function withoutFields(object: unknown): void {
   if (isRecord(object) && isRecord(object['metadata'])) Reflect.deleteProperty(object['metadata'], 'managedFields')
 }

@@ -25,7 +25,7 @@ export interface SocketOptions extends Credentials {
   secureContext?: SecureContext
 }
 
-/** How long an answer is waited for, and what gives it up. */
+/** How long to wait for an answer, and what cancels it. */
 interface Patience {
   timeoutMs: number
   signal?: AbortSignal | undefined
@@ -112,7 +112,7 @@ export async function openConnection(
       throw isOwnPem(error)
         ? new AdminError(
             'CONFIGURATION',
-            `a certificate or key with which ${server} is asked, of ${access.file}, cannot be used: ${messageOf(error)}`,
+            `the certificate or key for ${server} in ${access.file} cannot be used: ${messageOf(error)}`,
             ['kubectl config view'],
             { cause: error },
           )
@@ -136,7 +136,7 @@ export async function openConnection(
   }
 }
 
-/** Certificates are read once for all connections, as long as they stay what they are. */
+/** Reads certificates once for all connections, as long as they stay the same. */
 async function sharedContext(): Promise<(given: Omit<Credentials, 'headers'>) => SecureContext | undefined> {
   const { createSecureContext } = await import('node:tls')
   let last: { given: readonly unknown[]; context: SecureContext | undefined } | null = null
@@ -164,7 +164,7 @@ interface Held {
   request: ClientRequest | null
 }
 
-/** Told before anything is sent: what the server thinks of a certificate comes as an alert. */
+/** Known before anything is sent: the server rejects a certificate with an alert. */
 function isOwnPem(error: unknown): boolean {
   return /^ERR_OSSL_(?:PEM|X509|ASN1|EVP)_/.test(codeOf(error) ?? '')
 }

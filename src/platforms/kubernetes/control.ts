@@ -7,14 +7,14 @@ import { patchSetting } from './setting.ts'
 
 const pollMs = 500
 
-/** How the service of a cluster is stopped, started and set. Throws as the client does, too. */
+/** How the service in a cluster is stopped, started and changed. Throws as the client does, too. */
 export function clusterControl(
   given: KubernetesClient,
   service: Pick<ClusterService, 'place' | 'container' | 'status' | 'forget'>,
 ): ServiceControl {
   const { place: workload, container } = service
   const client = withoutOwning(given, workload)
-  /** What a process that was killed has left. */
+  /** What a killed process left behind. */
   const giveUp = async (): Promise<void> => giveUpFields(given, workload)
   const scaled = { client, workload, pollMs, status: async () => service.status() }
   const settings = { client, workload, container }

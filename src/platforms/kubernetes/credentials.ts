@@ -53,7 +53,7 @@ export function credentialsOf(access: Access): CredentialSource {
       if (!Object.entries(sent).every(isSendable)) {
         throw new AdminError(
           'UNAUTHENTICATED',
-          `${whoIs(access)} cannot sign in: the token or the name holds a character that no request can carry, such as a line's end`,
+          `${whoIs(access)} cannot sign in: the token or the name contains a character that no request can carry, such as a line break`,
           ['kubectl auth whoami'],
         )
       }
@@ -131,7 +131,7 @@ function failure(error: unknown, access: Access): AdminError {
   if (codeOf(error) !== undefined && path !== undefined) {
     return new AdminError(
       'CONFIGURATION',
-      `what ${who} signs in with cannot be read: ${messageOf(error)}`,
+      `the credentials of ${who} cannot be read: ${messageOf(error)}`,
       [command`ls -l ${asPath(path)}`],
       { cause: error },
     )

@@ -10,8 +10,7 @@ const [maxPods, maxEvents] = [3, 3]
 const maxPages = 10
 
 /**
- * The newest warnings about some pods, below the command that shows them; which right is missing where they may not be
- * seen.
+ * The newest warnings about some pods, after the command that shows them; if they cannot be seen, the missing right.
  */
 export async function eventsOf(
   client: KubernetesClient,

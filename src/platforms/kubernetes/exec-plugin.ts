@@ -8,7 +8,7 @@ import { isSecretSetting } from '../../knowledge/settings.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { command, nested, sentence } from '../../core/shell-command.ts'
 
-/** What a program gave that knows how to sign in (kubernetes.io, "client-go credential plugins"). */
+/** The output of a sign-in program (kubernetes.io, "client-go credential plugins"). */
 export interface PluginCredential {
   token: Secret | null
   certificate: string | null
@@ -52,7 +52,7 @@ export async function runPlugin(
       typeof installHint === 'string' ? [sentence`the kubeconfig says: ${installHint.trim().split('\n')[0] ?? ''}`] : []
     throw new AdminError(
       'UNAVAILABLE',
-      `the program that signs the user \`${name}\` of ${file} in cannot be run: ${error.message}`,
+      `the sign-in program of user \`${name}\` in ${file} cannot be run: ${error.message}`,
       [...error.suggestions, ...hint],
       { cause: error },
     )
@@ -62,14 +62,14 @@ export async function runPlugin(
     const end = endOf({ ...result, stdout: '' })
     throw new AdminError(
       'UNAUTHENTICATED',
-      `the program that signs the user \`${name}\` of ${file} in fails: \`${typed(shown)}\` ${end}`,
+      `the sign-in program of user \`${name}\` in ${file} failed: \`${typed(shown)}\` ${end}`,
       [typed(shown)],
     )
   }
   return credentialIn(result.stdout, shown)
 }
 
-/** An option of a plugin may be a secret itself, as `--oidc-client-secret` of kubelogin. */
+/** An option of a plugin may itself be secret, as `--oidc-client-secret` of kubelogin. */
 function withoutSecrets(parameters: readonly string[]): string[] {
   return parameters.map((word, index) => {
     const [, name, value] = /^-{1,2}([^=]+)(?:=([^]*))?$/.exec(word) ?? []
@@ -98,7 +98,7 @@ function credentialIn(text: string, words: readonly string[]): PluginCredential 
   if (!token && !(certificate && key)) {
     throw new AdminError(
       'UNEXPECTED_ANSWER',
-      `\`${typed(words)}\` prints no credential, that is an ExecCredential with a token or a certificate`,
+      `\`${typed(words)}\` prints no credential: it must be an ExecCredential with a token or a certificate`,
       [command`${nested(typed(words))} | wc   # it prints secrets`],
     )
   }

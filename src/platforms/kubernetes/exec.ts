@@ -10,7 +10,7 @@ import type { StreamOptions } from './stream.ts'
 import { withoutStream } from './unseen.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
-/** Where a program is run. */
+/** Where to run a program. */
 export interface ExecPlace {
   namespace: string
   pod: string
@@ -31,7 +31,7 @@ export interface Execution {
   stderr: string
 }
 
-/** The image has no such program. */
+/** The image lacks the program. */
 export class MissingProgram extends AdminError {}
 
 /**
@@ -133,7 +133,7 @@ interface Ran {
   said: string
 }
 
-/** What the last channel says: a `Status` of the API. Throws where the program was not even started. */
+/** The message on the last channel: a `Status` of the API. Throws if the program did not even start. */
 export function exitCodeIn(text: string, ran: Ran): number {
   const status = parsed(text)
   if (!isRecord(status)) throw notRun(oneLine(text), ran)
@@ -172,7 +172,7 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
   if (/error (?:sending request|dialing backend)/.test(said)) {
     return new AdminError(
       'UNREACHABLE',
-      `${client.cluster} opens no way to pod \`${pod}\` from this machine: ${oneLine(said)}`,
+      `${client.cluster} does not connect this machine to pod \`${pod}\`: ${oneLine(said)}`,
       suggestions,
       { obstacle: { kind: 'beyond' } },
     )
@@ -184,7 +184,7 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
   )
 }
 
-/** What an operator would type. */
+/** The command that an operator would type. */
 export function commandFor(
   client: KubernetesClient,
   { namespace, pod, container }: ExecPlace,

@@ -131,7 +131,7 @@ function stillOwned(
   const what = `${resource.slice(0, -1)}/${name}`
   return new AdminError(
     error.code,
-    `${what} was written, and \`${manager}\` still owns the fields that it wrote, so that its owner's next apply would conflict: ${error.message}`,
+    `${what} was changed, but \`${manager}\` still owns the changed fields, so the owner's next apply would conflict: ${error.message}`,
     [
       'testops-admin resume -d {deployment}',
       client.kubectl('-n', namespace, 'get', what, '-o', 'yaml', '--show-managed-fields'),

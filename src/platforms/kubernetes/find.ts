@@ -119,8 +119,8 @@ function containerOf(
   const names = spec.containers.map((it) => `\`${it.name}\` (image ${it.image ?? 'unknown'})`)
   throw new AdminError(
     'CONFIGURATION',
-    `${name} has ${names.length} containers, and none shows that it is the service: ${names.join(', ')}`,
-    [sentence`name the service's container as the chart does, ${name}: a name that ends in testops shows it`],
+    `${name} has ${names.length} containers, but none can be recognized as the service: ${names.join(', ')}`,
+    [sentence`name the service's container ${name} as the chart does, or give it another name that ends in testops`],
   )
 }
 
@@ -140,7 +140,7 @@ export function only([first, ...others]: readonly Candidate[], client: Kubernete
   if (others.length > 0) throw several([first, ...others], client, where)
   return {
     ...first,
-    why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, as the only one of ${where}`,
+    why: `${placeOf(first)} of ${client.cluster} runs image ${first.container.image}, the only one in ${where}`,
   }
 }
 
@@ -159,7 +159,7 @@ function several(all: readonly Candidate[], client: KubernetesClient, where: str
   const names = all.map(placeOf).join(' and ')
   return new AdminError(
     'CONFIGURATION',
-    `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Say in the configuration which is meant`,
+    `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Name the right one in the configuration`,
     suggestions,
   )
 }
@@ -174,7 +174,7 @@ function none(
   const names = Object.values(images).map((name) => `\`${name}\``)
   const what = `no Deployment or StatefulSet ${workload === undefined ? `with an image named ${names.join(' or ')}` : `named \`${workload}\``}`
   const which = release === null ? '' : ` and release \`${release}\``
-  const more = refused === null ? '' : `; other namespaces were not looked at: ${refused.message}`
+  const more = refused === null ? '' : `; other namespaces were not searched: ${refused.message}`
   const seen = others.length === 0 ? '' : `; there is ${others.map(placeOf).join(', ')}`
   return new AdminError(
     refused === null || refused.code === 'FORBIDDEN' ? 'UNAVAILABLE' : refused.code,

@@ -4,7 +4,7 @@ import type { Pod, Terminated } from './objects.ts'
 import { isEnding, isReady, statusIn } from './pods.ts'
 import { failingBefore, inWords, isStuck, unscheduledIn } from './status.ts'
 
-/** How each pod of the service fares that was not told to end. */
+/** The health of each pod of the service that is not being deleted. */
 export function healthOf(pods: readonly Pod[]): InstanceHealth[] {
   return pods
     .filter((pod) => !isEnding(pod) && pod.status?.phase !== 'Succeeded')
@@ -23,7 +23,7 @@ export function healthOf(pods: readonly Pod[]): InstanceHealth[] {
     })
 }
 
-/** Pods of which the events may tell more. */
+/** Pods whose events may show more. */
 export function isUnwell({ name }: Pod['metadata'], all: readonly InstanceHealth[]): boolean {
   const health = all.find((it) => it.name === name)
   return health !== undefined && (health.isReady !== true || health.waits !== null || health.ended !== null)

@@ -173,7 +173,7 @@ function besideService(
   const forward = client.kubectl('-n', namespace, 'port-forward', `${resource.slice(0, -1)}/${name}`, String(port))
   return new AdminError(
     'UNAVAILABLE',
-    `${host}:${port} is inside the service's own pod, and not on this machine: where it leads from there is not known here`,
+    `${host}:${port} is inside the service's own pod, not on this machine. Where it leads from there is unknown`,
     [
       'name the server itself in the configuration, or an address of this machine that leads to it',
       command`${nested(forward)}   # such an address, as long as the service runs`,

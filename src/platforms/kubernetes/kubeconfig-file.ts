@@ -73,7 +73,7 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
 function nameIn(name: unknown): string {
   if (typeof name === 'string') return name
   if (typeof name === 'number' || typeof name === 'boolean') return String(name)
-  throw new Error('a name in it is no text')
+  throw new Error('a name in it is not text')
 }
 
 /** kubectl knows `tokenFile`, which the library reads for pods alone. */
@@ -89,23 +89,30 @@ function withTokenFile(text: string, folder: string): (user: User) => User {
   }
 }
 
-/** The library says what is missing; its message on what is no YAML quotes the file, which holds secrets. */
+/** The library's message about missing parts. Its message about invalid YAML quotes the file, which holds secrets. */
 function malformed(file: string, error: unknown): AdminError {
   if (error instanceof YamlError)
-    return new AdminError('CONFIGURATION', `${file}:${error.line} is no configuration of kubectl: ${error.message}`, [
-      'kubectl config view',
-    ])
+    return new AdminError(
+      'CONFIGURATION',
+      `${file}:${error.line} is not a valid kubectl configuration: ${error.message}`,
+      ['kubectl config view'],
+    )
   const { mark, reason } = error as { mark?: { line: number }; reason?: string }
   const place = mark === undefined ? file : `${file}:${mark.line + 1}`
   const why =
     mark === undefined
       ? error instanceof TypeError
-        ? 'it has another shape'
+        ? 'it has the wrong structure'
         : messageOf(error)
-      : (reason ?? 'it is no YAML')
-  return new AdminError('CONFIGURATION', `${place} is no configuration of kubectl: ${why}`, ['kubectl config view'], {
-    cause: mark === undefined ? error : undefined,
-  })
+      : (reason ?? 'it is not YAML')
+  return new AdminError(
+    'CONFIGURATION',
+    `${place} is not a valid kubectl configuration: ${why}`,
+    ['kubectl config view'],
+    {
+      cause: mark === undefined ? error : undefined,
+    },
+  )
 }
 
 async function textOf(file: string): Promise<{ text: string; judgement: Judgement | null } | null> {
@@ -118,12 +125,7 @@ async function textOf(file: string): Promise<{ text: string; judgement: Judgemen
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     const options = { cause: error }
     if (code === 'EACCES')
-      throw new AdminError(
-        'FORBIDDEN',
-        `${file} may not be read by this user`,
-        [command`ls -l ${asPath(file)}`],
-        options,
-      )
+      throw new AdminError('FORBIDDEN', `this user cannot read ${file}`, [command`ls -l ${asPath(file)}`], options)
     throw new AdminError(
       'UNAVAILABLE',
       `${file} cannot be read: ${whyUnreadable(error)}`,
@@ -134,7 +136,7 @@ async function textOf(file: string): Promise<{ text: string; judgement: Judgemen
   if (bytes === null)
     throw new AdminError(
       'CONFIGURATION',
-      `${file} is no configuration of kubectl: it is larger than ${mostBytes / 1_000_000} MB`,
+      `${file} is not a valid kubectl configuration: it is larger than ${mostBytes / 1_000_000} MB`,
       [command`ls -l ${asPath(file)}`],
     )
   return { text: bytes.toString('utf8'), judgement }

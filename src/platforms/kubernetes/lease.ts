@@ -216,7 +216,7 @@ async function isFree(
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false
   tell?.(
-    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment and has not renewed it: it is watched for ${Math.ceil(validMs / 1000)} s, and taken over where nothing is heard`,
+    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment but does not renew it. If that stays so for ${Math.ceil(validMs / 1000)} s, this command takes the lock over`,
   )
   for (const end = performance.now() + validMs; performance.now() < end; ) {
     await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(
@@ -225,7 +225,7 @@ async function isFree(
     if (signal?.aborted)
       throw new AdminError(
         'INTERRUPTED',
-        `interrupted while the lock of ${holderOf(lease).who ?? 'another operator'} was watched`,
+        `interrupted while waiting for the lock of ${holderOf(lease).who ?? 'another operator'}`,
       )
     if ((await read())?.metadata.resourceVersion !== lease.metadata.resourceVersion) return false
   }

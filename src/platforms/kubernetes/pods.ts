@@ -76,7 +76,7 @@ export function isPodOf({ resource, name }: { resource: string; name: string }, 
   return resource === 'statefulsets' && /^\d{1,5}$/.test(rest)
 }
 
-/** Whether something of the service's runs in it, or may. */
+/** Whether something of the service's runs in it, or might. */
 function mayRun(pod: Pod): boolean {
   if (isOver(pod)) return false
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
@@ -117,7 +117,7 @@ export function isReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it === 'True') === true
 }
 
-/** It has been told to end. */
+/** The pod is being deleted. */
 export function isEnding({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined
 }

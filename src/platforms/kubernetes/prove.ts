@@ -62,7 +62,7 @@ async function proven(client: KubernetesClient, machine: Machine, around: Around
   }
   return {
     ...machine,
-    unproven: [...new Set(reasons)].join('\n') || 'no pod runs there, and no image is there that could be tried',
+    unproven: [...new Set(reasons)].join('\n') || 'no pod runs there, and there is no image to try',
   }
 }
 
@@ -112,7 +112,7 @@ async function fromOwn(
   failed: Failed,
 ): Promise<Machine | null> {
   if (!proof.mayMakePods) {
-    failed(new AdminError('REFUSED', 'a pod would have to be made there, and nothing may be changed from here'))
+    failed(new AdminError('REFUSED', 'a pod would have to be created there, but nothing may be changed'))
     return null
   }
   for (const image of imagesOn(node, nodes, pods).slice(0, mostTries)) {
@@ -173,7 +173,7 @@ async function tried(work: () => Promise<Machine | null>, failed: Failed): Promi
 /** Null where it is none. Throws UNEXPECTED_ANSWER where it is cut short. */
 function machineIn(name: string, text: string): Machine | null {
   if (isCutShort(text))
-    throw new AdminError('UNEXPECTED_ANSWER', 'what a pod there shows of /proc/cpuinfo is cut short')
+    throw new AdminError('UNEXPECTED_ANSWER', '/proc/cpuinfo, as a pod there shows it, is cut short')
   const processors = parseCpuinfo(text)
   const architecture = architectureIn(text)
   if (architecture === null) return null

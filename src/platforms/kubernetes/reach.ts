@@ -70,7 +70,7 @@ function withoutService(
 ): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `the service calls its server ${host}:${port}, a name of the cluster's own, and namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`: where it leads from there is not known here`,
+    `the service uses ${host}:${port}, a name inside the cluster, but namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`. Where it leads is unknown`,
     [
       client.kubectl('-n', namespace, 'get', 'services'),
       'name the server in the configuration as this machine reaches it',
@@ -117,7 +117,7 @@ async function reachService(
   const isDeclared = pod === null && service.spec?.ports?.some((it) => it.port === port) === true
   const target = isDeclared ? `service/${name.service}` : `pod/${first.pod}`
   const ports = isDeclared || first.port === port ? String(port) : `${port}:${first.port}`
-  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then 127.0.0.1 in place of ${host}`
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then use 127.0.0.1 in place of ${host}`
   return forwardTo(client, namespace, first, forward, options, backend)
 }
 
@@ -137,7 +137,7 @@ async function reachPodAt(
     throw error
   }
   if (pod === null) return null
-  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   # then 127.0.0.1 in place of ${host}`
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   # then use 127.0.0.1 in place of ${host}`
   return forwardTo(client, namespace, { pod, port }, forward, options, null)
 }
 
@@ -156,7 +156,7 @@ async function forwardTo(
   let known = { pod: first, at: performance.now() }
   const find = async (): Promise<{ pod: string; port: number }> => {
     const next = (await again?.()) ?? first
-    if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod stands behind ${forward} any more`)
+    if ('address' in next) throw new AdminError('UNAVAILABLE', `${forward} has no pod any more`)
     known = { pod: next, at: performance.now() }
     return next
   }

@@ -5,7 +5,7 @@ import { described, isOfCluster, kubectlName } from './resources.ts'
 import type { Asked } from './resources.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 
-/** What the API server says where it does not do as asked (`Status` in its own API). */
+/** What the API server says when it refuses a request (`Status` in its own API). */
 export interface Status {
   code: number
   reason: string | null
@@ -13,7 +13,7 @@ export interface Status {
   causes?: readonly Cause[]
 }
 
-/** One of several things that are against it. */
+/** One of several reasons. */
 export interface Cause {
   /** `FieldManagerConflict` */
   reason: string
@@ -50,7 +50,7 @@ export interface Speaker {
   kubectl: (...words: string[]) => ShellCommand
 }
 
-/** The answer to `verb` on what was asked, as an error of the operator's. */
+/** Turns the answer to `verb` on an object into an error for the operator. */
 export function refusal(verb: string, asked: Asked, status: Status, { cluster, user, kubectl }: Speaker): Refusal {
   const what = described(asked)
   const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]): Refusal =>
@@ -75,9 +75,9 @@ export function refusal(verb: string, asked: Asked, status: Status, { cluster, u
         kubectl('get', kubectlName(asked.resource), ...whereOf(asked)),
       ])
     case 409:
-      return make('REFUSED', `${what} of ${cluster} is not as it was: ${said}`, [kubectl(...getOf(asked))])
+      return make('REFUSED', `${what} of ${cluster} has changed: ${said}`, [kubectl(...getOf(asked))])
     case 429:
-      return make('EXHAUSTED', `${cluster} wants no more requests for now: ${said}`, [
+      return make('EXHAUSTED', `${cluster} accepts no more requests for now: ${said}`, [
         kubectl('get', '--raw', '/readyz'),
       ])
     default:
@@ -87,7 +87,7 @@ export function refusal(verb: string, asked: Asked, status: Status, { cluster, u
   }
 }
 
-/** Something else answers in the API server's place. */
+/** Something other than the API server answers. */
 export function notKubernetes(
   answer: { status: number; text: string; contentType: string },
   server: string,
@@ -101,18 +101,18 @@ export function notKubernetes(
       : `with \`${oneLine(answer.text).slice(0, 80)}\``
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${server} answers ${what} (HTTP ${answer.status}), not as the API server of Kubernetes: is there a proxy before it?`,
+    `${server} answers ${what} (HTTP ${answer.status}), not like a Kubernetes API server: is there a proxy before it?`,
     [kubectl('version'), 'env | cut -d= -f1 | grep -i proxy   # the variables that name a proxy'],
   )
 }
 
-/** What the API server calls who asks. */
+/** The name that the API server gives the caller. */
 function userIn(message: string): string | null {
   const [, user] = /User "([^"]+)"/.exec(message) ?? []
   return user === undefined ? null : `user ${user}`
 }
 
-/** What it says that this user cannot do. */
+/** The action that it says this user may not take. */
 export function verbIn(message: string): string | null {
   return /" cannot (\w+) resource "/.exec(message)?.[1] ?? null
 }

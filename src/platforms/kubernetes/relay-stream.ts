@@ -55,7 +55,7 @@ export async function openRelayStream(
 ): Promise<ByteStream> {
   const at = hostPort(host, port)
   if (isIP(host) === 0 && !isHostName(host))
-    throw new AdminError('CONFIGURATION', `${at} is no address that could be reached from a pod`)
+    throw new AdminError('CONFIGURATION', `${at} is not an address that a pod can reach`)
   const stream = await openExec(client, place, ['sh', '-c', shell, 'sh', host, String(port), perl, bash], {
     ...options,
     stdin: true,
@@ -77,7 +77,7 @@ export async function openRelayStream(
       )
     throw new AdminError(
       'UNREACHABLE',
-      `${at} cannot be reached from pod \`${place.pod}\` either: ${oneLine(said) || `its program ended with ${code}`}`,
+      `${at} cannot be reached from pod \`${place.pod}\` either: ${oneLine(said) || `its program exited with ${code}`}`,
     )
   }
   try {

@@ -67,7 +67,7 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
     if (!wish.mayMakePods)
       throw new AdminError(
         'REFUSED',
-        'no pod of the service can carry a connection, and no other may be made for it from here',
+        'no pod of the service can carry a connection, and none may be created for it',
         [],
         { obstacle: { kind: 'beyond' } },
       )
@@ -106,7 +106,7 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
     const why = last === null ? 'no image is known to be on a node' : `the last that was tried: ${last.message}`
     throw new AdminError(
       'UNAVAILABLE',
-      `no pod of our own can carry a connection; ${why}`,
+      `no relay pod can carry a connection; ${why}`,
       [client.kubectl('get', 'nodes', '-o', 'jsonpath={.items[*].status.images[*].names[-1]}')],
       { obstacle: { kind: 'beyond' } },
     )

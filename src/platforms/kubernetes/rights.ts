@@ -165,7 +165,7 @@ export function roleText(name: string, about: readonly string[], rights: readonl
     `${comment}\n${account.join('\n')}`,
     objectText('Role', name, here),
     bindingText('RoleBinding', 'Role', name),
-    `# Without these two, the nodes and what lies in other namespaces are told as unknown.\n${objectText('ClusterRole', name, elsewhere)}`,
+    `# Without these two, nodes and other namespaces are reported as unknown.\n${objectText('ClusterRole', name, elsewhere)}`,
     bindingText('ClusterRoleBinding', 'ClusterRole', name, '    namespace: NAMESPACE   # of the service account\n'),
   ].join('\n---\n')
 }

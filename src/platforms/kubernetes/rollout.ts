@@ -15,7 +15,7 @@ type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
 /** how long after its grace period a pod may still be going on a node that answers */
 const goingMs = 60_000
 
-/** What keeps pods from coming back once they are gone. Throws as the client does. */
+/** What keeps pods from coming back after they are gone. Throws as the client does. */
 export async function startObstaclesOf(
   client: KubernetesClient,
   place: Place,
@@ -57,7 +57,7 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
     return [
       {
         kind: 'lasting',
-        message: `${placeOf(place)} is paused: pods that start do not have what is changed in it`,
+        message: `${placeOf(place)} is paused: new pods do not get its changes`,
         proof: [here('rollout', 'resume', which)],
       },
     ]
@@ -65,7 +65,7 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
   return [
     {
       kind: 'lasting',
-      message: `${placeOf(place)} updates pods from number ${partition} on alone: those before do not have what is changed in it`,
+      message: `${placeOf(place)} updates only pods from number ${partition} on: earlier ones do not get its changes`,
       proof: [here('get', which, '-o', 'yaml')],
     },
   ]
@@ -97,7 +97,7 @@ function unstartable({ metadata: { name }, status }: Pod): Omit<StartObstacle, '
   ]
 }
 
-/** A pod on a node of which nothing is heard is never known to be gone. */
+/** If nothing is heard of a pod's node, nobody knows when the pod is gone. */
 async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promise<StartObstacle[]> {
   const names = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))]
   const found = await Promise.all(names.map(async (name) => ({ name, isLost: await isLost(client, name) })))
@@ -108,7 +108,7 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
     ...onLost.map(
       ({ metadata, spec }): StartObstacle => ({
         kind: 'lasting',
-        message: `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: whether it has ended is never known`,
+        message: `pod \`${metadata.name}\` is on node \`${spec.nodeName}\`, which is not Ready: nobody can tell whether it has ended`,
         proof: [client.kubectl('describe', 'node', spec.nodeName ?? '')],
       }),
     ),
@@ -122,7 +122,7 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
   ]
 }
 
-/** Null: this user may not see that, or nobody has told yet. */
+/** Null if this user cannot see it, or nobody has reported it yet. */
 export async function isLost(client: KubernetesClient, name: string): Promise<boolean | null> {
   try {
     const { status } = await client.get<Node>({ resource: 'nodes', namespace: null, name })
@@ -140,7 +140,7 @@ function isOverdue({ metadata: { deletionTimestamp } }: Pod): boolean {
   return deletionTimestamp !== undefined && Date.now() - Date.parse(deletionTimestamp) > goingMs
 }
 
-/** Once all are gone, those of the former declaration are not started again. */
+/** Once all are gone, pods of the old revision do not start again. */
 function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: string): StartObstacle[] {
   const {
     metadata: { generation = 0 },
@@ -158,7 +158,7 @@ function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: s
   return [
     {
       kind: 'unready',
-      message: `pods of the former declaration serve, and those of the newest are not ready${why}: after a stop only the newest are started`,
+      message: `old pods are serving, and the new ones are not ready${why}: after a stop, only new ones start`,
       proof: [here('rollout', 'status', which), here('rollout', 'undo', which)],
     },
   ]

@@ -55,7 +55,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
       if (!isRefusal(error, 404)) throw error
       throw new AdminError(
         'USAGE',
-        `there is no run \`${run}\` in the ${where}`,
+        `no run \`${run}\` on record in the ${where}`,
         ['testops-admin history -d {deployment}'],
         { cause: error },
       )
@@ -152,7 +152,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
         if (!isRunName(run) || nameOf(run) !== it.metadata.name)
           return {
             run,
-            unreadable: `ConfigMap \`${it.metadata.name}\` in namespace \`${namespace}\` does not have the name of a run`,
+            unreadable: `ConfigMap \`${it.metadata.name}\` in namespace \`${namespace}\` is not named after a run`,
           }
         try {
           return historyIn(run, it)
@@ -166,11 +166,11 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
       const { name } = isRunName(run) ? of(run) : { name: run }
       const { data = {}, metadata } = await client.get<ConfigMap>({ ...all, name }).catch((error: unknown) => {
         if (!isRefusal(error, 404)) throw error
-        throw new AdminError('USAGE', `there is no run \`${run}\` in the ${where}`, [], { cause: error })
+        throw new AdminError('USAGE', `no run \`${run}\` on record in the ${where}`, [], { cause: error })
       })
       // any other ConfigMap of that namespace is the service's
       if (metadata.labels?.[labels.purpose] !== 'run')
-        throw new AdminError('USAGE', `ConfigMap \`${name}\` in namespace \`${namespace}\` is no journal`, look)
+        throw new AdminError('USAGE', `ConfigMap \`${name}\` in namespace \`${namespace}\` is not a journal`, look)
       for (const line of [...(data['record'] === undefined ? [] : [data['record']]), ...linesIn(data['events'])])
         await save(line)
       await client.change(
@@ -204,6 +204,6 @@ function refuseLong(run: string, record: string, events: string, where: string):
   if (bytes > mostBytes)
     throw new AdminError(
       'UNAVAILABLE',
-      `the journal of run ${run} has ${bytes} bytes, and one of the ${where} takes ${mostBytes}`,
+      `the journal of run ${run} has ${bytes} bytes, but one of the ${where} holds at most ${mostBytes}`,
     )
 }

@@ -122,7 +122,7 @@ export async function scaleUp(
     isUp,
     { timeoutMs: end - performance.now(), signal, ...(tell && { tell }) },
     async ({ detail }) =>
-      new AdminError('TIMED_OUT', `the service is not ready within ${seconds(timeoutMs)}: ${detail}`, [
+      new AdminError('TIMED_OUT', `the service did not become ready within ${seconds(timeoutMs)}: ${detail}`, [
         shown(scaled, 'describe'),
         logs(scaled),
       ]),
@@ -155,7 +155,7 @@ function versionOf({ resourceVersion }: WorkloadState['metadata']): { resourceVe
   return resourceVersion === undefined ? {} : { resourceVersion }
 }
 
-/** What was remembered is of use as long as there are none. That it stays is no harm. */
+/** The remembered number is useful only while there are no replicas. Leaving it does no harm. */
 async function forget(scaled: Scaled): Promise<void> {
   try {
     await change(scaled, { metadata: { annotations: { [annotation]: null } } })
@@ -164,7 +164,7 @@ async function forget(scaled: Scaled): Promise<void> {
   }
 }
 
-/** A controller writes the status of a workload all the time: whoever is refused for that looks once more. */
+/** A controller writes a workload's status all the time: retry once after a conflict. */
 async function unlessChanged(work: () => Promise<void>): Promise<void> {
   for (let left = attempts; ; left -= 1) {
     try {
@@ -186,7 +186,7 @@ function isUpToDate(scaled: Scaled, workload: Workload): boolean {
   const { resource, namespace, name } = scaled.workload
   throw new AdminError(
     'FAILED',
-    `the pods that serve do not have what is declared: the update of ${placeOf(scaled.workload)} is held`,
+    `the serving pods are out of date: the update of ${placeOf(scaled.workload)} is on hold`,
     [
       spec.paused === true
         ? scaled.client.kubectl('-n', namespace, 'rollout', 'resume', `${resource.slice(0, -1)}/${name}`)
@@ -239,7 +239,7 @@ function notSeen(scaled: Scaled, timeoutMs: number): AdminError {
   const { resource, namespace, name } = scaled.workload
   return new AdminError(
     'TIMED_OUT',
-    `no pod of the service is left, and the cluster's controller has not seen within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0: it may still start one`,
+    `no pod of the service is left, but the cluster's controller has not noticed within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0: it may still start one`,
     [
       scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
       scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),
@@ -252,7 +252,7 @@ async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, tim
   const silent = (await Promise.all(instances.map(async ({ name }) => silentNodeOf(scaled, name)))).filter(
     (it) => it !== null,
   )
-  const message = `the service is not gone within ${seconds(timeoutMs)}: ${detail}`
+  const message = `the service did not stop within ${seconds(timeoutMs)}: ${detail}`
   if (silent.length === 0)
     return new AdminError('TIMED_OUT', message, [
       shown(scaled, 'describe'),
@@ -260,7 +260,7 @@ async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, tim
     ])
   const where = silent.map(
     ({ pod, node }) =>
-      `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`,
+      `pod \`${pod}\` is Terminating on node \`${node}\`, which is not Ready: it may still be running there`,
   )
   return new AdminError('TIMED_OUT', `${message}; ${where.join('; ')}`, [
     ...new Set(silent.map(({ node }) => client.kubectl('describe', 'node', node))),
@@ -268,7 +268,7 @@ async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, tim
   ])
 }
 
-/** The node of a pod, where it is known not to answer. */
+/** The node of a pod, if it is known not to answer. */
 async function silentNodeOf(
   { client, workload: { namespace } }: Scaled,
   pod: string,

@@ -74,7 +74,7 @@ export async function backendOf(
   return { pod: ready.metadata.name, port: typeof target === 'number' ? target : portNamed(target, ready, name) }
 }
 
-/** The pod that has an address now; null: none of that namespace. */
+/** The pod that has an address now; null if none in that namespace has it. */
 export async function podAt(client: KubernetesClient, namespace: string, address: string): Promise<string | null> {
   const all = await client.list<Pod>({ resource: 'pods', namespace })
   return all.find((it) => it.status?.podIP === address && isReady(it))?.metadata.name ?? null

@@ -83,7 +83,7 @@ export async function patchSetting(of: SettingsOf, change: SettingChange, { dryR
   }
 }
 
-/** What is to be done, or that it is done, or must not be. */
+/** The change to make; or that it is already made, or is forbidden. */
 async function operationOn(
   of: SettingsOf,
   { spec }: Workload,
@@ -118,7 +118,7 @@ async function operationOn(
   return [{ op: 'remove', path: `${path}/${last}` }]
 }
 
-/** Which of the objects that all variables are taken from has this one; null: none. */
+/** Which of the objects in `envFrom` has this variable; null if none does. */
 async function fromSources(
   { client, workload: { namespace } }: SettingsOf,
   sources: readonly Source[],
@@ -157,13 +157,13 @@ function notHere(
   if (place === null)
     return new AdminError(
       'REFUSED',
-      `${name} is made from the pod's own data in ${placeOf(of)}, and is not changed here`,
+      `${name} is made from the pod's own data in ${placeOf(of)} and cannot be changed`,
       [shown(of)],
     )
   const kind = place.resource === 'configmaps' ? 'ConfigMap' : 'Secret'
   return new AdminError(
     'REFUSED',
-    `${name} comes from ${kind} \`${place.object}\` in namespace \`${workload.namespace}\`, and is not changed in ${placeOf(of)}`,
+    `${name} comes from ${kind} \`${place.object}\` in namespace \`${workload.namespace}\`, so it cannot be changed in ${placeOf(of)}`,
     [client.kubectl('-n', workload.namespace, 'edit', kind.toLowerCase(), place.object)],
   )
 }
@@ -171,7 +171,7 @@ function notHere(
 function severalTimes(name: string, count: number, of: SettingsOf): AdminError {
   return new AdminError(
     'REFUSED',
-    `${name} stands ${count} times in ${placeOf(of)}: without the last, another would take effect`,
+    `${name} is set ${count} times in ${placeOf(of)}: without the last one, another would take effect`,
     [shown(of)],
   )
 }

@@ -8,7 +8,7 @@ import type { ContainerStatus, Pod } from './objects.ts'
 import { livesHere, processName } from './process-name.ts'
 import { isRefusal, Refusal } from './refusal.ts'
 
-/** Why a pod is made. */
+/** Why a pod is created. */
 type Purpose = 'check-cpu' | 'relay'
 
 interface Wish {
@@ -36,7 +36,7 @@ const pollMs = 300
 /** by then, what a pod has printed was read; none that prints lives longer */
 const unreadMs = 600_000
 
-/** Nothing can be run with this image, and perhaps with another. */
+/** This image cannot run anything; another one might. */
 export class UnusableImage extends AdminError {}
 
 /**
@@ -107,7 +107,7 @@ export async function awaitPod(
     if (status?.phase === 'Failed' || container?.state?.terminated) {
       throw new AdminError(
         'UNAVAILABLE',
-        `pod ${name} failed: ${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'it says no reason'}`,
+        `pod ${name} failed: ${oneLine([status?.reason, status?.message].filter(Boolean).join(': ')) || 'no reason given'}`,
       )
     }
     if (performance.now() > until) {
@@ -116,7 +116,7 @@ export async function awaitPod(
         waiting?.reason ??
         status?.conditions?.find((it) => it.status === 'False' && it.reason)?.reason ??
         status?.phase ??
-        'nothing is said of it'
+        'nothing is known of it'
       throw new AdminError(
         'TIMED_OUT',
         `pod ${name} did not ${is === 'running' ? 'start' : 'end'} within ${seconds(timeoutMs)} (${why})`,

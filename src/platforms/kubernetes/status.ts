@@ -37,7 +37,7 @@ export function statusOf(
         `${pods.filter((pod) => its.includes(pod.metadata.name) && isUp(pod)).length} of ${its.length} pods of ${name} ready`,
     ),
     ending > 0 ? `${ending} Terminating` : '',
-    isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? 'its update is held' : '',
+    isHeld(workload) && wanted > 0 && !isRolledOut(workload) ? 'its update is on hold' : '',
     wanted > own.length - ending ? (refusal ?? (own.length === ending ? 'no pods' : '')) : '',
     ...problems,
   ]
@@ -53,19 +53,19 @@ export function statusOf(
   }
 }
 
-/** As with a unit that is activating, a service whose pods are on their way is not one that has failed. */
+/** Like a unit that is activating, a service whose pods are starting has not failed. */
 function isFailing(pods: readonly Pod[]): boolean {
   if (pods.some(isUp)) return false
   if (pods.every(isRestarting)) return true
   return instancesOf(pods).length === 0 && !pods.some((pod) => !isEnding(pod) && problemOf(pod) === null)
 }
 
-/** Pods of which something is to be told: they cannot start, or have ended before. */
+/** Pods with something to report: they cannot start, or have ended before. */
 export function failingOf(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => problemOf(pod) !== null)
 }
 
-/** What is wrong in a pod, in Kubernetes' own words; null: nothing. */
+/** What is wrong in a pod, in Kubernetes' own words; null if nothing is. */
 function problemOf(pod: Pod): string | null {
   const { name } = pod.metadata
   const status = statusIn(pod)
@@ -98,7 +98,7 @@ function stuckBeside(pod: Pod): string[] {
   )
 }
 
-/** Of the containers that run before the service's own, the one that keeps it from its start. */
+/** The init container that keeps the service's own from starting. */
 export function failingBefore(pod: Pod): ContainerStatus | null {
   return (
     pod.status?.initContainerStatuses?.find(
@@ -111,7 +111,7 @@ export function inWords({ name, state }: ContainerStatus): string {
   return `init container ${name}: ${state?.waiting?.reason ?? endOf(state?.terminated)}`
 }
 
-/** Why no node takes it; null: one does. */
+/** Why no node accepts it; null if one does. */
 export function unscheduledIn({ status }: Pod): string | null {
   const condition = status?.conditions?.find(({ type, status: it }) => type === 'PodScheduled' && it === 'False')
   return condition
@@ -124,12 +124,12 @@ function isUp(pod: Pod): boolean {
   return isReady(pod) && statusIn(pod)?.state?.running !== undefined && !isEnding(pod)
 }
 
-/** What every pod goes through at its start. */
+/** What every pod goes through when it starts. */
 export function isStuck(reason: string | undefined): boolean {
   return reason !== undefined && reason !== 'ContainerCreating' && reason !== 'PodInitializing'
 }
 
-/** It ends again and again, even where it happens to run at this instant. */
+/** It ends again and again, even if it happens to run now. */
 function isRestarting(pod: Pod): boolean {
   const status = statusIn(pod)
   if (status?.state?.waiting?.reason === 'CrashLoopBackOff') return true
@@ -140,5 +140,5 @@ function isRestarting(pod: Pod): boolean {
 function endOf(ended: Terminated | undefined): string {
   if (!ended) return 'ended'
   const reason = ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''
-  return `ended with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${ended.finishedAt}` : ''}`
+  return `exited with ${ended.exitCode}${reason}${ended.finishedAt ? ` at ${ended.finishedAt}` : ''}`
 }

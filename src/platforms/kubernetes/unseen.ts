@@ -23,7 +23,7 @@ const unanswered: readonly ErrorCode[] = [
 ]
 
 const relayed: Suggestion =
-  'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too'
+  'testops-admin doctor -d {deployment} --relay   # looks through the cluster; repairs, resume and undo also take --relay'
 
 /**
  * What it means that no stream to a pod could be opened. As long as the API server calls the pod and its node Ready,
@@ -31,7 +31,7 @@ const relayed: Suggestion =
  */
 export async function withoutStream(client: KubernetesClient, place: Place, error: unknown): Promise<unknown> {
   return unseen(client, place, error, {
-    finds: 'opens no way there from this machine',
+    finds: 'does not connect this machine to it',
     ways: () => [relayed, 'run it on another machine, as one in the network of the cluster'],
   })
 }
@@ -45,7 +45,7 @@ export async function withoutLog(
   const ways = (node: string): Suggestion[] => [
     command`crictl logs "$(crictl ps --quiet --name ${place.container} --label ${`io.kubernetes.pod.name=${place.pod}`})"   # on ${node}, as root`,
   ]
-  return unseen(client, place, error, { finds: 'does not get its log from the kubelet', ways })
+  return unseen(client, place, error, { finds: 'cannot get its log from the kubelet', ways })
 }
 
 interface Place {
@@ -87,7 +87,7 @@ async function unseen(
     }
     return new AdminError(
       'UNREACHABLE',
-      `${client.cluster} calls pod \`${pod}\` Ready, and ${finds} (${node}): ${error.message}`,
+      `${client.cluster} calls pod \`${pod}\` Ready, but ${finds} (${node}): ${error.message}`,
       [...ways(nodeName ?? 'its node'), ...error.suggestions],
       { cause: error, obstacle: { kind: 'beyond' } },
     )
@@ -97,7 +97,7 @@ async function unseen(
   }
 }
 
-/** A stream that was there, and did not end as either side wanted it. */
+/** An open stream broke, and neither side ended it. */
 export function brokenStream(pod: string, why: string): AdminError {
   return new AdminError('UNREACHABLE', `the stream to pod \`${pod}\` broke: ${why}`)
 }

@@ -17,7 +17,7 @@ export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
     if (kind === 'folder') throw new AdminError('USAGE', `${name} is a folder, and no log of an agent`, [flag])
     const unpacker = unpackers[format]
     if (unpacker)
-      throw new AdminError('UNAVAILABLE', `${name} is compressed by ${format}, which this program does not unpack`, [
+      throw new AdminError('UNAVAILABLE', `${name} is compressed with ${format}, which this program cannot unpack`, [
         command`${unpacker} ${name} > agent.log`,
         'testops-admin lint-results DIR --agent-log agent.log',
       ])

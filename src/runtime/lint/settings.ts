@@ -100,7 +100,7 @@ async function assertStaysInFolder(file: string, shown: string): Promise<void> {
   throw new AdminError(
     'CONFIGURATION',
     `the settings ${shown} are a symbolic link that leads out of its folder, and was not followed`,
-    [command`--settings ${real}   # if it is meant`, '--settings none   # judge without any'],
+    [command`--settings ${real}   # if the link is intended`, '--settings none   # judge without any'],
   )
 }
 

@@ -67,7 +67,7 @@ describe('a file', () => {
       for await (const _ of partOfFile(path).blocks());
     }).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `${path} is compressed by ${format}, which this program does not unpack`,
+      message: `${path} is compressed with ${format}, which this program cannot unpack`,
       suggestions: [`${program} ${path} | testops-admin scan-logs -`],
     })
   })
@@ -104,7 +104,7 @@ describe('a file', () => {
     expect(await blocks.next()).toMatchObject({ done: false })
     await truncate(path, 10)
     await expect(blocks.next()).rejects.toMatchObject({
-      message: `${path} was cut down while it was read: 1,048,576 of its 3,000,000 bytes were seen`,
+      message: `${path} became shorter while it was read: only 1,048,576 of its 3,000,000 bytes were read`,
     })
   })
 })

@@ -26,7 +26,7 @@ describe.each(['gzip', 'zstd'] as const)('%s', (format) => {
     expect(held.length).toBeGreaterThan(text.length / 4)
     expect(text.startsWith(held)).toBe(true)
     expect(error?.replaceAll(',', '')).toBe(
-      `the ${format} archive is cut short: only the first ${held.length} bytes of what it holds could be read`,
+      `the ${format} archive is cut short: only the first ${held.length} bytes of its contents could be read`,
     )
   })
 
@@ -38,7 +38,7 @@ describe.each(['gzip', 'zstd'] as const)('%s', (format) => {
     expect(text.startsWith(held)).toBe(true)
     expect(error).toMatch(
       new RegExp(
-        `^the ${format} archive is damaged \\(.+\\): only the first [\\d,]+ bytes of what it holds could be read$`,
+        `^the ${format} archive is damaged \\(.+\\): only the first [\\d,]+ bytes of its contents could be read$`,
       ),
     )
   })
@@ -95,7 +95,7 @@ test('what stands behind an archive of gzip takes nothing of it away, and a wron
   const small = gzipSync('HTTP FAILED\n')
   expect(await readAll(unpacked(inBlocks(Buffer.concat([small, Buffer.from('no archive')]), 4096), 'gzip'))).toEqual({
     text: 'HTTP FAILED\n',
-    error: 'the gzip archive is damaged (incorrect header): only the first 12 bytes of what it holds could be read',
+    error: 'the gzip archive is damaged (incorrect header): only the first 12 bytes of its contents could be read',
   })
   const wrong = Buffer.from(small)
   wrong[wrong.length - 8]! ^= 1

@@ -52,7 +52,7 @@ test('a broker that is out of disk stops the move; once there is room, it goes o
   onTestFinished(enoughDisk)
   const error = await errorOf(mover.back({ from: 'held', to: 'q' }))
   expect(`${error?.code} ${error?.message}`).toBe(
-    `UNAVAILABLE moving the messages of queue held into q: RabbitMQ at ${server.host}:${server.port}, vhost ${vhost.vhost} takes no messages for 3 s, since it is low on disk; what was not taken is where it was`,
+    `UNAVAILABLE moving the messages of queue held into q: RabbitMQ at ${server.host}:${server.port}, vhost ${vhost.vhost} has accepted no messages for 3 s: it is low on disk. Messages that were not accepted stay where they were`,
   )
   expect(error?.suggestions).toEqual(['rabbitmq-diagnostics alarms', 'df -h'])
   await enoughDisk()

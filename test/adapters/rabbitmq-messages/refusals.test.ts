@@ -45,7 +45,7 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     const reader = await connectTo(vhost)
     await reader.consume('q')
     expect(await refusal(mover.aside({ from: 'q', to: 'held' }))).toEqual({
-      said: 'REFUSED moving the messages of queue q into held: queue q is read by others: whoever reads it has to stop first',
+      said: 'REFUSED moving the messages of queue q into held: others are reading queue q: stop them first',
       suggestions: ['rabbitmqctl list_consumers'],
     })
   })
@@ -79,7 +79,7 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     await publishRaw(vhost.endpoint, numbered('q', 20))
     await mover.aside({ from: 'q', to: 'held' })
     expect(await refusal(mover.back({ from: 'held', to: 'full' }))).toEqual({
-      said: 'REFUSED moving the messages of queue held into full: queue full does not take a message: it is full, and set to refuse what comes then; what was not taken is where it was',
+      said: 'REFUSED moving the messages of queue held into full: queue full rejects a message: it is full and set to reject new messages. Messages that were not accepted stay where they were',
       suggestions: ['rabbitmqctl list_queues name messages arguments policy'],
     })
     expect([await readyIn(vhost.endpoint, 'held'), await readyIn(vhost.endpoint, 'full')]).toEqual([13, 7])
@@ -94,7 +94,7 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
       if (name === 'opened') await vhost.manage('DELETE', `/api/queues/${vhost.vhost}/held`)
     }
     expect((await refusal(mover.aside({ from: 'q', to: 'held', failpoint }))).said).toBe(
-      'REFUSED moving the messages of queue q into held: queue held does not take a message: NO_ROUTE; what was not taken is where it was',
+      'REFUSED moving the messages of queue q into held: queue held rejects a message: NO_ROUTE. Messages that were not accepted stay where they were',
     )
     expect(bodies(await drainRaw(vhost.endpoint, 'q'))).toEqual(bodies(all))
   })
@@ -119,7 +119,7 @@ describe.each(['3', '4.3'] as const)('RabbitMQ %s refuses', (line) => {
     for (const queue of ['q', 'foreign']) await makeQueue(vhost, queue)
     await publishRaw(vhost.endpoint, numbered('foreign', 3))
     expect(await refusal(mover.back({ from: 'foreign', to: 'q' }))).toEqual({
-      said: 'REFUSED moving the messages of queue foreign into q: queue foreign holds a message that this program has not put there, or that another version of it has: it stays where it is',
+      said: 'REFUSED moving the messages of queue foreign into q: queue foreign holds a message that this version of the program did not put there. The message stays there',
       suggestions: ['rabbitmqctl list_queues name messages consumers'],
     })
     expect(bodies(await drainRaw(vhost.endpoint, 'foreign'))).toEqual(['1', '2', '3'])
@@ -188,7 +188,7 @@ test('an interrupted move ends between two messages, with nothing twice', async 
   )
   const held = await readyIn(vhost.endpoint, 'held')
   expect(`${error?.code} ${error?.message}`).toBe(
-    `INTERRUPTED interrupted after ${held} messages of queue q were in held; the others are where they were`,
+    `INTERRUPTED interrupted: ${held} messages of queue q are in held, the others are still where they were`,
   )
   expect(held).toBeLessThan(5000)
   expect(await readyIn(vhost.endpoint, 'q')).toBe(5000 - held)

@@ -123,7 +123,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        /testops-1 is up again, it ended with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, restarted once: it used more memory than allowed/,
+        /testops-1 is up again, it exited with 137 \(OOMKilled\) at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ, restarted once: it used more memory than allowed/,
         'kubectl logs testops-1 --previous',
         'bye',
         'Give it more memory',
@@ -166,7 +166,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'testops-1 does not stay up (CrashLoopBackOff), it ended with 1 at',
+        'testops-1 does not stay up (CrashLoopBackOff), it exited with 1 at',
         'restarted 4 times',
         'Application run failed',
         'Caused by: org.postgresql.util.PSQLException: inner',
@@ -203,7 +203,7 @@ export const serviceCrashesTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['it ended with 143', 'it was ended while it waited for the change-log lock'],
+      says: ['it exited with 143', 'it was ended while it waited for the change-log lock'],
     },
     {
       situation: 'its image cannot be pulled',
@@ -273,11 +273,11 @@ export const serviceCrashesTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'error',
-      says: ['testops.service has failed, it ended with 3 at', 'journalctl -u testops', 'The Tomcat connector failed'],
+      says: ['testops.service has failed, it exited with 3 at', 'journalctl -u testops', 'The Tomcat connector failed'],
       silentOn: ['of another run'],
     },
     {
-      situation: 'a unit was killed for want of memory',
+      situation: 'a unit was killed, out of memory',
       sources: onHost([record('a line')], endedAt(minute, { reason: 'signal 9, oom-kill', exitCode: null })),
       status: 'problem',
       severity: 'error',

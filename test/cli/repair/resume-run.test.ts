@@ -125,7 +125,7 @@ describe('resume', () => {
     expect(await resumed(operator(), { run })).toEqual([
       'error',
       64,
-      `there is no run \`${run}\` in this machine`,
+      `no run \`${run}\` on record in this machine`,
       ['testops-admin history -d {deployment}'],
     ])
   })
@@ -229,7 +229,7 @@ describe('resume --adopt', () => {
     expect(await resumed(other, { run: name })).toEqual([
       'error',
       64,
-      `there is no run \`${name}\` in another machine; the deployment keeps a copy`,
+      `no run \`${name}\` on record in another machine; the deployment keeps a copy`,
       [`testops-admin resume --adopt ${name} -d {deployment} --dry-run`],
     ])
     expect((await resumed(other, { run: name, adopt: true })).slice(0, 2)).toEqual(['error', 4])

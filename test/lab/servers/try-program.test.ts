@@ -18,7 +18,7 @@ test.each([
     {},
     { ok: false, message: 'two three' },
   ],
-  ['how a silent one ended', shell('exit 3'), {}, { ok: false, message: 'ended with 3' }],
+  ['how a silent one ended', shell('exit 3'), {}, { ok: false, message: 'exited with 3' }],
   [
     'a program that is not there',
     ['/no/such/program', []],

@@ -79,7 +79,7 @@ export async function ownLab(environment: Readonly<Record<string, string>> = {})
     type: async (line, answers = []) => onTerminal(line, { cwd: parent, env: { ...own, ...environment }, answers }),
     async must(...words) {
       const { exitCode, stderr } = await run(...words)
-      if (exitCode !== 0) throw new Error(`${words.join(' ')} ended with ${exitCode}: ${stderr}`)
+      if (exitCode !== 0) throw new Error(`${words.join(' ')} exited with ${exitCode}: ${stderr}`)
     },
     async json<T>(...words: string[]) {
       const { exitCode, stdout, stderr } = await run(...words, '--json')

@@ -59,9 +59,9 @@ test('the platform of the compose file is asked for, and no other counts as ther
 
 test('an image of a foreign platform is refused, unless the service has run such a one there', async () => {
   expect(await fetched({ registry: { [image]: 'linux/arm64' } })).toEqual([
-    `REFUSED image ${image} is for linux/arm64, and this machine's docker runs linux/amd64: nothing was changed`,
+    `REFUSED image ${image} is for linux/arm64, but docker on this machine runs linux/amd64. Nothing was changed`,
     `docker pull ${image}   # what was fetched`,
-    'have the registry hold the image for linux/amd64',
+    'publish the image in the registry for linux/amd64',
   ])
   const container = await recorded('testops')
   const { view } = await engineWith({
@@ -81,7 +81,7 @@ test('what is no name of an image reaches no engine', async () => {
   ]) {
     const world = await engineWith({})
     await expect(fetchImage(world.view, asked, { timeoutMs: 1000, moving: () => undefined })).rejects.toThrow(
-      /is no name of an image/,
+      /is not a valid image name/,
     )
     expect(world.asked.filter((it) => it.startsWith('pull'))).toEqual([])
   }
@@ -90,7 +90,7 @@ test('what is no name of an image reaches no engine', async () => {
 test('a registry that says nothing is given up in time', async () => {
   expect(await fetched({ registry: { [image]: { failure: 'x', silentMs: 5000 } } }, wanted, 300)).toEqual([
     `TIMED_OUT image ${image} was not fetched within 0.3 s. Nothing was changed`,
-    `docker pull ${image}   # goes on with it, for as long as it takes`,
+    `docker pull ${image}   # continues, with no time limit`,
     '--patience SECONDS   # gives the same command more time',
   ])
 })
@@ -101,7 +101,7 @@ test('a registry that goes on and on holds nobody up', async () => {
     expect.stringMatching(
       /^FAILED image .* was not fetched: Error response from daemon: (?:lookup x )+.{0,9}\. Nothing was changed$/,
     ),
-    expect.stringContaining('# what was asked'),
+    expect.stringContaining('# the command that failed'),
   ])
 })
 
@@ -146,12 +146,12 @@ describe('why not, by what the engine says', () => {
     [
       'Error response from daemon: Head "https://r.io/v2/tools/testops-legacy/manifests/527u01": denied: access forbidden',
       'FORBIDDEN',
-      'r.io does not let this user have it',
+      'r.io does not allow this user to fetch it',
     ],
     [
       'Error response from daemon: toomanyrequests: You have reached your unauthenticated pull rate limit.',
       'EXHAUSTED',
-      'r.io wants no more calls for now',
+      'r.io accepts no more calls for now',
     ],
     [
       'Error response from daemon: Get "https://r.io/v2/": dial tcp: lookup r.io on 10.255.255.53:53: no such host',
@@ -161,13 +161,13 @@ describe('why not, by what the engine says', () => {
     [
       'Error response from daemon: Get "http://127.0.0.1:5799/v2/": dial tcp 127.0.0.1:5799: connect: connection refused',
       'UNREACHABLE',
-      'docker gets no connection to 127.0.0.1:5799',
+      'docker cannot connect to 127.0.0.1:5799',
       from('127.0.0.1:5799'),
     ],
     [
       'Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: connect: no route to host',
       'UNREACHABLE',
-      'docker gets no connection to r.io',
+      'docker cannot connect to r.io',
     ],
     [
       'Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: i/o timeout',
@@ -183,27 +183,27 @@ describe('why not, by what the engine says', () => {
     [
       'Error response from daemon: Get "https://r.io/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority',
       'UNREACHABLE',
-      'docker does not trust r.io, or that speaks no TLS',
+      'docker does not trust r.io, or r.io does not speak TLS',
     ],
     [
       'Error response from daemon: Get "https://r.io/v2/": http: server gave HTTP response to HTTPS client',
       'UNREACHABLE',
-      'docker does not trust r.io, or that speaks no TLS',
+      'docker does not trust r.io, or r.io does not speak TLS',
     ],
     [
       '527u01: Pulling from tools/testops-legacy\ne5c9d750988c: Download complete\nfailed to register layer: write /big: no space left on device',
       'FAILED',
-      'no room is left on the disk of docker',
+      'docker has no room left on its disk',
     ],
     [
       '527u01: Pulling from tools/testops-legacy\nno matching manifest for linux/amd64 in the manifest list entries',
       'REFUSED',
-      "r.io has it for another platform than this engine's",
+      "r.io has it only for platforms other than this engine's",
     ],
     [
       'image with reference r.io/tools/testops-legacy:527u01 was found but does not match the specified platform: wanted linux/amd64, actual: linux/arm64',
       'REFUSED',
-      'r.io has it for another platform than linux/amd64',
+      'r.io has it only for platforms other than linux/amd64',
       { ...from('r.io'), platform: 'linux/amd64' },
     ],
     ['', 'FAILED', 'the engine does not say why'],
@@ -218,7 +218,7 @@ describe('why not, by what the engine says', () => {
       code,
       `image ${of.image} was not fetched: ${message}. Nothing was changed`,
     ])
-    expect(error.suggestions.at(-1)).toBe(`docker pull ${of.image}   # what was asked`)
+    expect(error.suggestions.at(-1)).toBe(`docker pull ${of.image}   # the command that failed`)
   })
 
   test('the engine itself is told from a registry', () => {
@@ -232,10 +232,10 @@ describe('why not, by what the engine says', () => {
     }
     expect(
       failure('Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?'),
-    ).toMatch(/^UNAVAILABLE docker is installed, and its engine does not answer/)
+    ).toMatch(/^UNAVAILABLE docker is installed, but its engine does not answer/)
     expect(
       failure('permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock'),
-    ).toMatch(/^FORBIDDEN this user may not ask docker/)
+    ).toMatch(/^FORBIDDEN this user may not use docker/)
   })
 })
 

@@ -210,12 +210,12 @@ test.each([
       text: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
       code: 1,
     },
-    'UNAVAILABLE: docker is installed, and its engine does not answer: ended with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+    'UNAVAILABLE: docker is installed, but its engine does not answer: exited with 1: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
   ],
-  [{ text: socket, code: 1 }, 'FORBIDDEN: this user may not ask docker: its socket is not for this user'],
+  [{ text: socket, code: 1 }, 'FORBIDDEN: this user may not use docker: its socket denies access'],
   [
     { text: 'unknown flag: --quiet', code: 125 },
-    'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` ended with 125: unknown flag: --quiet',
+    'UNEXPECTED_ANSWER: `docker ps --all --quiet --no-trunc --filter label=com.docker.compose.project` exited with 125: unknown flag: --quiet',
   ],
 ])('an engine that says %j', async (failure, message) => {
   const world = await composeWorld({ failure }, {})

@@ -34,7 +34,7 @@ const at =
   (shown: Shown): void =>
     void (shown.NetworkSettings.Networks['testops_testops-net']!.IPAddress = IPAddress)
 const refusal =
-  'redis:6379 is the container redis, which publishes no port 6379, whose own address this machine does not reach, and which has none of nc, socat and bash'
+  'redis:6379 is the container redis. It does not publish port 6379, this machine cannot reach its address, and it lacks nc, socat and bash'
 
 test.each<[string, Case]>([
   ['a server outside of the project, as it is', { host: 'db.example.org', port: 5432, reached: null }],
@@ -62,7 +62,7 @@ test.each<[string, Case]>([
       host: 'redis',
       port: 6379,
       redis: (it) => (it.State['Status'] = 'exited'),
-      reached: 'redis:6379 is the container redis, which does not run (exited, exit code 1)',
+      reached: 'redis:6379 is the container redis, which is not running (exited, exit code 1)',
     },
   ],
   [

@@ -36,7 +36,7 @@ test('what its files declare since stands above, and is told as not in effect ye
   const service = await (await world.open()).service()
   expect((await service.environment()).get('TZ')).toBe('UTC')
   expect((await service.status()).detail).toBe(
-    'container testops: running, healthy, since 2026-11-22T05:37:09.824Z; its files declare TZ otherwise, which it gets when it is stopped and started',
+    'container testops: running, healthy, since 2026-11-22T05:37:09.824Z; its files now declare a different TZ: a stop and start applies it',
   )
 })
 
@@ -65,7 +65,7 @@ test('those of another are asked for in a container that runs', async () => {
   ])
   const stopped = await composeWorld({ containers: [await recorded('stopped')], machine: 'docker-desktop' })
   expect(await errorOf((await (await stopped.open()).service()).machines())).toBe(
-    'UNAVAILABLE: the engine of docker is not on this machine, and no container of the service runs in which its processor could be asked for',
+    'UNAVAILABLE: the engine of docker is on another machine, and no container of the service runs there to read its processor in',
   )
 })
 
@@ -123,7 +123,7 @@ test('all of the log: a stream for each container that has begun, both of its ou
   expect((await read()).split('\n').toSorted()).toEqual(['', '  two', 'Fatal', 'one'])
   expect(world.asked).toContain(`logs --timestamps --since 2026-11-22T05:25:00Z ${one.Id}`)
   world.state.failure = { text: 'permission denied while trying to connect to the Docker daemon socket', code: 1 }
-  expect(await errorOf(read())).toBe('FORBIDDEN: this user may not ask docker: its socket is not for this user')
+  expect(await errorOf(read())).toBe('FORBIDDEN: this user may not use docker: its socket denies access')
 })
 
 test('a service that was never started has no log', async () => {

@@ -29,7 +29,7 @@ describe('is not touched', () => {
     Object.assign(world.options.environment ?? {}, { X: 'false' })
     const control = await (await world.open()).control()
     await expect(control.writeSetting(set('true'))).rejects.toThrow(
-      'A cannot be set: it comes from X, which this shell sets itself',
+      'A cannot be set: it comes from X, which this shell sets',
     )
   })
 
@@ -37,7 +37,7 @@ describe('is not touched', () => {
     const world = await composeWorld({ containers: [await recorded('stopped')] }, {})
     const control = await (await world.open()).control()
     await expect(control.trySetting(set('true', null))).rejects.toThrow(
-      'A cannot be set: the compose files of project testops are not on this machine, or may not be read by this user',
+      'A cannot be set: the compose files of project testops are not on this machine, or this user cannot read them',
     )
   })
 })
@@ -145,7 +145,7 @@ describe('podman-compose', () => {
     const control = await (await world.open()).control()
     expect((await control.start({ timeoutMs: 10_000 })).state).toBe('running')
     await expect(control.trySetting(set('true'))).rejects.toThrow(
-      'this podman-compose has no `config`, by which it would say what the files declare: 1.0.3 lacks it, 1.3.0 has it',
+      'this podman-compose has no command `config` to read the files with: 1.0.3 lacks it, 1.3.0 has it',
     )
   })
 })

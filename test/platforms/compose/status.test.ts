@@ -41,7 +41,7 @@ test.each<[Parameters<typeof recordedContainer>[0], Change | undefined, object]>
     undefined,
     {
       state: 'failed',
-      detail: 'container oom: exited, exit code 137, at 2026-11-22T05:39:48.912Z, killed for want of memory',
+      detail: 'container oom: exited, exit code 137, at 2026-11-22T05:39:48.912Z, killed, out of memory',
     },
   ],
   ['exited', undefined, { state: 'failed', detail: 'container ex: exited, exit code 1, at 2026-11-22T05:39:51.467Z' }],

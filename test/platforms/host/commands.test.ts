@@ -22,14 +22,14 @@ function withStatus(script: string): HostSettings {
 }
 
 test.each([
-  ['exit 0', 'running', "`sh -c 'exit 0'` ended with 0"],
+  ['exit 0', 'running', "`sh -c 'exit 0'` exited with 0"],
   [
     'echo testops is stopped; exit 3',
     'stopped',
-    "`sh -c 'echo testops is stopped; exit 3'` ended with 3: testops is stopped",
+    "`sh -c 'echo testops is stopped; exit 3'` exited with 3: testops is stopped",
   ],
-  ['exit 1', 'failed', "`sh -c 'exit 1'` ended with 1"],
-  ['exit 2', 'failed', "`sh -c 'exit 2'` ended with 2"],
+  ['exit 1', 'failed', "`sh -c 'exit 1'` exited with 1"],
+  ['exit 2', 'failed', "`sh -c 'exit 2'` exited with 2"],
   ['echo ActiveState=failed; echo ExecMainStatus=127; exit 3', 'failed', 'failed, exit status 127'],
   ['echo ActiveState=inactive; exit 0', 'stopped', 'inactive'],
   [
@@ -53,11 +53,11 @@ test('an instance as the command shows it', async () => {
 test.each([
   [
     withStatus('echo oops >&2; exit 4'),
-    "UNEXPECTED_ANSWER: `sh -c 'echo oops >&2; exit 4'` ended with 4: oops; it should end with 0 or 3",
+    "UNEXPECTED_ANSWER: `sh -c 'echo oops >&2; exit 4'` exited with 4: oops; it should exit with 0 or 3",
   ],
   [
     withStatus('echo ActiveState=active; exit 255'),
-    "UNEXPECTED_ANSWER: `sh -c 'echo ActiveState=active; exit 255'` ended with 255: ActiveState=active; it should end with 0 or 3",
+    "UNEXPECTED_ANSWER: `sh -c 'echo ActiveState=active; exit 255'` exited with 255: ActiveState=active; it should exit with 0 or 3",
   ],
   [
     { ...nothing, commands: { start: ['true'], stop: ['true'], status: ['/no/such/program'] } } satisfies HostSettings,
@@ -107,7 +107,7 @@ test('a start that fails, never ends, or cannot be', async () => {
   const starting = (...start: [string, ...string[]]) =>
     serviceManager({ ...nothing, commands: { start, stop: ['true'], status: ['sh', '-c', 'exit 3'] } }, options)!
   expect(await errorOf(startService(starting('sh', '-c', 'echo no space left >&2; exit 1'), { timeoutMs: 2000 }))).toBe(
-    "FAILED: `sh -c 'echo no space left >&2; exit 1'` ended with 1: no space left",
+    "FAILED: `sh -c 'echo no space left >&2; exit 1'` exited with 1: no space left",
   )
   expect(await errorOf(startService(starting('sleep', '60'), { timeoutMs: 200 }))).toBe(
     'TIMED_OUT: `sleep 60` did not finish within 0.2 s',
@@ -116,7 +116,7 @@ test('a start that fails, never ends, or cannot be', async () => {
     'UNAVAILABLE: /no/such/program cannot be started: spawn /no/such/program ENOENT',
   )
   expect(await errorOf(startService(starting('true'), { timeoutMs: 300 }))).toBe(
-    "TIMED_OUT: the service is not running in time: `sh -c 'exit 3'` ended with 3",
+    "TIMED_OUT: timed out waiting for the service to be running: `sh -c 'exit 3'` exited with 3",
   )
 })
 
@@ -130,12 +130,12 @@ test('what is not configured is said', async () => {
   const host = openHost(nothing, options)
   const service = await host.service()
   expect(await errorOf(service.status())).toBe(
-    'NOT_CONFIGURED: how the service is started and stopped is not known: set `host.unit` or `host.commands`',
+    'NOT_CONFIGURED: how the service is started and stopped is unknown: set `host.unit` or `host.commands`',
   )
   expect(await errorOf(service.environment())).toBe(
-    "NOT_CONFIGURED: the service's settings are not known: set `host.environmentFile`",
+    "NOT_CONFIGURED: the service's settings are unknown: set `host.environmentFile`",
   )
-  expect(await errorOf(host.log())).toBe("NOT_CONFIGURED: the service's log is not known: set `host.logs`")
+  expect(await errorOf(host.log())).toBe("NOT_CONFIGURED: the service's log is unknown: set `host.logs`")
 })
 
 test('the log: configured, else the file that the settings name', async () => {

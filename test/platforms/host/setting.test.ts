@@ -170,7 +170,7 @@ describe('a file', () => {
     if (process.getuid?.() !== 0) return expect(await set('B', '1', '2')).toBe('set')
     await lchown(file, 1234, 1234)
     expect(await failureOf(set('B', '1', '2'))).toBe(
-      `REFUSED ${file} is a symbolic link of user 1234 to ${join(folder, 'of-root')}, which is not theirs, and was not changed`,
+      `REFUSED ${file} is a symbolic link of user 1234 to ${join(folder, 'of-root')}, which is not theirs. It was not changed`,
     )
     expect(await readFile(file, 'utf8')).toBe('B=1\n')
     await lchown(join(folder, 'of-root-too'), 1234, 1234)
@@ -261,7 +261,7 @@ describe('a unit', () => {
       `REFUSED the service reads its settings from ${folder}/*.env, which may be many files`,
     )
     expect(await failureOf(writeSetting({ ...change, from: null }, unit([], { C: '1' }), null))).toBe(
-      "NOT_CONFIGURED B cannot be set: the service's environment file is not known",
+      "NOT_CONFIGURED B cannot be set: the service's environment file is unknown",
     )
     expect(await readFile(file, 'utf8')).toBe('B=1\n')
   })
@@ -300,7 +300,7 @@ test.runIf(process.geteuid?.() === 0)('a file that this user may not write, or t
   expect([await asNobody(), await asNobody(trySetting)]).toEqual([refused, refused])
   await chmod(file, 0o600)
   expect(await asNobody()).toBe(
-    `FORBIDDEN the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7) may not be read by this user`,
+    `FORBIDDEN this user cannot read the service's settings in ${file} (\`host.environmentFile\` at testops-admin.yaml:7)`,
   )
   expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['B=1\n', ['testops.env']])
 })

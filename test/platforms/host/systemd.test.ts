@@ -181,7 +181,7 @@ test('starting and stopping', async () => {
   const manager = serviceManager(settings, options)!
   expect((await startService(manager, { timeoutMs: 2000 })).state).toBe('running')
   expect(await errorOf(stopService(manager, { timeoutMs: 400 }))).toBe(
-    'TIMED_OUT: the service is not stopped in time: active (running), process 999999999, since 2026-11-20T12:00:00.000Z',
+    'TIMED_OUT: timed out waiting for the service to be stopped: active (running), process 999999999, since 2026-11-20T12:00:00.000Z',
   )
   const asked = await readFile(join(folder, 'asked'), 'utf8')
   expect(asked.split('\n').filter((line) => !line.includes(' show '))).toEqual([
@@ -206,7 +206,7 @@ test.each([
   ],
   [
     'Job for testops.service failed because the control process exited with error code.',
-    'FAILED: `systemctl start testops` ended with 1: Job for testops.service failed because the control process exited with error code.',
+    'FAILED: `systemctl start testops` exited with 1: Job for testops.service failed because the control process exited with error code.',
   ],
 ])('start: %s', async (stderr, message) => {
   const { options } = await machine('', { stderr: `${stderr}\n`, exitCode: 1 })

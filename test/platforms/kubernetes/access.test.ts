@@ -73,7 +73,7 @@ describe('a file that others may write', () => {
       message: `${pipe} cannot be read: it is a pipe, not a file`,
     })
     await expect(access({ huge: `# ${'x'.repeat(10_000_000)}` })).rejects.toMatchObject({
-      message: `${join(folder, 'huge')} is no configuration of kubectl: it is larger than 10 MB`,
+      message: `${join(folder, 'huge')} is not a valid kubectl configuration: it is larger than 10 MB`,
     })
   })
 })
@@ -87,7 +87,7 @@ describe('the way to a cluster', () => {
   ])('is refused where %s is named by no text', async (_, current, name, rest) => {
     await expect(access({ a: file(context(name, rest), current) })).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: `${join(folder, 'a')} is no configuration of kubectl: a name in it is no text`,
+      message: `${join(folder, 'a')} is not a valid kubectl configuration: a name in it is not text`,
     })
   })
 
@@ -171,7 +171,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'no context of kubectl is the current one in FOLDER/a: say which, of `prod`',
+        message: 'kubectl has no current context in FOLDER/a. Choose one of: `prod`',
         suggestions: ['set `kubernetes.context`', 'kubectl config use-context NAME'],
       },
     ],
@@ -181,7 +181,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'UNAVAILABLE',
-        message: 'no cluster is known here: there is no configuration of kubectl in FOLDER/a, and this is no pod',
+        message: 'no cluster is known: there is no kubectl configuration in FOLDER/a, and this is not a pod',
         suggestions: ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
       },
     ],
@@ -212,7 +212,7 @@ describe('the way to a cluster', () => {
       {
         code: 'CONFIGURATION',
         message:
-          'the context `prod` in FOLDER/a leads nowhere: the address of its cluster `main` is no http or https address: ftp://k8s.example.org:6443',
+          'the context `prod` in FOLDER/a leads nowhere: the address of its cluster `main` is not an http or https address: ftp://k8s.example.org:6443',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -222,7 +222,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'FOLDER/a is no configuration of kubectl: contexts[0].name is missing',
+        message: 'FOLDER/a is not a valid kubectl configuration: contexts[0].name is missing',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -232,7 +232,7 @@ describe('the way to a cluster', () => {
       null,
       {
         code: 'CONFIGURATION',
-        message: 'the context `prod` in FOLDER/a leads nowhere: its namespace is no text',
+        message: 'the context `prod` in FOLDER/a leads nowhere: its namespace is not text',
         suggestions: ['kubectl config view'],
       },
     ],
@@ -244,17 +244,17 @@ describe('the way to a cluster', () => {
     [
       'keys that are one to kubectl',
       'contexts: []\non: 1\ntrue: 2\n',
-      'FOLDER/a:3 is no configuration of kubectl: in YAML 1.1, the key `true` is the same as one above: put it in quotes',
+      'FOLDER/a:3 is not a valid kubectl configuration: in YAML 1.1, the key `true` is the same as one above: put it in quotes',
     ],
     [
       'a merge of a list',
       'users: &a [1]\nclusters: []\nextensions:\n  <<: *a\n',
-      'FOLDER/a:4 is no configuration of kubectl: `<<` merges something that is not a map',
+      'FOLDER/a:4 is not a valid kubectl configuration: `<<` merges something that is not a map',
     ],
     [
       'an unknown tag',
       'contexts: !vault x\n',
-      'FOLDER/a:1 is no configuration of kubectl: the tag `!vault` is unknown',
+      'FOLDER/a:1 is not a valid kubectl configuration: the tag `!vault` is unknown',
     ],
   ])('is told where it has %s, with the line', async (_, text, message) => {
     expect(await told(access({ a: text }))).toMatchObject({ code: 'CONFIGURATION', message })
@@ -262,9 +262,9 @@ describe('the way to a cluster', () => {
 
   it('is told where it is broken YAML, with the line', async () => {
     const { code, message } = await told(access({ a: 'contexts:\n- {name: a\n' }))
-    expect([code, message.replace(/configuration of kubectl: .*/, 'configuration of kubectl')]).toEqual([
+    expect([code, message.replace(/kubectl configuration: .*/, 'kubectl configuration')]).toEqual([
       'CONFIGURATION',
-      'FOLDER/a:2 is no configuration of kubectl',
+      'FOLDER/a:2 is not a valid kubectl configuration',
     ])
   })
 })
@@ -323,7 +323,7 @@ describe('a program that signs in', () => {
       {
         code: 'UNAUTHENTICATED',
         message:
-          'the program that signs the user `me` of FOLDER/config in fails: `./sign-in get-token` ended with 2: token has expired, run: sign-in login',
+          'the sign-in program of user `me` in FOLDER/config failed: `./sign-in get-token` exited with 2: token has expired, run: sign-in login',
         suggestions: ['./sign-in get-token'],
       },
     ],
@@ -334,7 +334,7 @@ describe('a program that signs in', () => {
       {
         code: 'UNAUTHENTICATED',
         message:
-          'the program that signs the user `me` of FOLDER/config in fails: `./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all` ended with 2',
+          'the sign-in program of user `me` in FOLDER/config failed: `./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all` exited with 2',
         suggestions: ['./sign-in get-token --oidc-client-secret=SECRET --password SECRET --scope=all'],
       },
     ],
@@ -354,7 +354,8 @@ describe('a program that signs in', () => {
       {},
       {
         code: 'UNEXPECTED_ANSWER',
-        message: '`./sign-in get-token` prints no credential, that is an ExecCredential with a token or a certificate',
+        message:
+          '`./sign-in get-token` prints no credential: it must be an ExecCredential with a token or a certificate',
         suggestions: ['./sign-in get-token | wc   # it prints secrets'],
       },
     ],
@@ -365,7 +366,7 @@ describe('a program that signs in', () => {
       {
         code: 'UNAVAILABLE',
         message:
-          'the program that signs the user `me` of FOLDER/config in cannot be run: no-such-program is not installed on this machine',
+          'the sign-in program of user `me` in FOLDER/config cannot be run: no-such-program is not installed on this machine',
         suggestions: ['command -v no-such-program', "the kubeconfig says: 'get it from your administrator'"],
       },
     ],

@@ -33,7 +33,7 @@ describe('the API of a cluster', () => {
     expect(await told(client.change(lease, { verb: 'update', body: created }))).toEqual({
       code: 'REFUSED',
       message:
-        'leases `mine` in namespace `testops` of the cluster of context `test` is not as it was: Operation cannot be fulfilled on leases.coordination.k8s.io "mine": the object has been modified; please apply your changes to the latest version and try again',
+        'leases `mine` in namespace `testops` of the cluster of context `test` has changed: Operation cannot be fulfilled on leases.coordination.k8s.io "mine": the object has been modified; please apply your changes to the latest version and try again',
       suggestions: [`${whole} get leases.coordination.k8s.io mine -n testops -o yaml`],
     })
     expect((await client.get<Stored>(lease))['spec']).toEqual({ holderIdentity: 'b' })
@@ -165,7 +165,7 @@ describe('something else in its place', () => {
     const client = await clientFor(environment)
     expect(await told(client.get(deployment))).toEqual({
       code: 'UNEXPECTED_ANSWER',
-      message: `http://SERVER answers ${how}, not as the API server of Kubernetes: is there a proxy before it?`,
+      message: `http://SERVER answers ${how}, not like a Kubernetes API server: is there a proxy before it?`,
       suggestions: [`${whole} version`, proxy],
     })
   })

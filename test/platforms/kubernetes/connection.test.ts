@@ -51,7 +51,7 @@ describe('encryption', () => {
       /^the certificate of Kubernetes at https:\/\/SERVER is not trusted: /,
     )
     expect((await told((await client(`server: "${url}", certificate-authority: authority`)).get(ask))).message).toBe(
-      'the certificate of Kubernetes at https://SERVER is for localhost, not for 127.0.0.1: the address must use a name that it holds',
+      'the certificate of Kubernetes at https://SERVER is for localhost, not for 127.0.0.1: use one of its names in the address',
     )
   })
 })
@@ -68,7 +68,7 @@ it('a certificate of its own that is none is told as such', async () => {
   const { code, message } = await told(asked)
   expect([code, message.replace(/: error.*/, '')]).toEqual([
     'CONFIGURATION',
-    'a certificate or key with which https://SERVER is asked, of FOLDER/config, cannot be used',
+    'the certificate or key for https://SERVER in FOLDER/config cannot be used',
   ])
 })
 

@@ -173,7 +173,7 @@ describe('stopping and starting', () => {
     const error = await errorOf(scaleDown(scaled(), { timeoutMs: 400 }))
     expect(`${error?.code} ${error?.message}`).toMatch(
       new RegExp(
-        `^TIMED_OUT the service is not gone within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is Terminating on node \`${node}\`, which is not Ready: whether it still runs there is not known`,
+        `^TIMED_OUT the service did not stop within 0\\.4 s: \\d pods of 0; .*pod \`testops-testops-\\S+\` is Terminating on node \`${node}\`, which is not Ready: it may still be running there`,
       ),
     )
     expect(error?.suggestions).toEqual([
@@ -187,7 +187,7 @@ describe('stopping and starting', () => {
     server.cluster.hooks.starting = () => 'never-ready'
     const error = await errorOf(scaleUp(scaled(), { timeoutMs: 300 }))
     expect([`${error?.code} ${error?.message}`, error?.suggestions]).toEqual([
-      expect.stringMatching(/^TIMED_OUT the service is not ready within 0\.3 s: \d pods of \d$/),
+      expect.stringMatching(/^TIMED_OUT the service did not become ready within 0\.3 s: \d pods of \d$/),
       [
         'kubectl --context test -n testops describe deployment/testops-testops',
         'kubectl --context test -n testops logs deployment/testops-testops --all-containers --tail=100',
@@ -362,17 +362,17 @@ describe('a setting', () => {
   test.each([
     {
       env: [{ name, valueFrom: { configMapKeyRef: { name: 'settings', key: 'durable' } } }],
-      failure: `REFUSED ${name} comes from ConfigMap \`settings\` in namespace \`testops\`, and is not changed in Deployment \`testops-testops\` in namespace \`testops\``,
+      failure: `REFUSED ${name} comes from ConfigMap \`settings\` in namespace \`testops\`, so it cannot be changed in Deployment \`testops-testops\` in namespace \`testops\``,
       next: 'kubectl --context test -n testops edit configmap settings',
     },
     {
       env: [{ name, valueFrom: { secretKeyRef: { name: 'testops-testops', key: 'durable' } } }],
-      failure: `REFUSED ${name} comes from Secret \`testops-testops\` in namespace \`testops\`, and is not changed in Deployment \`testops-testops\` in namespace \`testops\``,
+      failure: `REFUSED ${name} comes from Secret \`testops-testops\` in namespace \`testops\`, so it cannot be changed in Deployment \`testops-testops\` in namespace \`testops\``,
       next: 'kubectl --context test -n testops edit secret testops-testops',
     },
     {
       env: [{ name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
-      failure: `REFUSED ${name} is made from the pod's own data in Deployment \`testops-testops\` in namespace \`testops\`, and is not changed here`,
+      failure: `REFUSED ${name} is made from the pod's own data in Deployment \`testops-testops\` in namespace \`testops\` and cannot be changed`,
       next: 'kubectl --context test -n testops get deployment/testops-testops -o yaml',
     },
   ])('that stands elsewhere: $failure', async ({ env: before, failure, next }) => {
@@ -412,7 +412,7 @@ describe('a setting', () => {
       { name, value: 'true' },
     ])
     expect(await failureOf(patchSetting(of(), { name, from: 'true', to: null }))).toBe(
-      `REFUSED ${name} stands 2 times in Deployment \`testops-testops\` in namespace \`testops\`: without the last, another would take effect`,
+      `REFUSED ${name} is set 2 times in Deployment \`testops-testops\` in namespace \`testops\`: without the last one, another would take effect`,
     )
   })
 

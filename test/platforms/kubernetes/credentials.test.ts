@@ -74,7 +74,7 @@ describe('a user signs in', () => {
       expect(await told(sent(user))).toMatchObject({
         code: 'UNAUTHENTICATED',
         message:
-          "the user `me` of FOLDER/config cannot sign in: the token or the name holds a character that no request can carry, such as a line's end",
+          'the user `me` of FOLDER/config cannot sign in: the token or the name contains a character that no request can carry, such as a line break',
       })
     },
   )
@@ -83,7 +83,7 @@ describe('a user signs in', () => {
     expect(await told(sent('{client-certificate: gone.pem, client-key: gone.pem}'))).toMatchObject({
       code: 'CONFIGURATION',
       message: expect.stringMatching(
-        /^what the user `me` of FOLDER\/config signs in with cannot be read: ENOENT/,
+        /^the credentials of the user `me` of FOLDER\/config cannot be read: ENOENT/,
       ) as string,
     })
   })

@@ -242,7 +242,7 @@ describe('somebody else who writes meanwhile', () => {
       return false
     }
     expect(await failureOf(control.writeSetting(change))).toMatch(
-      /^(REFUSED|UNEXPECTED_ANSWER) deployment\/testops-testops was written, and `testops-admin` still owns the fields that it wrote, so that its owner's next apply would conflict: /,
+      /^(REFUSED|UNEXPECTED_ANSWER) deployment\/testops-testops was changed, but `testops-admin` still owns the changed fields, so the owner's next apply would conflict: /,
     )
     expect(await control.ownsFields!()).toBe(true)
     server.instead = null

@@ -105,7 +105,7 @@ describe('what runs the service is found by its image', () => {
     const kind = expected.resource === 'deployments' ? 'Deployment' : 'StatefulSet'
     expect(await found(prepare)).toEqual({
       ...expected,
-      why: `${kind} \`${expected.name}\` in namespace \`testops\` of ${cluster} runs image ${ofImage}, as the only one of the context's namespace \`testops\``,
+      why: `${kind} \`${expected.name}\` in namespace \`testops\` of ${cluster} runs image ${ofImage}, the only one in the context's namespace \`testops\``,
     })
   })
 
@@ -116,7 +116,7 @@ describe('what runs the service is found by its image', () => {
     }
     expect(await found(move)).toMatchObject({
       namespace: 'quality',
-      why: `Deployment \`testops-testops\` in namespace \`quality\` of ${cluster} runs image registry.example.org/testops/testops:526u03, as the only one of all namespaces, since there is none in the context's own, \`testops\``,
+      why: `Deployment \`testops-testops\` in namespace \`quality\` of ${cluster} runs image registry.example.org/testops/testops:526u03, the only one in all namespaces, since there is none in the context's own, \`testops\``,
     })
     expect(await refused(move, { namespace: 'testops', release: null })).toEqual({
       code: 'UNAVAILABLE',
@@ -143,7 +143,7 @@ describe('several', () => {
   it('are named, with what to write into the configuration', async () => {
     expect(await refused(two)).toEqual({
       code: 'CONFIGURATION',
-      message: `the service runs 2 times in ${cluster}, looked for in the context's namespace \`testops\`: Deployment \`blue-testops\` in namespace \`testops\` and Deployment \`testops-testops\` in namespace \`testops\`. Say in the configuration which is meant`,
+      message: `the service runs 2 times in ${cluster}, looked for in the context's namespace \`testops\`: Deployment \`blue-testops\` in namespace \`testops\` and Deployment \`testops-testops\` in namespace \`testops\`. Name the right one in the configuration`,
       suggestions: [
         'kubernetes: {namespace: testops, release: blue}   # blue-testops, image registry.example.org/testops/testops:526u03',
         'kubernetes: {namespace: testops, release: testops}   # testops-testops, image registry.example.org/testops/testops:526u03',
@@ -190,7 +190,7 @@ describe('where there is none', () => {
     }
     expect(await refused(alone)).toEqual({
       code: 'UNAVAILABLE',
-      message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\`; other namespaces were not looked at: user tester may not list deployments in all namespaces of ${cluster}`,
+      message: `${cluster} has no Deployment or StatefulSet with an image named \`testops\` or \`testops-legacy\` in namespace \`testops\`; other namespaces were not searched: user tester may not list deployments in all namespaces of ${cluster}`,
       suggestions: [
         choose,
         workload,
@@ -234,7 +234,7 @@ describe('where there is none', () => {
     expect(await told(findService(await clientFor(environment), anywhere))).toMatchObject({
       code: 'UNEXPECTED_ANSWER',
       message: expect.stringMatching(
-        / in namespace `testops`; other namespaces were not looked at: http:\/\/SERVER answers /,
+        / in namespace `testops`; other namespaces were not searched: http:\/\/SERVER answers /,
       ) as string,
     })
   })
@@ -312,6 +312,6 @@ describe('an image of a private name', () => {
           { ...anywhere, workload: 'qa' },
         ),
       ),
-    ).toContain('none shows that it is the service')
+    ).toContain('none can be recognized as the service')
   })
 })

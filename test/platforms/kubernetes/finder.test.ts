@@ -77,7 +77,7 @@ describe('releases are found without a configuration', () => {
   })
 
   it.each<[what: string, text: string | null, code: string, message: RegExp]>([
-    ['is broken', 'apiVersion: v1\nclusters: [', 'CONFIGURATION', /config:\d+ is no configuration of kubectl: /],
+    ['is broken', 'apiVersion: v1\nclusters: [', 'CONFIGURATION', /config:\d+ is not a valid kubectl configuration: /],
     [
       'leads nowhere',
       'apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: gone, user: u}}]\n',

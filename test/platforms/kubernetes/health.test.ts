@@ -79,7 +79,7 @@ test('pods that end again and again: the reason is in the log of the container b
     'problem error',
     ...[first, second].map(
       (name) =>
-        `${name} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
+        `${name} does not stay up (CrashLoopBackOff), it exited with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
     ),
   ])
   expect(crashes.status === 'problem' && crashes.findings[0].evidence).toEqual([
@@ -99,7 +99,7 @@ test.each<[string, Change, readonly string[], string[]]>([
     [first],
     [
       'problem warning',
-      `${first} does not stay up (CrashLoopBackOff), it ended with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
+      `${first} does not stay up (CrashLoopBackOff), it exited with 127 at TIME, restarted 3 times: its image needs x86-64-v3, which the processor lacks`,
     ],
   ],
   [
@@ -108,7 +108,7 @@ test.each<[string, Change, readonly string[], string[]]>([
     [first],
     [
       'problem warning',
-      `${first} is up again, it ended with 137 (OOMKilled) at TIME, restarted once: it used more memory than allowed`,
+      `${first} is up again, it exited with 137 (OOMKilled) at TIME, restarted once: it used more memory than allowed`,
     ],
   ],
   [

@@ -154,7 +154,7 @@ describe('what another has left', () => {
       expect([holder, await lock.isHeld()]).toEqual([null, true])
       expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
       expect(said).toEqual([
-        'carl@elsewhere holds the lock of this deployment and has not renewed it: it is watched for 2 s, and taken over where nothing is heard',
+        'carl@elsewhere holds the lock of this deployment but does not renew it. If that stays so for 2 s, this command takes the lock over',
       ])
     },
   )
@@ -176,7 +176,7 @@ describe('what another has left', () => {
     over.abort()
     expect(await taking).toMatchObject({
       code: 'INTERRUPTED',
-      message: 'interrupted while the lock of carl@elsewhere was watched',
+      message: 'interrupted while waiting for the lock of carl@elsewhere',
     })
     expect(writesOf(it.server)).toEqual([])
   })

@@ -138,7 +138,7 @@ describe('the log of all pods', () => {
     const node = 'gpu-1'
     const message = expect.stringMatching(
       new RegExp(
-        `^the cluster of context \`test\` calls pod \`${second}\` Ready, and does not get its log from the kubelet \\(node \`${node}\`\\): .*connection refused$`,
+        `^the cluster of context \`test\` calls pod \`${second}\` Ready, but cannot get its log from the kubelet \\(node \`${node}\`\\): .*connection refused$`,
       ),
     ) as string
     const crictl = `crictl logs "$(crictl ps --quiet --name ${container} --label io.kubernetes.pod.name=${second})"   # on ${node}, as root`

@@ -109,7 +109,7 @@ describe('the processors of nodes', () => {
       {
         name: 'cpu-1',
         processors: [],
-        unproven: 'a pod would have to be made there, and nothing may be changed from here',
+        unproven: 'a pod would have to be created there, but nothing may be changed',
       },
       { name: 'gpu-1' },
     ])
@@ -175,7 +175,7 @@ describe('what is in the way', () => {
     [
       'a node without any image',
       (cluster) => (deserted(cluster), withImages(cluster)),
-      /^no pod runs there, and no image is there that could be tried$/,
+      /^no pod runs there, and there is no image to try$/,
     ],
   ])('%s', async (_, prepare, reason) => {
     const [first] = await (await world(prepare)).prove()

@@ -100,7 +100,7 @@ test.each([
   const way = await reach(host, asked)
   const shown = command.replace('POD', `pod/${pod.metadata.name}`)
   expect(way?.command).toBe(
-    `kubectl --context test -n testops port-forward ${shown}   # then 127.0.0.1 in place of ${host}`,
+    `kubectl --context test -n testops port-forward ${shown}   # then use 127.0.0.1 in place of ${host}`,
   )
   expect(await echoed(way!.at, 'hello')).toBe('hello')
   const chosen = server.cluster.pods
@@ -202,7 +202,7 @@ test.each([
     const error = await errorOf(reach(host, 5432, { resolve: async () => ['127.0.0.1'] }))
     expect([error?.code, error?.message, error?.suggestions, error?.obstacle]).toEqual([
       'UNAVAILABLE',
-      `the service calls its server ${host}:5432, a name of the cluster's own, and namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`: where it leads from there is not known here`,
+      `the service uses ${host}:5432, a name inside the cluster, but namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`. Where it leads is unknown`,
       [
         `kubectl --context test -n ${namespace} get services`,
         'name the server in the configuration as this machine reaches it',
@@ -216,7 +216,7 @@ test('an address of a pod is forwarded, another is used as it is', async () => {
   const pod = podOf('testops-rabbitmq')
   server.cluster.update('pods', pod, (it) => void ((it as Pod).status['podIP'] = '10.1.2.3'))
   expect((await reach('10.1.2.3', 6379))?.command).toBe(
-    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then 127.0.0.1 in place of 10.1.2.3`,
+    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then use 127.0.0.1 in place of 10.1.2.3`,
   )
   expect(await reach('10.1.2.4', 6379)).toBe(null)
 })
@@ -306,10 +306,10 @@ test.each([
   expect([error?.code, error?.obstacle, error?.suggestions[0]]).toEqual([
     'UNREACHABLE',
     { kind: 'beyond' },
-    'testops-admin doctor -d {deployment} --relay   # looks through the cluster; a repair, resume and undo take --relay, too',
+    'testops-admin doctor -d {deployment} --relay   # looks through the cluster; repairs, resume and undo also take --relay',
   ])
   expect(error?.message).toMatch(
-    /^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, and opens no way there from this machine \(node `\S+`\): /,
+    /^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, but does not connect this machine to it \(node `\S+`\): /,
   )
   expect(error?.message).toContain(why)
   // who may see nodes sees that this one is lost

@@ -258,7 +258,7 @@ describe('a pod is made', () => {
     const port = await closedPort()
     expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
       code: 'REFUSED',
-      message: 'no pod of the service can carry a connection, and no other may be made for it from here',
+      message: 'no pod of the service can carry a connection, and none may be created for it',
     })
     expect(ourPods(cluster)).toEqual([])
   })
@@ -270,7 +270,7 @@ describe('a pod is made', () => {
     expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /^no pod of our own can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/,
+        /^no relay pod can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/,
       ) as string,
     })
     expect(ourPods(cluster)).toEqual([])
@@ -281,7 +281,7 @@ it('what is no name of a host is refused before anything is run', async () => {
   const { cluster, platform } = await world(() => '')
   expect(await told(platform.reach({ host: '$(id).example.org', port: 5432 }))).toMatchObject({
     code: 'CONFIGURATION',
-    message: '$(id).example.org:5432 is no address that could be reached from a pod',
+    message: '$(id).example.org:5432 is not an address that a pod can reach',
   })
   expect(cluster.asked).not.toContain('create pods/exec')
 })

@@ -93,13 +93,13 @@ describe('what keeps pods from coming back', () => {
     [
       'deployment-paused',
       ['lasting'],
-      /^Deployment `testops-testops` in namespace `testops` is paused: pods that start do not have what is changed in it$/,
+      /^Deployment `testops-testops` in namespace `testops` is paused: new pods do not get its changes$/,
       'kubectl --context test -n testops rollout resume deployment/testops-testops',
     ],
     [
       'deployment-stuck-rollout',
       ['unready'],
-      /^pods of the former declaration serve, and those of the newest are not ready \(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\): after a stop only the newest are started$/,
+      /^old pods are serving, and the new ones are not ready \(ProgressDeadlineExceeded: ReplicaSet "testops-testops-\w+" has timed out progressing\.\): after a stop, only new ones start$/,
       'kubectl --context test -n testops rollout undo deployment/testops-testops',
     ],
     [
@@ -179,7 +179,7 @@ describe('what keeps pods from coming back', () => {
     [
       'is lost',
       (cluster, node) => cluster.update('nodes', cluster.get('nodes', null, node), unready),
-      /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: whether it has ended is never known$/,
+      /^pod `testops-testops-\S+` is on node `\S+`, which is not Ready: nobody can tell whether it has ended$/,
     ],
     [
       'is gone',
@@ -300,7 +300,7 @@ describe('a Deployment at which its controller has not looked yet', () => {
     const error = await errorOf(control.stop({ timeoutMs: 300 }))
     expect([error?.code, error?.message]).toEqual([
       'TIMED_OUT',
-      "no pod of the service is left, and the cluster's controller has not seen within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0: it may still start one",
+      "no pod of the service is left, but the cluster's controller has not noticed within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0: it may still start one",
     ])
     cluster.isFrozen = false
     cluster.settle()
@@ -414,12 +414,12 @@ describe('a start is over', () => {
     const error = await errorOf(control.start({ timeoutMs: 600_000 }))
     expect([error?.code, error?.message, error?.suggestions]).toEqual([
       'FAILED',
-      'the pods that serve do not have what is declared: the update of Deployment `testops-testops` in namespace `testops` is held',
+      'the serving pods are out of date: the update of Deployment `testops-testops` in namespace `testops` is on hold',
       ['kubectl --context test -n testops rollout resume deployment/testops-testops'],
     ])
     expect(await (await platform.service()).status()).toMatchObject({
       isRollingOut: true,
-      detail: '2 of 2 replicas ready; its update is held',
+      detail: '2 of 2 replicas ready; its update is on hold',
     })
     // what was changed is taken back, and it runs as before
     await control.stop(waiting)
@@ -490,7 +490,7 @@ describe('a start is over', () => {
       const error = await errorOf((await platform.control()).start({ timeoutMs: 300 }))
       expect([error?.code, error?.message]).toEqual([
         'TIMED_OUT',
-        expect.stringMatching(/^the service is not ready within 0\.3 s: /),
+        expect.stringMatching(/^the service did not become ready within 0\.3 s: /),
       ])
     },
   )

@@ -90,7 +90,7 @@ describe('the status', () => {
       both(scale(0, [first]), pods(crash, first)),
       {
         state: 'running',
-        detail: `scaled to 0; ${first}: CrashLoopBackOff, restarted 3 times, last ended with 127 at 2026-11-21T02:36:29Z`,
+        detail: `scaled to 0; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
         instances: [],
       },
     ],
@@ -122,7 +122,7 @@ describe('the status', () => {
       pods(crash, first, second),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last ended with 127 at 2026-11-21T02:36:29Z; ${second}: CrashLoopBackOff, restarted 3 times, last ended with 127 at 2026-11-21T02:36:29Z`,
+        detail: `0 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z; ${second}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
         instances: [],
         startsAgain: true,
       },
@@ -132,7 +132,7 @@ describe('the status', () => {
       pods(crash, first),
       {
         state: 'running',
-        detail: `1 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last ended with 127 at 2026-11-21T02:36:29Z`,
+        detail: `1 of 2 replicas ready; ${first}: CrashLoopBackOff, restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
         instances: [instance(second)],
       },
     ],
@@ -149,7 +149,7 @@ describe('the status', () => {
       ),
       {
         state: 'failed',
-        detail: `0 of 2 replicas ready; ${first}: restarted 3 times, last ended with 127 at 2026-11-21T02:36:29Z; ${second}: restarted 3 times, last ended with 127 at 2026-11-21T02:36:29Z`,
+        detail: `0 of 2 replicas ready; ${first}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z; ${second}: restarted 3 times, last exited with 127 at 2026-11-21T02:36:29Z`,
         instances: [
           instance(first, new Date('2026-11-21T02:37:00Z')),
           instance(second, new Date('2026-11-21T02:37:00Z')),
@@ -166,7 +166,7 @@ describe('the status', () => {
       }, first),
       {
         state: 'running',
-        detail: `2 of 2 replicas ready; ${first}: restarted 1 time, last ended with 137 (OOMKilled) at 2026-11-21T03:59:58Z`,
+        detail: `2 of 2 replicas ready; ${first}: restarted 1 time, last exited with 137 (OOMKilled) at 2026-11-21T03:59:58Z`,
         instances: [instance(first, new Date('2026-11-21T04:00:00Z')), instance(second)],
       },
     ],

@@ -19,7 +19,7 @@ test('a hook that fails fails the run, which is taken back, or gone on with once
     1,
     'FAILED',
     expect.stringMatching(
-      /^a hook of the chart has failed at release testops in namespace testops: pre-upgrade hooks failed/,
+      /^a hook of the chart failed at release testops in namespace testops: pre-upgrade hooks failed/,
     ) as string,
   ])
   expect(error?.suggestions).toContainEqual(expect.stringContaining(`testops-admin resume ${run} -d prod`))
@@ -43,7 +43,7 @@ test('pods that do not come up: what they say is told, and undo has the service 
   const { run, error, outcome } = ended.json<RepairDocument>()
   expect([ended.code, outcome, error?.code]).toEqual([6, 'interrupted', 'TIMED_OUT'])
   expect(error?.message).toMatch(
-    /^the service is not up within 4 s: .*CrashLoopBackOff, restarted 3 times, last ended with 1 at .*Fatal: no such build/,
+    /^the service is not up within 4 s: .*CrashLoopBackOff, restarted 3 times, last exited with 1 at .*Fatal: no such build/,
   )
   expect(error?.suggestions.some((line) => / logs \S+ .*--previous/.test(line))).toBe(true)
   expect((await it.someone.repair(['undo', run!])).code).toBe(0)

@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
     what: 'a chart that is not there',
     words: ['--chart', 'none/testops'],
     code: 69,
-    says: /^chart none\/testops cannot be had: repo none not found/,
+    says: /^chart none\/testops cannot be fetched: repo none not found/,
     next: /^helm repo list/,
   },
   {
@@ -138,7 +138,7 @@ const cases: readonly Case[] = [
     prepare: async (it) => fakeHelm(it, 'Client: v2.16.1+gbbdfe5e'),
     env: ({ folder, environment }) => ({ PATH: `${folder}/bin:${environment['PATH']}` }),
     code: 69,
-    says: /^the helm of this machine is 2\.16, and 3\.13 or later is needed/,
+    says: /^the helm of this machine is 2\.16, but 3\.13 or later is needed/,
   },
   {
     what: 'encrypted values',
@@ -168,13 +168,13 @@ const cases: readonly Case[] = [
       })
     },
     code: 69,
-    says: /carries no mark of a release of Helm/,
+    says: /is not marked as part of a Helm release/,
   },
   {
     what: 'a cluster that does not let helm read',
     prepare: async ({ cluster }) => cluster.forbidden.push({ resource: 'secrets', verb: 'list' }),
     code: 69,
-    says: /^helm may not do that: .*secrets is forbidden/,
+    says: /^helm lacks a right: .*secrets is forbidden/,
   },
   {
     what: 'a chart that quotes a password of the file in its error',

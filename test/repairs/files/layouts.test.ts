@@ -495,7 +495,7 @@ test('a chart that helm makes nothing of is told without what helm quotes', asyn
   const ended = await someone.repair([...durable, '--values', file, '--chart', '/nowhere/chart'])
   expect([ended.code, ended.json<{ error: { message: string } }>().error.message]).toEqual([
     4,
-    'helm makes nothing of chart /nowhere/chart with these values: nothing was changed',
+    'helm cannot render chart /nowhere/chart with these values. Nothing was changed',
   ])
   expect(ended.stdout + ended.stderr).not.toContain('geheim')
 })

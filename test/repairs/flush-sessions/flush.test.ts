@@ -23,7 +23,7 @@ describe('all sessions', () => {
     expect({ code, text }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "text": "Plan: flush-sessions on deployment prod sessions STORE, Redis N, key space spring:session Evidence: redis-cli … --scan --pattern 'spring:session:sessions:*' --type hash | wc -l 1,284 redis-cli … DBSIZE # beside the sessions and their index: 1 - anyone who signs in during this repair stays signed in: it removes only the sessions it counted - the service keeps running - 1 key of this database belongs to no session of key space spring:session, and stays - the deployment can keep no copy of the journal, so \`resume\` works from this machine only: no message broker is configured for \`prod\`: set \`broker.url\` (the service's settings are not known: set \`host.environmentFile\`) Steps: 1. remove all sessions in key space spring:session at STORE (users notice this) loses: those sessions and any unsaved work in them. There is no undo: their users must sign in again It: - removes 1,284 sessions - signs out up to 1,284 users: a session may have no user, and one user several sessions - takes an unknown time: no earlier run on record Nothing changed: this is only the plan. ",
+        "text": "Plan: flush-sessions on deployment prod sessions STORE, Redis N, key space spring:session Evidence: redis-cli … --scan --pattern 'spring:session:sessions:*' --type hash | wc -l 1,284 redis-cli … DBSIZE # beside the sessions and their index: 1 - anyone who signs in during this repair stays signed in: it removes only the sessions it counted - the service keeps running - 1 key of this database belongs to no session of key space spring:session, and stays - the deployment can keep no copy of the journal, so \`resume\` works from this machine only: no message broker is configured for \`prod\`: set \`broker.url\` (the service's settings are unknown: set \`host.environmentFile\`) Steps: 1. remove all sessions in key space spring:session at STORE (users notice this) loses: those sessions and any unsaved work in them. There is no undo: their users must sign in again It: - removes 1,284 sessions - signs out up to 1,284 users: a session may have no user, and one user several sessions - takes an unknown time: no earlier run on record Nothing changed: this is only the plan. ",
       }
     `)
     expect(await contents(client)).toEqual(before)
@@ -92,7 +92,7 @@ describe('all sessions', () => {
       impact: { sessionsRemoved: 0, usersAtMost: 0 },
       verification: {},
     })
-    expect(documentOf(ended).plan.notes[1]).toBe('1 key of this database is no session, and stays')
+    expect(documentOf(ended).plan.notes[1]).toBe('1 key of this database is not a session, and stays')
   })
 
   test("two key spaces: the service's has to be named", async () => {
@@ -264,7 +264,7 @@ describe('--all', () => {
     await client.set('cache', 'x')
     const ended = await someone.repair(['flush-sessions', '--all'])
     expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done' })
-    expect(ended.stderr).toContain('not emptied at once: 1 key of this database is no session')
+    expect(ended.stderr).toContain('not emptied at once: 1 key of this database is not a session')
     expect(await client.keys('*')).toEqual(['cache'])
   })
 })

@@ -75,7 +75,7 @@ async function endsBlocked({ own, begun, way }: Begun, said: string): Promise<st
     outcome: 'interrupted',
     message: expect.stringMatching(
       new RegExp(
-        `^moving the messages of queue .* takes no messages for 5 s, since it is ${said}; what was not taken is where it was$`,
+        `^moving the messages of queue .* has accepted no messages for 5 s: it is ${said}. Messages that were not accepted stay where they were$`,
       ),
     ) as string,
   })

@@ -43,7 +43,7 @@ describe.concurrent('a run that is over', () => {
       }).toEqual({
         code: 6,
         message: expect.stringMatching(
-          /^moving the messages of queue upload into \S+: queue upload is read by others: whoever reads it has to stop first$/,
+          /^moving the messages of queue upload into \S+: others are reading queue upload: stop them first$/,
         ) as string,
         next: true,
       })

@@ -50,7 +50,7 @@ describe('the stand-in misbehaves:', () => {
     const { service, settings } = await own()
     const manager = serviceManager(settings, options)!
     await service.behave({ stop: 'fail', start: 'die' })
-    await expect(stopService(manager, options)).rejects.toThrow(/ended with 1: stop was refused$/)
+    await expect(stopService(manager, options)).rejects.toThrow(/exited with 1: stop was refused$/)
     await service.stop()
     await expect(startService(manager, options)).rejects.toThrow(/^the service did not stay up: failed/)
   })

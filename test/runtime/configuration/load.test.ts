@@ -38,7 +38,7 @@ test.each([
     lines('1,3'),
     read,
   ],
-  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: the key `a` stands twice', lines('1,3'), read],
+  ['a: 1\na: 2\n', 'testops-admin.yaml:2 is not valid YAML: the key `a` is there twice', lines('1,3'), read],
   [
     'deployments:\n  on: {}\n  true: {}\n',
     'testops-admin.yaml:3 is not valid YAML: in YAML 1.1, the key `true` is the same as one above: put it in quotes',

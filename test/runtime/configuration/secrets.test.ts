@@ -115,13 +115,13 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'a program that fails half way',
       () => shell('echo half-a-secret; echo Vault is sealed >&2; exit 2'),
-      "missing: the command `sh -c 'echo half-a-secret; echo Vault is sealed >&2; exit 2'` ended with 2: Vault is sealed",
+      "missing: the command `sh -c 'echo half-a-secret; echo Vault is sealed >&2; exit 2'` exited with 2: Vault is sealed",
       ["sh -c 'echo half-a-secret; echo Vault is sealed >&2; exit 2'"],
     ],
     [
       'a program that quotes what it printed',
       () => command('sh', '-c', 'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1', 'FOLDER/one'),
-      'missing: the command `sh -c \'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1\' FOLDER/one` ended with 1: cannot use [secret], sorry',
+      'missing: the command `sh -c \'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1\' FOLDER/one` exited with 1: cannot use [secret], sorry',
       ['sh -c \'cat "$0"; echo "cannot use `cat $0`, sorry" >&2; exit 1\' FOLDER/one'],
     ],
     [
@@ -139,7 +139,7 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'a cluster',
       () => ({ at, form: 'kubernetesSecret', name: 'testops/dbPass' }),
-      'missing: the Secret `testops/dbPass` of the cluster cannot be read: no cluster is known here: there is no configuration of kubectl in /none/config, and this is no pod',
+      'missing: the Secret `testops/dbPass` of the cluster cannot be read: no cluster is known: there is no kubectl configuration in /none/config, and this is not a pod',
       ['kubectl config get-contexts', 'export KUBECONFIG=FILE'],
     ],
   ])('%s', async (_, reference, message, hints = []) => {

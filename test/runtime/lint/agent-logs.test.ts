@@ -77,7 +77,7 @@ test('it has to be there, a file, and of a kind that is known', async () => {
   })
   await expect(agentLogs([bzip2])).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: `${bzip2} is compressed by bzip2, which this program does not unpack`,
+    message: `${bzip2} is compressed with bzip2, which this program cannot unpack`,
     suggestions: [`bzcat '${bzip2}' > agent.log`, 'testops-admin lint-results DIR --agent-log agent.log'],
   })
 })

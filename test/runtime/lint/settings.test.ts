@@ -81,7 +81,7 @@ describe('where it is looked for', () => {
       code: 'CONFIGURATION',
       message:
         'the settings a/.testops-lint.yaml are a symbolic link that leads out of its folder, and was not followed',
-      suggestions: [`--settings ${real}   # if it is meant`, '--settings none   # judge without any'],
+      suggestions: [`--settings ${real}   # if the link is intended`, '--settings none   # judge without any'],
     })
     // named, it is the user's word
     await expect(settings(['a/b'], 'a/.testops-lint.yaml')).rejects.toMatchObject({

@@ -336,7 +336,7 @@ test('whoever ends following long before the end of a file is told that there is
   await run.ended
   expect(counted(run.result())['http-failed']).toBeGreaterThan(1)
   expect(run.result().unread.map(({ error }) => error.message.replace(/[\d,]+ bytes/, 'some bytes'))).toEqual([
-    `interrupted before the end of ${file}: some bytes of it were not read`,
+    `interrupted while reading ${file}: some bytes were not read`,
   ])
 })
 

@@ -188,7 +188,7 @@ test('a pipe, a folder, a device, a socket or a large file is one clear error at
   expect(await load('/dev/zero')).toBe('cannot read the configuration /dev/zero: it is a device, not a file')
   expect(await load('large')).toBe('large is too large: a configuration has at most 1000000 bytes')
   await symlink('round', join(folder, 'round'))
-  expect(await load('round')).toBe('cannot read the configuration round: its symbolic links lead in a circle')
+  expect(await load('round')).toBe('cannot read the configuration round: its symbolic links form a loop')
 })
 
 test('a missing folder is judged by the way to it', async () => {

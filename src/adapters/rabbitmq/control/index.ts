@@ -10,7 +10,7 @@ import { keeper } from './keep.ts'
 import { declareQueues, deleteQueues, purge } from './queues.ts'
 import { tryRights } from './rights.ts'
 
-/** Changes a virtual host over AMQP alone, so that it needs no plugin. Opens nothing yet; all is tried on first use. */
+/** Changes a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
 export function openBrokerControl(
   endpoint: BrokerEndpoint,
   { timeoutMs }: { timeoutMs: number },

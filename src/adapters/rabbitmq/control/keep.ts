@@ -28,7 +28,7 @@ export interface Keeper {
   close(): Promise<void>
 }
 
-/** A consumer, and what was delivered to it. */
+/** A consumer and the messages that it received. */
 interface Holding {
   tag: string
   message: Message | null
@@ -145,7 +145,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       void close()
       throw new AdminError(
         'UNREACHABLE',
-        `${cause.message}: it kept open ${names}, of which those that vanish without a consumer may be gone`,
+        `${cause.message}. It kept open ${names}: those that vanish without a consumer may be gone`,
         peer.suggestions,
         { cause },
       )

@@ -50,7 +50,7 @@ export async function tryRights(on: On, { queues, exchanges, bindings, discards 
   await each(on, [...ends.values()], 'making bindings to', unbindNothing)
 }
 
-/** Null: none, or the default one. */
+/** The named exchange; null if there is none or it is the default one. */
 function deadLetterExchange({ arguments: { 'x-dead-letter-exchange': name } }: QueueDeclaration): string | null {
   return typeof name === 'string' && name !== '' ? name : null
 }

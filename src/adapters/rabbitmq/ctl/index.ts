@@ -11,7 +11,7 @@ const ofQueue = ['name', 'durable', 'auto_delete', 'exclusive', 'type', 'argumen
 const ofExchange = ['name', 'type', 'durable', 'auto_delete', 'internal', 'arguments']
 const ofConnection = ['pid', 'name', 'user', 'vhost', 'client_properties']
 
-/** What the management API tells of a virtual host, told by `rabbitmqctl`. */
+/** Reads from `rabbitmqctl` what the management API shows about a virtual host. */
 export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: string }): BrokerLists {
   const connections = async (): Promise<readonly Item[]> =>
     (await ctl.list('list_connections', ...ofConnection)).filter((item) => item['vhost'] === vhost)
@@ -61,7 +61,7 @@ export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: strin
   }
 }
 
-/** One whose channel has gone meanwhile is named by that. */
+/** A consumer whose channel has closed since is named by that channel. */
 function consumer(item: Item, vhost: string, channels: readonly Item[], connections: readonly Item[]): BrokerConsumer {
   const pid = text(item, 'channel_pid')
   const channel = channels.find((it) => it['pid'] === pid)

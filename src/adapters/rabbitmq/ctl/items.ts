@@ -9,8 +9,8 @@ import { figure, text } from '../items.ts'
 import type { Item } from '../management.ts'
 
 /**
- * What `rabbitmqctl` calls what: as the management API does, but for arguments and policies, and without naming the
- * vhost.
+ * Maps the names in `rabbitmqctl` output. They equal those of the management API, except for arguments and policies,
+ * and lack the vhost.
  */
 
 export function queue(item: Item, vhost: string): BrokerQueue {
@@ -79,7 +79,7 @@ function figuresOf(status: Item): BrokerNode['figures'] {
   return { memoryUsedBytes: used, memoryLimitBytes: limit, diskFreeBytes: free, diskLimitBytes: least }
 }
 
-/** `[name, type, value]` of each argument. */
+/** `[name, type, value]` for each argument. */
 function table(value: unknown, of: string): Item {
   if (!Array.isArray(value)) return {}
   const entries = (value as unknown[]).map((it): [string, unknown] => {
@@ -89,7 +89,7 @@ function table(value: unknown, of: string): Item {
   return Object.fromEntries(entries)
 }
 
-/** What amqplib calls the types that `rabbitmqctl` names; of the others, nothing is told. */
+/** The amqplib names of the types that `rabbitmqctl` names. Other types stay unknown. */
 const types: Readonly<Record<string, (held: unknown) => unknown>> = {
   longstr: (held) => held,
   bool: (held) => held,
@@ -114,7 +114,7 @@ const types: Readonly<Record<string, (held: unknown) => unknown>> = {
   ),
 }
 
-/** With their types, where each is known. */
+/** Arguments with their types, if every type is known. */
 function typedIn(value: unknown): Pick<Binding, 'typed'> {
   const names = entriesOf(value).map(([name]) => name)
   const isWhole = names.length > 0 && new Set(names).size === names.length
@@ -145,7 +145,7 @@ function isTold([type, held]: readonly unknown[]): boolean {
   )
 }
 
-/** Whether it may stand for bytes that are no text. */
+/** Whether the text may be base64 of binary bytes. */
 function isBase64(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   return text !== '' && bytes.toString('base64') === text && !isUtf8(bytes)
@@ -155,7 +155,7 @@ function entriesOf(value: unknown): unknown[][] {
   return Array.isArray(value) ? (value as unknown[]).map((it) => (Array.isArray(it) ? (it as unknown[]) : [])) : []
 }
 
-/** A list comes as one value for each type in it: what it held, nobody can tell any more. */
+/** A list is shown as one value per type, so its content is lost. */
 function valueOf(type: unknown, held: unknown, of: string): unknown {
   if (type === 'table') return table(held, of)
   if (type === 'void') return null
@@ -163,9 +163,11 @@ function valueOf(type: unknown, held: unknown, of: string): unknown {
   if (type === 'decimal' && Array.isArray(held)) return Number(held.join('.'))
   if (type !== 'array') return held
   if (Array.isArray(held) && held.length === 0) return []
-  throw new AdminError('UNEXPECTED_ANSWER', `an argument of ${of} is a list, which rabbitmqctl does not tell whole`, [
-    'rabbitmq-plugins enable rabbitmq_management',
-  ])
+  throw new AdminError(
+    'UNEXPECTED_ANSWER',
+    `an argument of ${of} is a list, which rabbitmqctl does not show completely`,
+    ['rabbitmq-plugins enable rabbitmq_management'],
+  )
 }
 
 export function strings(value: unknown): string[] {

@@ -53,7 +53,7 @@ export function ctlProgram(
     if (asked.some((word) => /[$`\\\n]/.test(word)))
       throw new AdminError(
         'UNAVAILABLE',
-        `\`${shown}\` cannot be asked for vhost ${endpoint.vhost}, whose name a shell may take for more`,
+        `\`${shown}\` cannot be used for vhost ${endpoint.vhost}: a shell may misread that name`,
       )
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
     running += 1
@@ -93,7 +93,7 @@ export function ctlProgram(
     if (name === clusterName) return
     throw new AdminError(
       'UNAVAILABLE',
-      `\`${shown}\` speaks of broker ${String(name)}, and ${clusterName ?? 'another one'} is at ${hostPort(endpoint.host, endpoint.port)}`,
+      `\`${shown}\` manages broker ${String(name)}, but ${clusterName ?? 'another one'} is at ${hostPort(endpoint.host, endpoint.port)}`,
       [command`${nested(shown)} cluster_status`, 'set broker.rabbitmqctl in the configuration'],
     )
   }
@@ -143,7 +143,7 @@ function failure(result: ProgramResult, shown: ShellCommand, verb: string): Admi
   if (/Erlang distribution failed|cookie(?:(?!cookie).)*reject|rejected by the (?:remote )?node/i.test(said)) {
     return new AdminError(
       'FORBIDDEN',
-      `the broker does not admit \`${shown}\`: this user's Erlang cookie is another`,
+      `the broker rejects \`${shown}\`: this user's Erlang cookie does not match`,
       asSuperuser,
     )
   }
@@ -161,7 +161,7 @@ function failure(result: ProgramResult, shown: ShellCommand, verb: string): Admi
 function strange(shown: ShellCommand, words: readonly string[], cause?: unknown): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `\`${shown} ${words[0] ?? ''}\` does not answer as RabbitMQ's does`,
+    `\`${shown} ${words[0] ?? ''}\` does not answer like RabbitMQ's`,
     [command`${nested(shown)} version`],
     { cause },
   )

@@ -146,7 +146,7 @@ export function restoring({ from, exchange, user, seen, came }: Restoring): Conv
 
 function notOurs(queue: string): Refusal {
   return new Refusal(
-    `queue ${queue} holds a message that this program has not put there, or that another version of it has: it stays where it is`,
+    `queue ${queue} holds a message that this version of the program did not put there. The message stays there`,
     'rabbitmqctl list_queues name messages consumers',
   )
 }

@@ -8,7 +8,7 @@ import { ClosedByBroker, NoAnswer } from './link.ts'
 import { Refusal } from './refusal.ts'
 import type { Suggestion } from '../../../core/shell-command.ts'
 
-/** What ended a move, as an error of the operator's. `doing`: 'moving the messages of queue a into b' */
+/** Turns what ended a move into an error for the operator. `doing`: 'moving the messages of queue a into b' */
 export function moveFailure(
   thrown: unknown,
   {
@@ -56,7 +56,7 @@ export function moveFailure(
     )
   return new AdminError(
     'UNAVAILABLE',
-    `${doing}: ${peer.what} at ${peer.where} takes no messages for ${seconds(timeoutMs)}, since it is ${blocked}; what was not taken is where it was`,
+    `${doing}: ${peer.what} at ${peer.where} has accepted no messages for ${seconds(timeoutMs)}: it is ${blocked}. Messages that were not accepted stay where they were`,
     [typedOn(peer.host, 'rabbitmq-diagnostics alarms'), typedOn(peer.host, 'df -h')],
     cause,
   )

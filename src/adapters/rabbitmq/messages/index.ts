@@ -99,7 +99,7 @@ interface Ends {
   target: Link
 }
 
-/** Leaves nothing of a move behind, and what was delivered and not acknowledged in its place. */
+/** Cleans up after a move: messages that were delivered but not acknowledged go back to their place. */
 async function settle({ source, target }: Ends, tidy: (target: Link) => Promise<void>): Promise<void> {
   // a broker that takes nothing answers nothing
   if (target.blocked !== null) target.destroy()
@@ -119,7 +119,7 @@ function endingWith(link: Link): (error: unknown) => never {
   }
 }
 
-/** A name of our own, the same in each attempt, so that the next one removes what a killed one left. */
+/** The same name in each attempt, so that the next attempt removes what a killed one left. */
 function exchangeFor(queue: string): string {
   return `${backExchangePrefix}${createHash('sha256').update(queue).digest('hex').slice(0, 16)}`
 }

@@ -17,7 +17,7 @@ export const channel = 1
 /** the largest frame that is asked for; RabbitMQ allows 131,072 unless it is configured otherwise */
 const frameMaxWanted = 131_072
 
-/** The broker ended the channel or the connection, and said why: a reply code of AMQP 0-9-1 and its text. */
+/** The broker ended the channel or the connection, with a reply code of AMQP 0-9-1 and its text. */
 export class ClosedByBroker extends Error {
   constructor(
     readonly replyCode: number,
@@ -27,7 +27,7 @@ export class ClosedByBroker extends Error {
   }
 }
 
-/** The broker has said nothing for as long as it is waited for. */
+/** The broker was silent for longer than the deadline. */
 export class NoAnswer extends Error {}
 
 export interface LinkUser {
@@ -61,7 +61,7 @@ export class Link {
     socket.on('close', () => this.#fail(Object.assign(new Error('socket closed'), { code: 'ECONNRESET' })))
   }
 
-  /** Signs in. The password has been tried by `shakeHands`, which tells apart what can be wrong with it. */
+  /** Signs in. `shakeHands` has already verified the password, and explains what can be wrong with it. */
   static async open(endpoint: BrokerEndpoint, timeoutMs: number): Promise<Link> {
     const link = new Link(await socketTo(endpoint), timeoutMs)
     try {
@@ -101,14 +101,14 @@ export class Link {
     this.#isChannelOpen = true
   }
 
-  /** What was delivered and not acknowledged goes back to its place. */
+  /** Returns messages that were delivered but not acknowledged to their place. */
   async closeChannel(): Promise<void> {
     if (this.#failure || !this.#isChannelOpen) return
     this.#isChannelOpen = false
     await this.ask(method.channelCloseOk, (out) => out.method(channel, method.channelClose).u16(200).u8(0).u32(0).end())
   }
 
-  /** Sends a method and gives the payload of its answer, behind class and number. */
+  /** Sends a method and returns the payload of its answer, after class and number. */
   async ask(id: number, write: (out: FrameWriter) => unknown): Promise<Buffer> {
     if (this.#failure) throw this.#failure
     const answer = this.#answer(id)

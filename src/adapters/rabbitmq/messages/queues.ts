@@ -4,7 +4,7 @@ import { channel, writeTable } from './link.ts'
 import type { Link } from './link.ts'
 import { method } from './methods.ts'
 
-/** What a queue holds ready, and how many read it. */
+/** How many messages a queue has ready, and how many consumers. */
 export interface Look {
   ready: number
   consumers: number
@@ -13,7 +13,7 @@ export interface Look {
 const passive = 1
 const durable = 2
 
-/** Throws a `ClosedByBroker` with 404 where it is not there. */
+/** Throws a `ClosedByBroker` with 404 if the queue is missing. */
 export async function look(link: Link, queue: string): Promise<Look> {
   return declare(link, queue, passive, {})
 }
@@ -61,7 +61,7 @@ export function cancel(out: FrameWriter, consumer: number): void {
   out.method(channel, method.cancel).short(`mover-${consumer}`).u8(0).end()
 }
 
-/** An exchange that passes on all it gets to that queue alone, whatever the routing key or a CC says. */
+/** An exchange that routes everything to that queue only, whatever the routing key or CC. */
 export async function openExchange(link: Link, exchange: string, queue: string): Promise<void> {
   await link.ask(method.exchangeDeclareOk, (out) => {
     out.method(channel, method.exchangeDeclare).u16(0).short(exchange).short('fanout').u8(autoDelete)

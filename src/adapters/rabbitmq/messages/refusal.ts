@@ -1,6 +1,6 @@
 import type { Suggestion } from '../../../core/shell-command.ts'
 
-/** Why messages are not moved; `command` shows the operator more of it. */
+/** Explains why messages are not moved; `command` shows the operator more. */
 export class Refusal extends Error {
   constructor(
     message: string,

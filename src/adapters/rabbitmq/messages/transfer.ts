@@ -226,7 +226,7 @@ export class Transfer {
       const { upTo, answered } = this.#confirms
       // once all that it was given has been answered
       if (this.#isRefused && answered === this.#published)
-        this.#fail(notTaken(this.#move.to, 'it is full, and set to refuse what comes then'))
+        this.#fail(notTaken(this.#move.to, 'it is full and set to reject new messages'))
       const enough = upTo - this.#acknowledged >= this.#most / 4 || upTo === this.#published
       if (this.#failure !== null || upTo === this.#acknowledged || !enough) return
       const { room } = this.#ends
@@ -354,20 +354,17 @@ function gone(queue: string): Refusal {
 }
 
 export function readByOthers(queue: string): Refusal {
-  return new Refusal(
-    `queue ${queue} is read by others: whoever reads it has to stop first`,
-    'rabbitmqctl list_consumers',
-  )
+  return new Refusal(`others are reading queue ${queue}: stop them first`, 'rabbitmqctl list_consumers')
 }
 
 function notTaken(queue: string, reason: string): Refusal {
-  const message = `queue ${queue} does not take a message: ${reason}; what was not taken is where it was`
+  const message = `queue ${queue} rejects a message: ${reason}. Messages that were not accepted stay where they were`
   return new Refusal(message, 'rabbitmqctl list_queues name messages arguments policy')
 }
 
 function interrupted({ from, to }: Move, moved: number): AdminError {
   return new AdminError(
     'INTERRUPTED',
-    `interrupted after ${moved} messages of queue ${from} were in ${to}; the others are where they were`,
+    `interrupted: ${moved} messages of queue ${from} are in ${to}, the others are still where they were`,
   )
 }

@@ -72,6 +72,6 @@ export async function flushIfOnly({ wire, peer }: Node, namespace: string): Prom
 }
 
 const reasons: Readonly<Record<number, string>> = {
-  0: 'this database holds a key that is no session',
+  0: 'this database holds a key that is not a session',
   [-1]: `this database holds more than ${grouped(mostAtOnce)} keys, too many to look at each in one instant`,
 }

@@ -71,7 +71,7 @@ export function commandForEach(before: readonly string[], page: Page, after: rea
   return commands
 }
 
-/** What an error reply says; null: the reply is none. */
+/** The text of an error reply; null if the reply is not an error. */
 export function errorIn(reply: Buffer): string | null {
   return reply[0] === 0x2d ? reply.toString('utf8', 1, reply.length - 2) : null
 }

@@ -99,8 +99,8 @@ async function untilGone(
 function comesBack(count: number): AdminError {
   return new AdminError(
     'FAILED',
-    `${count} keys of sessions that were removed have come back ${maxRounds} times: requests of these users are under way without a pause`,
-    ['testops-admin flush-sessions --stale -d {deployment}   # later: what was written back lacks its creationTime'],
+    `${count} keys of removed sessions came back ${maxRounds} times: these users keep sending requests`,
+    ['testops-admin flush-sessions --stale -d {deployment}   # later: sessions that came back lack their creationTime'],
   )
 }
 

@@ -4,8 +4,8 @@ import type { Page } from './page.ts'
 const inFlight = 4
 
 /**
- * Does work on every page, several of them at a time; `tell` is awaited after each, and ends it by throwing, once what
- * is under way is done.
+ * Runs work on every page, several at a time. Awaits `tell` after each; if it throws, this ends once running work is
+ * done.
  */
 export async function onEach(
   pages: readonly Page[],

@@ -37,37 +37,37 @@ const readings: readonly Reading[] = [
   {
     says: /another operation \(install\/upgrade\/rollback\) is in progress/,
     code: 'BUSY',
-    message: 'another operation of helm is under way on {target}, or was killed half way',
+    message: 'another helm operation is running on {target}, or was killed before its end',
     next: (of) => [history(of), 'wait until it has ended, then try again'],
   },
   {
     says: /context canceled|interrupt/i,
     code: 'INTERRUPTED',
-    message: 'helm was interrupted at {target}, which it noted as failed',
+    message: 'helm was interrupted: it recorded {target} as failed',
     next: (of) => [history(of)],
   },
   {
     says: /cluster unreachable|unable to connect to the server/i,
     code: 'UNREACHABLE',
-    message: 'helm does not reach the cluster: {said}',
+    message: 'helm cannot reach the cluster: {said}',
     next: ({ kubectl }) => [kubectl('version')],
   },
   {
     says: /unauthorized|must be logged in/i,
     code: 'UNAUTHENTICATED',
-    message: 'the cluster does not accept the credentials that helm has: {said}',
+    message: "the cluster rejects helm's credentials: {said}",
     next: ({ kubectl }) => [kubectl('auth', 'whoami')],
   },
   {
     says: /forbidden/i,
     code: 'FORBIDDEN',
-    message: 'helm may not do that: {said}',
+    message: 'helm lacks a right: {said}',
     next: (of) => [of.kubectl('auth', 'whoami'), history(of)],
   },
   {
     says: /hooks? failed/i,
     code: 'FAILED',
-    message: 'a hook of the chart has failed at {target}: {said}',
+    message: 'a hook of the chart failed at {target}: {said}',
     next: (of) => [of.kubectl('get', 'jobs,pods'), history(of)],
   },
   {
@@ -88,13 +88,13 @@ const ofChart: readonly Reading[] = [
   {
     says: /dial tcp|no such host|connection refused|i\/o timeout|x509|cannot be reached|TLS handshake|deadline exceeded/i,
     code: 'UNREACHABLE',
-    message: 'the place where chart {chart} lies cannot be reached: {said}',
+    message: 'the repository of chart {chart} cannot be reached: {said}',
     next: charts,
   },
   {
     says: /(?:repo|path|chart|version|manifest)(?:(?!repo|path|chart|version|manifest).)*not found|no chart (name|version) found|Chart\.yaml file is missing|failed to (download|perform|fetch)|not a (valid )?chart|unable to detect chart|non-absolute URLs|no such file/i,
     code: 'UNAVAILABLE',
-    message: 'chart {chart} cannot be had: {said}',
+    message: 'chart {chart} cannot be fetched: {said}',
     next: charts,
   },
 ]
@@ -116,10 +116,10 @@ export function helmFailure(attempt: Attempt, result: ProgramResult): AdminError
       (_, name: 'target' | 'chart' | 'said') => ({ target, chart, said })[name],
     )
   if (found) return new AdminError(found.code, fill(found.message), found.next(attempt))
-  const end = said === '' ? `helm ended with ${result.exitCode ?? result.signal}` : said
+  const end = said === '' ? `helm exited with ${result.exitCode ?? result.signal}` : said
   if (verb === 'look')
-    return new AdminError('UNEXPECTED_ANSWER', `helm does not tell of ${target}: ${end}`, [history(attempt)])
+    return new AdminError('UNEXPECTED_ANSWER', `helm cannot show ${target}: ${end}`, [history(attempt)])
   if (verb === 'trial')
-    return new AdminError('REFUSED', `helm makes nothing of chart ${chart} with these values: ${end}`, [])
+    return new AdminError('REFUSED', `helm cannot render chart ${chart} with these values: ${end}`, [])
   return new AdminError('FAILED', `helm ${verb} failed at ${target}: ${end}`, [history(attempt)])
 }

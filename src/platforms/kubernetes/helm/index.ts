@@ -46,7 +46,7 @@ export function releaseFor(
   if (name === null)
     throw new AdminError(
       'UNAVAILABLE',
-      `\`${its}\` in namespace \`${namespace}\` carries no mark of a release of Helm`,
+      `\`${its}\` in namespace \`${namespace}\` is not marked as part of a Helm release`,
       ['helm list --all-namespaces', 'set `kubernetes.release` in the configuration'],
     )
   const program = helmAt({ context: client.context, namespace }, options)

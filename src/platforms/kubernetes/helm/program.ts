@@ -104,7 +104,7 @@ function refuseOld(said: string): void {
     major === undefined
       ? 'the helm of this machine does not say its version'
       : `the helm of this machine is ${major}.${minor}`
-  throw new AdminError('UNAVAILABLE', `${which}, and ${oldest.join('.')} or later is needed`, [
+  throw new AdminError('UNAVAILABLE', `${which}, but ${oldest.join('.')} or later is needed`, [
     'helm version',
     'command -v helm',
   ])
