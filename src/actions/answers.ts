@@ -2,18 +2,18 @@ import { AdminError, isForbidden } from '../core/error.ts'
 import type { ApiSource } from '../core/sources.ts'
 import type { Workshop } from './handler.ts'
 
-/** so long a service that runs is tried, where this machine has no way to it */
+/** how long a running service is tried when this machine has no way to it */
 const unseenMs = 10_000
 
 /**
- * Whether the service tells its health, well or not: it does so once it is through its start. True where it has no API
- * that is known, or its address may not be read: the plan has said so.
+ * Whether the service reports its health, good or bad, as it does once it has started. True if its API is unknown or
+ * its address may not be read: the plan has said so.
  */
 export async function answers(workshop: Pick<Workshop, 'open'>): Promise<boolean> {
   return (await answerOf(workshop)) === true
 }
 
-/** The same; an error where this machine has no way to it, so that nothing is known. */
+/** The same, or an error if this machine has no way to the service, so that nothing is known. */
 export async function answerOf({ open }: Pick<Workshop, 'open'>): Promise<boolean | AdminError> {
   const isBeyond = (error: AdminError): boolean => error.obstacle?.kind === 'beyond'
   let api: ApiSource
@@ -32,14 +32,14 @@ export async function answerOf({ open }: Pick<Workshop, 'open'>): Promise<boolea
 }
 
 /**
- * Is told each answer while a service that runs is waited for, at most `patienceMs` long. Throws the error by which
- * this machine has no way to it, once that has been so for a while: waiting in vain is no use. `stands`: what is known
- * of it, for people.
+ * Watches the answers while a running service is waited for, at most `patienceMs` long. Once this machine has had no
+ * way to it for a while, throws that error, because more waiting would not help. `stands`: the state of the service, in
+ * words for people.
  */
 export function unseenWatch(patienceMs: number, stands: string): (answer: boolean | AdminError) => void {
   let until: number | null = null
   return (answer) => {
-    // a way that is missing for a moment may be that of a pod which is new
+    // the way to a new pod may be missing for a moment
     until = answer instanceof AdminError ? (until ?? performance.now() + Math.min(unseenMs, patienceMs / 2)) : null
     if (answer instanceof AdminError && until !== null && performance.now() > until) throw notSeen(stands, answer)
   }

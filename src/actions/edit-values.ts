@@ -29,7 +29,10 @@ export const editValues: ActionHandler<'edit-values'> = {
   },
 }
 
-/** Nothing of it is on record as done, and nothing of it is there: what stands there is none of ours to take back. */
+/**
+ * Whether the journal does not have the edit as done, and the file does not show it: what the file has then is not ours
+ * to undo.
+ */
 async function isOthers({ file, edits }: ActionOf<'edit-values'>, { open, journal }: Workshop): Promise<boolean> {
   if (journal.performed) return false
   const files = await open.files()

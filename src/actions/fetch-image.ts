@@ -6,12 +6,12 @@ export const fetchImage: ActionHandler<'fetch-image'> = {
   async isDone(action, { open }) {
     return (await (await open.service()).hasImage?.(wantedBy(action))) ?? false
   },
-  // somebody may remove it again to save space
+  // an operator may have removed the image to save space
   standsAs: async () => 'untold',
   async perform(action, { control, patienceMs: timeoutMs, signal, progress, moving, failpoint }) {
     const service = await control.service()
     if (!service.fetchImage)
-      throw new AdminError('NOT_CONFIGURED', `this deployment has no engine that fetches image ${action.image}`)
+      throw new AdminError('NOT_CONFIGURED', `this deployment has no container engine to fetch image ${action.image}`)
     progress(`fetching ${action.image}`)
     await service.fetchImage(wantedBy(action), { timeoutMs, signal, moving })
     await failpoint('fetched')

@@ -52,7 +52,7 @@ const handlers: { readonly [K in ActionKind]: ActionHandler<K> } = {
   'await-migration': awaitMigration,
 }
 
-/** The handler of that action, whichever it is. */
+/** The handler that carries out actions of this kind. */
 export function handlerOf(action: Action): ActionHandler<ActionKind> {
   return handlers[action.kind] as ActionHandler<ActionKind>
 }

@@ -4,7 +4,7 @@ import { AdminError } from '../core/error.ts'
 import type { Workshop } from './handler.ts'
 import { command } from '../core/shell-command.ts'
 
-/** The error with what the service ended with, where it ends in place of coming up. */
+/** The error, with the last lines that the service printed if it ended instead of starting. */
 export async function withLastWords(error: AdminError, { open }: Workshop): Promise<AdminError> {
   const service = await tolerant(open.service())
   const instances = service === null ? [] : ((await tolerant(service.health()))?.instances ?? [])

@@ -6,7 +6,7 @@ import type { ChangelogLockRow, DatabaseSource, LockTableName } from '../core/so
 import { changelogLock } from '../knowledge/lock.ts'
 import type { Workshop } from './handler.ts'
 
-/** Where a change-log lock lies: of a database by its address. */
+/** The table of a change-log lock, with the address of its database. */
 export interface LockPlace extends LockTableName {
   database: string
 }
@@ -24,7 +24,7 @@ export async function controlOf(
   return (await control.database()).find((one) => isAt(one, database)) ?? gone(database)
 }
 
-/** Whether the deployment has that database still. */
+/** Whether the deployment still has that database. */
 export async function hasDatabase({ database }: LockPlace, { open }: Pick<Workshop, 'open'>): Promise<boolean> {
   return (await open.database()).some((one) => isAt(one, database))
 }
@@ -34,7 +34,7 @@ function isAt({ target, alsoAt }: Pick<DatabaseSource, 'target' | 'alsoAt'>, dat
   return target === database || alsoAt.includes(database)
 }
 
-/** Of the table in that schema; none where there is no such table. Throws FORBIDDEN where it may not be read. */
+/** The rows of a lock table; empty if there is no such table. Throws FORBIDDEN if it may not be read. */
 export async function rowsOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<readonly ChangelogLockRow[]> {
   const source = await sourceOf(place, workshop)
   const { schema, table: named = changelogLock.table } = place
@@ -50,13 +50,13 @@ export async function rowOf(place: LockPlace, workshop: Pick<Workshop, 'open'>):
   return (await rowsOf(place, workshop)).find(({ id }) => id === changelogLock.rowId) ?? null
 }
 
-/** Whether a transaction of this very step came to its end, whatever was written of its outcome. */
+/** Whether a transaction of this step was committed, whatever the journal says about it. */
 export async function wasOurs(place: LockPlace, workshop: Pick<Workshop, 'control' | 'journal'>): Promise<boolean> {
   const { notes } = workshop.journal
   return notes.length > 0 && (await (await controlOf(place, workshop)).hasCommitted(notes))
 }
 
-/** Notes by what a transaction is known later, before it changes anything. */
+/** Records the mark of a transaction before it changes anything, so that it can be recognized later. */
 export function noting({
   journal,
   failpoint,

@@ -1,14 +1,13 @@
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
 
-/** for so long, at most, a wait looks again after a look that failed */
+/** how long a wait tolerates failing looks */
 const againForMs = 5000
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT'])
 
 /**
- * A look that a wait repeats: a connection that was cut, as by an API server or a proxy that is renewed, does not end
- * the wait. The function throws the failure of the look once every look has failed for 5 s, and at once where it is not
- * one of a connection.
+ * Wraps a look that a wait repeats, so that a cut connection does not end the wait, as when an API server or a proxy is
+ * renewed. Throws the failure once every look has failed for 5 s, and at once if it is not about the connection.
  */
 export function lostLooks<T>(look: () => Promise<T>): () => Promise<T | { lost: AdminError }> {
   let since: number | null = null

@@ -2,8 +2,8 @@ import { AdminError } from '../core/error.ts'
 import type { Workshop } from './handler.ts'
 
 /**
- * Whether the platform still counts this program as the owner of what it wrote: a process that was killed had no time
- * to give it up. The owner of the workload could not set it then.
+ * Whether the platform still counts this program as the owner of fields that it wrote, as after a kill. The owner of
+ * the workload could not set them then.
  */
 export async function ownsFields(workshop: Pick<Workshop, 'control'>): Promise<boolean> {
   try {
@@ -15,7 +15,7 @@ export async function ownsFields(workshop: Pick<Workshop, 'control'>): Promise<b
   }
 }
 
-/** Gives up what the platform still counts as this program's; harmless where that is nothing. */
+/** Gives up the fields that the platform still counts as this program's; harmless if there are none. */
 export async function giveUpFields(workshop: Pick<Workshop, 'control'>): Promise<void> {
   try {
     await (await workshop.control.service()).giveUpFields?.()

@@ -11,7 +11,7 @@ import { changedHands, controlOf, isAsSeen, isFree, noting, rowOf, sourceOf, was
 
 type Release = ActionOf<'release-lock'>
 
-/** how long a statement that outlives its program is waited for, at most */
+/** the longest wait for a statement that outlives its program */
 const settleMs = 30_000
 const pollMs = 500
 
@@ -19,8 +19,8 @@ export const releaseLock: ActionHandler<'release-lock'> = {
   failpoints: ['judged', 'noted', 'released'],
   async isDone(action, workshop) {
     const row = await rowOf(action, workshop)
-    // freed by us, somebody may have taken it since; as it was seen, it is not free, whatever is told of a transaction:
-    // a standby that became the primary may have lost it
+    // after our release, somebody may have taken it again; but if it is as it was seen, it was not released, whatever
+    // the transaction says: a standby that became the primary may have lost that
     return isFree(row) || (!isAsSeen(row, action.row) && (await wasOurs(action, workshop)))
   },
   async foresee(action, workshop) {
@@ -54,11 +54,11 @@ export const releaseLock: ActionHandler<'release-lock'> = {
   },
 }
 
-/** A service that runs may be at work under the lock that is to be put back. Throws REFUSED. */
+/** Throws REFUSED if the service runs: it may be working under the lock that undo would restore. */
 async function refuseIfRunning({ open }: Workshop): Promise<void> {
   const service = await wanted(open.service)
   if (service instanceof AdminError) {
-    // nothing is known of how it is stopped: the operator has seen to it
+    // this program does not know how to stop it: the operator has done that
     if (service.code === 'NOT_CONFIGURED') return
     throw service
   }
@@ -76,7 +76,9 @@ async function judged(action: Release, row: ChangelogLockRow, workshop: Workshop
   )
 }
 
-/** Judges again, now that the service is stopped: a statement of a program that was killed goes on until it ends. */
+/**
+ * Waits until the holder is gone, now that the service is stopped: a statement of a killed program runs until it ends.
+ */
 async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, workshop: Workshop): Promise<void> {
   if (action.accepts === 'live-holder') return
   const end = performance.now() + Math.min(settleMs, workshop.patienceMs)
@@ -94,7 +96,10 @@ async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, work
   }
 }
 
-/** What was accepted is what was shown: a session that is there although the service is stopped is another matter. */
+/**
+ * Whether the operator accepted exactly these doubts. A session that is still open although the service is stopped is a
+ * new one.
+ */
 function isAccepted({ lacks }: Extract<LockHolding, { holder: 'unproven' }>, action: Release): boolean {
   return (
     action.accepts === 'unproven-holder' &&
@@ -102,7 +107,7 @@ function isAccepted({ lacks }: Extract<LockHolding, { holder: 'unproven' }>, act
   )
 }
 
-/** Whether time may settle it: sessions end, what cannot be seen stays so. */
+/** Whether waiting may help: sessions end, but what cannot be seen stays unknown. */
 function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>, accepted: readonly string[]): boolean {
   return holding.holder === 'live'
     ? holding.sessions.length > 0

@@ -7,7 +7,7 @@ import { controlOf, noting, rowsOf, wasOurs } from './lock-row.ts'
 
 type Removal = ActionOf<'remove-lock-rows'>
 
-/** Rows that Liquibase never looks at. They stand in the plan whole, so that they can be put back. */
+/** Removes rows that Liquibase never reads. The plan has them in full, so that undo can restore them. */
 export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
   failpoints: ['noted', 'removed'],
   async isDone(action, workshop) {
@@ -17,7 +17,7 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
   async perform(action, workshop) {
     await (await controlOf(action, workshop)).removeOtherRows(action, action.rows, noting(workshop))
     await workshop.failpoint('removed')
-    // what somebody has changed since is not what was seen and saved
+    // a row that changed since is not the one that was seen and saved
     const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
     if (changed.length > 0)
       workshop.result(

@@ -21,7 +21,7 @@ export const removeSessions: ActionHandler<'remove-sessions'> = {
     }
     const census = await sessions.census(selectionOf(action))
     if (census.sessions + census.leftovers === 0) return true
-    // what the store does not allow is told before anything is begun
+    // refuses before the start what the store does not allow
     await control.assertRemovable({ namespace: action.namespace, indexed: census.indexed })
     return false
   },
@@ -45,7 +45,7 @@ export const removeSessions: ActionHandler<'remove-sessions'> = {
     })
     for (const line of said(removal)) progress(line)
   },
-  // a session that is gone cannot be made again, and may not be kept: its id is a credential
+  // a removed session cannot be restored, and must not be saved: its id is a credential
   undo: null,
 }
 
@@ -54,8 +54,8 @@ function selectionOf({ namespace, which, counts: { asOf } }: Remove): SessionSel
 }
 
 /**
- * Throws REFUSED where the configuration names another store by now. The master that sentinels name may be another than
- * before.
+ * The control of the session store. Throws REFUSED if the configuration now names another store; the sentinels may name
+ * another master.
  */
 async function controlOf({ store }: Remove, { control }: Workshop): Promise<SessionsControl> {
   const found = await control.sessions()
@@ -71,8 +71,8 @@ function lasting(target: string): string {
 }
 
 function said({ counted: count, removed, notFlushed }: Removal): string[] {
-  const why = notFlushed === null ? [] : [`not emptied at once: ${notFlushed}`]
+  const why = notFlushed === null ? [] : [`removed the sessions one by one: ${notFlushed}`]
   if (removed === null) return [`emptied the database: ${counted(count, 'session')}`]
-  const ended = count > removed ? `; ${counted(count - removed, 'other')} had ended meanwhile` : ''
+  const ended = count > removed ? `; ${counted(count - removed, 'other')} had already ended` : ''
   return [...why, `removed ${counted(removed, 'session')}${ended}; all counted sessions are gone`]
 }

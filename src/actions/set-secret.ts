@@ -10,10 +10,9 @@ import { asPath } from '../core/shell-command.ts'
 type Change = ActionOf<'set-secret'>
 
 /**
- * Sets a setting that is a secret. Plan and journal know it by fingerprints alone; its value is read from the file anew
- * by whoever goes on. What it was before is kept in a file of this user's alone beside the journal, never in the
- * deployment's copy of it: a password that turns out wrong at night has to be taken back, and nothing else has the
- * former one. That file is emptied by the undo.
+ * Sets a secret setting. Plan and journal have only fingerprints; a resumed run reads the value from the file again.
+ * The former value is kept in a file that only this user can read, beside the journal and never in the deployment's
+ * copy: undo needs it, and nothing else has it. Undo empties that file.
  */
 export const setSecret: ActionHandler<'set-secret'> = {
   failpoints: ['kept', 'written'],
@@ -46,7 +45,7 @@ export const setSecret: ActionHandler<'set-secret'> = {
   },
 }
 
-/** The value as it is now, which is as it was seen or as it is to be. Throws REFUSED. */
+/** The current value, which is the one seen or the one wanted. Throws REFUSED if it is neither. */
 async function seen(change: Change, workshop: Workshop): Promise<string | null> {
   const current = await valueOf(change, workshop)
   const now = fingerprint(current, change.salt)
@@ -54,7 +53,7 @@ async function seen(change: Change, workshop: Workshop): Promise<string | null> 
   return current
 }
 
-/** Throws REFUSED where it cannot be had any more. */
+/** The wanted value. Throws REFUSED if it is no longer available. */
 async function wanted({ name, salt, to, file }: Change, { open, given }: Workshop): Promise<string | null> {
   if (to === null) return null
   const told = given.get(name) ?? (file === null ? null : await (await open.files()).secret(file))
@@ -73,7 +72,10 @@ async function wanted({ name, salt, to, file }: Change, { open, given }: Worksho
   )
 }
 
-/** What it is set back to; undefined: nothing is to be taken back. Throws REFUSED. */
+/**
+ * The former value to restore; undefined: nothing to undo. Throws REFUSED if somebody else changed it, or if it was
+ * kept on another machine.
+ */
 async function formerOf(change: Change, workshop: Workshop): Promise<string | null | undefined> {
   const { name, salt, from, to } = change
   const now = fingerprint(await valueOf(change, workshop), salt)

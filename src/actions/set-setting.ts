@@ -12,7 +12,7 @@ export const setSetting: ActionHandler<'set-setting'> = {
   async isDone({ name, to }, workshop) {
     return (await valueOf(name, workshop)) === to && !(await ownsFields(workshop))
   },
-  // what is owned may be of a later step
+  // owned fields may be those of a later step
   async standsAs({ name, to }, workshop) {
     return (await valueOf(name, workshop)) === to ? 'done' : 'not-done'
   },
@@ -25,7 +25,7 @@ export const setSetting: ActionHandler<'set-setting'> = {
     refuseIfChanged(change, await (await control.service()).trySetting(change))
   },
   async undo({ name, from, to }, workshop) {
-    // killed before it was written, it is as it was
+    // after a kill before the write, nothing has changed
     if ((await valueOf(name, workshop)) === from) return giveUpFields(workshop)
     await write({ name, from: to, to: from }, workshop, { notes: workshop.journal.notes })
   },
@@ -35,7 +35,7 @@ async function write({ name, from, to }: Change, { control }: Workshop, traces: 
   refuseIfChanged({ name, from }, await (await control.service()).writeSetting({ name, from, to }, traces))
 }
 
-/** It was written, and another place stands above that one. */
+/** The error for a setting that was written but does not take effect, because another place overrides it. */
 export function unread(name: string): AdminError {
   return new AdminError(
     'FAILED',

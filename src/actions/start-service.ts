@@ -16,7 +16,7 @@ import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
 const pollMs = 500
-/** so long instances that lack what is declared may still be on their way out */
+/** how long instances that differ from the declaration may still be terminating */
 const lackingMs = 10_000
 const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 
@@ -24,7 +24,7 @@ export const startService: ActionHandler<'start-service'> = {
   failpoints: ['started'],
   async isDone(action, workshop) {
     const { state, isRollingOut } = await (await workshop.open.service()).status()
-    // what serves may be of before
+    // what serves now may be the former version
     return (
       state === 'running' &&
       isRollingOut !== true &&
@@ -35,7 +35,7 @@ export const startService: ActionHandler<'start-service'> = {
       !(await ownsFields(workshop))
     )
   },
-  // one that was started and has not answered yet, or has failed since, was started all the same: the checks judge it
+  // a service that has not answered yet, or failed later, was still started: the checks judge it
   async standsAs(_, { open }) {
     return (await (await open.service()).status()).state === 'stopped' ? 'not-done' : 'done'
   },
@@ -59,15 +59,14 @@ export const startService: ActionHandler<'start-service'> = {
       refuseUnseen(answer)
       const { state, detail } = await (await workshop.open.service()).status()
       if (state !== 'running')
-        throw await withLastWords(notUp(`the service was started and has ended: ${detail}`), workshop)
+        throw await withLastWords(notUp(`the service started and then ended: ${detail}`), workshop)
       if (performance.now() > end) throw notUpYet(timeoutMs, answer === true)
       if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to answer')
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
     await bindAgain(action, workshop)
   },
-  // what was started stays up, but for steps that cannot be taken back under it: the stopping before them starts it
-  // again
+  // a started service stays up, unless steps must be undone while it is stopped: undoing the stop starts it again
   isTakenBack: ({ stopsOnUndo }) => stopsOnUndo === true,
   async undo({ keeps = [] }, { open, control, patienceMs: timeoutMs, signal }) {
     if (keeps.length > 0) await keepOpen(keeps, { open, control })
@@ -75,15 +74,12 @@ export const startService: ActionHandler<'start-service'> = {
   },
 }
 
-/**
- * The service declares what is its own as soon as it is connected to the broker, which may be a moment after it
- * answers.
- */
+/** how long the service may take to declare its queues: it connects to the broker a moment after it answers */
 const declaredMs = 10_000
 
 /**
- * Bindings of others to its queues, which the service does not make. What it declares no more stays unbound, and is
- * told.
+ * Restores bindings of others to the service's queues, which the service does not make. A binding whose end is missing
+ * stays unbound, and is reported.
  */
 async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop): Promise<void> {
   const { open, control, signal, result } = workshop
@@ -99,10 +95,10 @@ async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop):
   if (left.length > 0 && signal.aborted)
     throw new AdminError('INTERRUPTED', 'interrupted while waiting for the service to declare its queues')
   for (const { source, destination } of left)
-    result(`${destination} is not bound to exchange ${source} again: one of the two is not there`)
+    result(`cannot bind ${destination} to exchange ${source} again: one of the two is missing`)
 }
 
-/** Whether all of them are there; one whose ends are still to be declared is not. */
+/** Whether all bindings exist; one whose ends are missing counts as not bound. */
 async function isBound({ binds = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
   const all = binds.length === 0 ? [] : [...binds, ...bindingsNoted(workshop.journal.ofRun())]
   return (
@@ -129,17 +125,17 @@ async function start(workshop: Workshop): Promise<void> {
   }
 }
 
-/** What instances that serve lack of what is declared, of its image and of what this run has set. */
+/** How serving instances differ from the declaration, in the image and in settings that this run has set. */
 async function lacksOf({ open, changed }: Workshop): Promise<readonly Lack[]> {
   return (await (await open.service()).lacks?.(changed)) ?? []
 }
 
-/** It answers, and nothing changes by itself any more. */
+/** The error for a service that answers but differs from its declaration, with no change under way. */
 function notAsDeclared(lacks: readonly Lack[]): AdminError {
   const proof = [...new Set(lacks.flatMap((it) => it.proof))]
   return new AdminError(
     'FAILED',
-    `the service answers, but not as it is declared: ${lacks
+    `the service answers, but differs from its declaration: ${lacks
       .map(({ message }) => message)
       .slice(0, 3)
       .join('; ')}`,
@@ -148,8 +144,8 @@ function notAsDeclared(lacks: readonly Lack[]): AdminError {
 }
 
 /**
- * A service without an API that is known may still migrate, and answers to nobody: its lock tells. A database that the
- * deployment has no longer does not keep its service from being started.
+ * Whether the locks to wait for are free: a service without a known API may still be migrating. A database that the
+ * deployment no longer has does not count.
  */
 async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
   for (const lock of locks)
@@ -157,9 +153,9 @@ async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Work
   return true
 }
 
-/** It may well come: whoever goes on with the run goes on waiting. */
+/** The error for a service that is not up yet; it may still come, and a resumed run waits again. */
 function notUpYet(waitedMs: number, isUp: boolean): AdminError {
-  const what = isUp ? 'answers, and its change-log lock has not been free' : 'runs and has not answered'
+  const what = isUp ? 'answers, but its change-log lock has not been free' : 'runs, but has not answered'
   return new AdminError(
     'TIMED_OUT',
     `the service ${what} for ${Math.round(waitedMs / 1000)} s: it may still be migrating`,

@@ -8,9 +8,9 @@ export const stopService: ActionHandler<'stop-service'> = {
   async isDone(_, workshop) {
     return (await (await workshop.open.service()).status()).state === 'stopped' && !(await ownsFields(workshop))
   },
-  // the steps under it ask for it themselves, for as long as one of them is left
+  // the steps that need it stopped check that themselves
   standsAs: async () => 'untold',
-  // users are not to be cut off half way, nor a run to be begun, where a right is missing
+  // a missing right must show before users are cut off or a run begins
   async foresee(_, { control }) {
     await (await control.service()).tryStop?.()
   },
@@ -26,7 +26,7 @@ export const stopService: ActionHandler<'stop-service'> = {
   },
   async undo({ wasRunning }, workshop) {
     const { open, control, patienceMs: timeoutMs, signal, journal } = workshop
-    // one that runs again has its queues in its own hands
+    // a service that runs again handles its queues itself
     if ((await (await open.service()).status()).state === 'stopped') {
       await bringBackGone(workshop)
       await refuseVanished(workshop, { isUndone: true })

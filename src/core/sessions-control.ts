@@ -35,7 +35,7 @@ export interface RemovalOptions {
 export interface Removal {
   /** sessions that were counted */
   counted: number
-  /** of these, by us; the others had ended meanwhile. Null: the database was emptied at once */
+  /** of these, by us; the others had ended before that. Null: the database was emptied at once */
   removed: number | null
   /** why the database was not emptied at once, where that was wanted */
   notFlushed: string | null

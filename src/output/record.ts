@@ -102,7 +102,7 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
     ...bindings.map(bindingText),
   ],
   'delete-held': ({ holding, vanishing = [] }) => [
-    'delete the queues in which messages waited, once they are empty',
+    'delete the holding queues, once they are empty',
     ...holding,
     ...vanishing.map((it) => `undo will ${keptText(it)}`),
   ],

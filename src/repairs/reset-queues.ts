@@ -26,17 +26,17 @@ import { controllerRisks, settingNotes, startStep, stopStep, unaskedNotes } from
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface ResetOptions {
-  /** how long the service may empty its queues itself, before it is stopped */
+  /** how long the service may work through its queues before it is stopped */
   drainSeconds: number
-  /** the messages are deleted with their queues */
+  /** whether to delete the messages together with their queues */
   discard: boolean
-  /** names of queues, with * and ?; none: all that are provably the service's */
+  /** queue names, or patterns with `*` and `?`; empty: all queues that are provably the service's */
   queues: readonly string[]
 }
 
 export const resetQueues = defineRepair({
   id: 'reset-queues',
-  title: 'declare the queues anew as durable, with their messages',
+  title: 'redeclare the queues as durable and keep their messages',
   reads: ['service'],
   wants: ['broker', 'logs', 'api'],
   async plan(
@@ -78,7 +78,7 @@ export const resetQueues = defineRepair({
         names: (await service.environment()).keys(),
         lookedIn: "the service's settings",
         next: () => [
-          'testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # then the same command again',
+          'testops-admin set-env --durable-queues true --vendor-prefix PREFIX --no-restart -d {deployment}   # then run the same command again',
           'vendor: {prefix: PREFIX}   # in the configuration',
         ],
       })
@@ -110,7 +110,7 @@ export const resetQueues = defineRepair({
       ),
       policies: [...(policies ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
     }
-    // what could not be declared or bound again as it is
+    // refuses what could not be declared or bound again unchanged
     refuseUntold(
       chosen.queues.map(({ queue }) => queue),
       chosen.exchanges,
@@ -160,20 +160,20 @@ export const resetQueues = defineRepair({
 })
 
 /**
- * A broker that does not boot because of such queues is told of elsewhere: nothing can be asked of it. Throws what
- * opening it gave.
+ * The broker; throws the error from opening it, and points to `explain` in case transient queues keep RabbitMQ from
+ * booting.
  */
 function opened(broker: Wanted<BrokerSource>): BrokerSource {
   if (!(broker instanceof AdminError)) return broker
   if (broker.code === 'NOT_CONFIGURED') throw broker
   const suggestions: Suggestion[] = [
     ...broker.suggestions,
-    'testops-admin explain broker/reachable   # where it does not boot',
+    'testops-admin explain broker/reachable   # if RabbitMQ does not boot',
   ]
   throw new AdminError(broker.code, broker.message, suggestions, { cause: broker, obstacle: broker.obstacle })
 }
 
-/** What may be seen by more powerful users only; null: not by this one. */
+/** The answer to a question that needs more rights; null: this user lacks them. */
 async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
@@ -186,19 +186,21 @@ async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
 function unseenPolicies(broker: BrokerSource): Risk {
   return {
     name: 'unseen-policies',
-    message:
-      'policies cannot be seen by this user: one that lets waiting messages expire, or bounds their number, would lose them',
+    message: 'this user cannot see policies. One with a time to live or a length limit could drop waiting messages',
     proof: [rabbitmqctl(broker, 'list_policies'), rabbitmqctl(broker, 'list_operator_policies')],
   }
 }
 
-/** `tags`: of the user; null: they cannot be seen. */
+/** `tags`: the user's tags; null: they cannot be read. */
 function howToKeepUserIds({ user }: BrokerSource, tags: readonly string[] | null): string {
   const command = typed(['rabbitmqctl', 'set_user_tags', user, ...(tags ?? ['TAGS']), impersonator])
-  return `the broker takes a user_id from that user alone, ${user}: to keep others', give it the tag ${impersonator} meanwhile (${command})`
+  return `messages of other users lose their user_id. To keep it, give user ${user} the tag ${impersonator} during the repair: ${command}`
 }
 
-/** What is ready now, or what was counted with what readers hold, whichever is more: lists lag (FIELD-NOTES.md 3). */
+/**
+ * Messages in each queue: the ready count or the listed total, whichever is larger, because lists lag (FIELD-NOTES.md
+ * 3).
+ */
 function messagesIn(
   queues: readonly ChosenQueue[],
   counts: ReadonlyMap<string, QueueCounts | null>,
@@ -260,27 +262,23 @@ function notesOf(
   return [
     ...(durable.length > 0
       ? [
-          `${counted(durable.length, 'queue')} of the service ${durable.length === 1 ? 'is' : 'are'} durable already, and left alone`,
+          `${counted(durable.length, 'queue')} of the service ${durable.length === 1 ? 'is durable already and stays' : 'are durable already and stay'} unchanged`,
         ]
       : []),
     ...(lasting.length > 0
-      ? [`quorum queues and streams are always durable, and left alone: ${listed(lasting.map(({ name }) => name))}`]
+      ? [`quorum queues and streams are always durable and stay unchanged: ${listed(lasting.map(({ name }) => name))}`]
       : []),
-    ...(missing.length > 0 ? [`not there now, and declared by the service when it starts: ${listed(missing)}`] : []),
+    ...(missing.length > 0 ? [`missing now, but the service declares them when it starts: ${listed(missing)}`] : []),
     ...(dropped.length > 0
-      ? [`RabbitMQ ${version} no longer takes these arguments, so they are left out: ${listed(dropped)}`]
+      ? [`RabbitMQ ${version} no longer accepts these arguments, so they are left out: ${listed(dropped)}`]
       : []),
     ...(shared.length > 0
-      ? [
-          `transient, and not known to be the service's own, since others' queues are bound to them as well: ${listed(shared)}`,
-        ]
+      ? [`exchanges that stay transient, because queues of others are bound to them too: ${listed(shared)}`]
       : []),
-    ...(leftOut.length > 0 ? [`left out by --queue, and transient: ${listed(leftOut)}`] : []),
+    ...(leftOut.length > 0 ? [`queues that stay transient, because --queue leaves them out: ${listed(leftOut)}`] : []),
     ...(others.length > 0
-      ? [
-          `transient, and left as ${others.length === 1 ? 'it is' : 'they are'}: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`,
-        ]
+      ? [`other queues, which stay transient: ${others.map(({ name, why }) => `${name} (${why})`).join(', ')}`]
       : []),
-    ...(total > 0 && !discard ? ['a message comes back persistent, and otherwise as it was'] : []),
+    ...(total > 0 && !discard ? ['messages come back persistent and otherwise unchanged'] : []),
   ]
 }

@@ -4,26 +4,24 @@ import { once } from '../core/once.ts'
 import { readable, settingOf } from './endpoints/context.ts'
 import type { ServiceEnvironment } from './endpoints/context.ts'
 
-/**
- * The service's settings as they are now, as far as this process has changed them, or was told that others may have.
- */
+/** The service's current settings, read again after this process has changed them or others may have. */
 export interface CurrentSettings {
-  /** asked once for all, and anew after a change */
+  /** read once, and again after a change */
   environment: () => Promise<ServiceEnvironment>
   /**
-   * tells one state of what addresses are made of from another; what cannot be read is as it was. `known`: those that
-   * were read at first
+   * a text that changes when the settings behind addresses do; what cannot be read counts as unchanged. `known`: the
+   * settings that were read first
    */
   addresses: (known: ServiceEnvironment) => Promise<string>
-  /** others may have changed them: they are asked for anew by whoever wants them next */
+  /** reads them again on next use, because others may have changed them */
   renew: () => void
-  /** the same control, of which whatever may change the settings has them asked for anew */
+  /** the same control, whose changing methods cause the settings to be read again */
   watched: <T extends Controls['service'] | Controls['release']>(control: T) => T
 }
 
 /** by which the service's settings name servers, and how they are signed in to */
 const ofAddresses = /^SPRING_|_ENDPOINT$/
-/** what only looks; the release is not asked for its values by a change */
+/** methods that may change settings */
 const changing: ReadonlySet<string> = new Set(['start', 'writeSetting', 'upgrade', 'rollback'])
 
 export function currentSettings(ask: () => Promise<ServiceEnvironment>): CurrentSettings {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { findComposeProjects, findReleases, findUnits } from '../platforms/index.ts'
-import type { Finder, Found, Seen } from '../platforms/index.ts'
+import type { Finder, Seen } from '../platforms/index.ts'
 import { fileName } from './configuration/find.ts'
 import { settingsOf } from './configuration/platform-of.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
@@ -11,7 +11,7 @@ import type { Suggestion } from '../core/shell-command.ts'
 /** One for each platform; all look at the same time. */
 const finders: readonly Finder[] = [findUnits, findComposeProjects, findReleases]
 
-/** for each: whoever types a command waits for it before anything else happens */
+/** time for each search: a command waits for it before it does anything */
 const deadlineMs = 3000
 
 export interface Discovered {
@@ -21,19 +21,19 @@ export interface Discovered {
   settings: DeploymentSettings
   /** where a configuration of it would lie, absolute: there is none */
   file: string
-  /** what was opened to find it, where that was to be kept */
+  /** what was opened to find it, if it was kept */
   seen?: Seen
 }
 
 export interface Discovery {
   found: readonly Discovered[]
-  /** what was looked at, for people, where nothing was found */
+  /** where nothing was found, for people */
   looked: readonly string[]
-  /** what could not be asked, and may hold another */
+  /** what could not be checked, and may hold another deployment */
   unseen: readonly string[]
   /** what to type about that */
   next: readonly Suggestion[]
-  /** why the first place that is named to be looked at could not be */
+  /** the error of the first named place that could not be checked */
   failure?: AdminError
 }
 
@@ -41,13 +41,13 @@ export interface DiscoveryRequest {
   environment: Environment
   workingDirectory: string
   signal?: AbortSignal | undefined
-  /** the only one that is found is opened next */
+  /** whether the only deployment that is found is opened next */
   isKept?: boolean
 }
 
 /**
- * Looks for deployments on every platform. What a platform cannot tell is said, and keeps nothing else from being
- * found. Throws INTERRUPTED.
+ * Looks for deployments on every platform. A platform that fails is reported and does not stop the others. Throws
+ * INTERRUPTED.
  */
 export async function discover(
   { environment, workingDirectory: folder, signal, isKept = false }: DiscoveryRequest,

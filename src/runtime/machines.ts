@@ -43,12 +43,12 @@ export async function thisMachine(): Promise<Machine> {
   return readMachine(null)
 }
 
-/** The machine that the text of a cpuinfo file is of. Throws USAGE where it is none. */
+/** The machine that a cpuinfo file describes. Throws USAGE if the text is none. */
 export function machineIn(text: string, name: string): Machine {
   const architecture = architectureIn(text)
   const isCut = isCutShort(text)
   if (architecture === null && !isCut) {
-    throw new AdminError('USAGE', `${name} is no cpuinfo file: it shows no processor`, [
+    throw new AdminError('USAGE', `${name} is not a cpuinfo file: it shows no processor`, [
       'cat /proc/cpuinfo   # on the machine in question: the whole of it',
     ])
   }

@@ -100,7 +100,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
   if (options.relay && !traitsOf(settingsOfPlatform).relays) {
     throw new AdminError(
       'USAGE',
-      `--relay leads through a cluster, and deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`,
+      `--relay needs a cluster, but deployment \`${name}\` is on platform ${settingsOfPlatform.platform}`,
     )
   }
   const platform = await openPlatform(settingsOfPlatform, {
@@ -273,7 +273,7 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
     if (url !== undefined || database || broker?.url !== undefined || sessions || !(error instanceof AdminError))
       return new Map()
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
-    const message = `nothing is known of how deployment \`${context.name}\` is reached: ${error.message}`
+    const message = `cannot tell how to reach deployment \`${context.name}\`: ${error.message}`
     const parts: Suggestion = traitsOf({ platform: possiblePlatforms(context.settings)[0] }).isConfigured
       ? 'in the configuration: url, database, broker, sessions, or host.environmentFile'
       : 'in the configuration: url, database, broker or sessions'
@@ -283,7 +283,7 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
 
 function releaseOf(platform: Platform, { name }: Deployment): ReturnType<NonNullable<Platform['release']>> {
   if (platform.release) return platform.release()
-  throw new AdminError('NOT_CONFIGURED', `\`${name}\` does not run in a cluster: it is no release of Helm`)
+  throw new AdminError('NOT_CONFIGURED', `\`${name}\` does not run in a cluster, so it has no Helm release`)
 }
 
 /** What could be opened, as a list; empty where it cannot be reached. */
@@ -349,7 +349,7 @@ function runsSource(
 
 function damagedRun({ run, unreadable }: UnreadableRun, folder: string): AdminError {
   return new AdminError('UNEXPECTED_ANSWER', unreadable, [
-    command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # where the deployment keeps a copy of its journal`,
+    command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
     typed(['ls', '-l', `${folder}/${run}`]),
   ])
 }

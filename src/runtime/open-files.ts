@@ -17,7 +17,7 @@ import { stateHome, wellFormed } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { platformSettingsOf } from './configuration/platform-of.ts'
 
-/** The place at which a file that was named really lies, absolute; where it would, for one that is missing. */
+/** The real absolute path of a named file; for a missing one, the path where it would be. */
 export async function placeOfFile(named: string, workingDirectory: string): Promise<string> {
   const path = resolve(workingDirectory, named)
   return realpath(path).catch(() => path)
@@ -62,7 +62,7 @@ export function openFile(
     timeZone: null,
   }
   const none = async (): Promise<never> => {
-    throw new AdminError('NOT_CONFIGURED', `${file.path} is worked on by itself, without the deployment that it is for`)
+    throw new AdminError('NOT_CONFIGURED', `${file.path} is edited on its own, without its deployment`)
   }
   const open: { readonly [K in SourceName]: () => Promise<Sources[K]> } = {
     database: none,
@@ -98,7 +98,7 @@ export function openFile(
     journals: {
       here: runFolder(join(folderOf(file.path), 'runs')),
       there: async () => {
-        throw new AdminError('NOT_CONFIGURED', 'a file has no place for it')
+        throw new AdminError('NOT_CONFIGURED', 'a file has no place for journals')
       },
     },
     commands: null,

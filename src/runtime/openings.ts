@@ -10,7 +10,7 @@ export interface Openings {
   close: () => Promise<void>
 }
 
-/** `signal` gives up what is being opened (INTERRUPTED). */
+/** Shared openings; `signal` cancels what is being opened (INTERRUPTED). */
 export function openings({ signal }: { signal?: AbortSignal | undefined } = {}): Openings {
   const opened: (() => Promise<void>)[] = []
   let closing: Promise<void> | null = null

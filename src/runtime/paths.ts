@@ -19,8 +19,8 @@ export function stateHome(environment: Environment): string {
 }
 
 /**
- * Where what is on record of a deployment's repairs lies: their journals, and the lock of this machine's operators.
- * Several clusters, or engines, may have a deployment of one name, each with records of its own.
+ * The folder of a deployment's records: journals of its repairs, and the lock of this machine's operators. Deployments
+ * of one name in several clusters or engines have separate records.
  */
 export function recordsOf(
   environment: Environment,

@@ -4,9 +4,9 @@ import { utf16In } from '../core/utf16.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface InputOptions {
-  /** so that a file that was taken for another does not fill the memory */
+  /** the most bytes, so that a wrong file does not fill the memory */
   mostBytes: number
-  /** what to type where it cannot be had */
+  /** what to type if it cannot be read */
   next: readonly Suggestion[]
 }
 
@@ -42,7 +42,7 @@ async function bounded(
     if (length > mostBytes)
       throw new AdminError(
         'USAGE',
-        `${inputName(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right one?`,
+        `${inputName(file)} is larger than ${mostBytes / 1_000_000} MB: is it the right file?`,
         next,
       )
     chunks.push(Buffer.from(chunk))
@@ -52,7 +52,7 @@ async function bounded(
   return utf16 === null ? bytes.toString('utf8') : new TextDecoder(utf16).decode(bytes)
 }
 
-/** What the operator is told of it. */
+/** The name of an input in messages. */
 export function inputName(file: string): string {
   return file === '-' ? 'standard input' : file
 }

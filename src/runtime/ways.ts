@@ -7,18 +7,15 @@ import type { Suggestion } from '../core/shell-command.ts'
 interface Ways {
   reach: Reach
   /**
-   * What opening something gives; an error of it, or of what is asked of it later, names first how an operator opens
-   * the ways that it took.
+   * Opens something; errors of it, or of later questions to it, first list the commands by which an operator opens the
+   * ways that it used.
    */
   told: <T extends object>(opening: (reach: Reach) => Promise<Opened<T>>) => Promise<Opened<T>>
   /** never throws */
   close: () => Promise<void>
 }
 
-/**
- * The ways to the addresses of a deployment, each opened once; one that cannot be is tried again when it is asked for
- * again.
- */
+/** The ways to the addresses of a deployment, each opened once; a failed one is tried again on next use. */
 export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Ways {
   const open = new Map<string, Promise<Opened<Way> | null>>()
   const reach: Reach = async ({ host, port }) => {
@@ -85,12 +82,12 @@ async function toldOf(error: AdminError, { taken, direct, since, platform, isOpe
       { cause: error, obstacle: broken.obstacle },
     )
   if (isOfWay.includes(code) && (await isBeyond(platform, direct))) {
-    const what = `${message}; from this machine, that is: whether the service reaches it is not known`
+    const what = `${message}, from this machine. Cannot tell whether the service reaches it`
     return new AdminError(
       code,
       what,
       [
-        'testops-admin doctor -d {deployment} --relay   # looks through the cluster; repairs, resume and undo also take --relay',
+        'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too',
         ...suggestions,
       ],
       { cause, obstacle: { kind: 'beyond' } },
@@ -102,9 +99,9 @@ async function toldOf(error: AdminError, { taken, direct, since, platform, isOpe
     : new AdminError(code, message, distinct([...commands, ...suggestions]), { cause, obstacle })
 }
 
-/** How something fails whose way ends before it. */
+/** Errors of something whose way there is cut. */
 const isOfWay: readonly ErrorCode[] = ['UNREACHABLE', 'TIMED_OUT']
-/** the same, told by what reads what comes, or has tried another way in vain */
+/** the same, as reported by a reader, or after another way failed as well */
 const maybeBroken: readonly ErrorCode[] = [...isOfWay, 'UNEXPECTED_ANSWER', 'UNAVAILABLE']
 
 async function brokenOf(ways: ReadonlySet<Way>, since: number): Promise<AdminError | null> {
@@ -121,7 +118,7 @@ async function isBeyond(platform: Pick<Platform, 'isBeyond'>, direct: readonly H
   return false
 }
 
-/** The same, of which every question that fails is told so; a list of several likewise. */
+/** The same source, whose failing questions get such errors; also for a list of sources. */
 function withTold<T extends object>(source: T, told: <R>(work: Promise<R>, since: number) => Promise<R>): T {
   if (Array.isArray(source)) return source.map((one: object) => withTold(one, told)) as unknown as T
   return new Proxy(source, {

@@ -67,7 +67,7 @@ describe('what is not as the plan saw it is left alone', () => {
       'a row that has come since',
       insert,
       fakeDeployment({ rows: [stuck] }),
-      /^REFUSED public\.databasechangeloglock at .* has got a row with id 1 since the plan was made$/,
+      /^REFUSED public\.databasechangeloglock at .* has a new row with id 1 since the plan was made$/,
     ],
     [
       'a database that the deployment has no longer',
@@ -176,7 +176,7 @@ describe('a service is up once it answers', () => {
     const workshop = workshopOf(deployment, { open: silent(deployment), patienceMs: 100 })
     expect(await handlerOf(start).isDone(start, workshop)).toBe(false)
     expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe(
-      'TIMED_OUT the service runs and has not answered for 0 s: it may still be migrating',
+      'TIMED_OUT the service runs, but has not answered for 0 s: it may still be migrating',
     )
   })
 
@@ -211,7 +211,7 @@ describe('a service is up once it answers', () => {
     const failpoint = async (): Promise<void> => void (deployment.service = 'stopped')
     const workshop = workshopOf(deployment, { open: silent(deployment), failpoint })
     expect(await failureOf(handlerOf(start).perform(start, workshop))).toBe(
-      'FAILED the service was started and has ended: inactive (dead)',
+      'FAILED the service started and then ended: inactive (dead)',
     )
   })
 

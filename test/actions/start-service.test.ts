@@ -53,7 +53,7 @@ it('one of which an instance that serves lacks what is declared has not been sta
   const error = await errorOf(handlerOf(action).perform(action, own))
   expect([error?.code, error?.message, error?.suggestions[0]]).toEqual([
     'FAILED',
-    'the service answers, but not as it is declared: pod `a` serves with another value of TZ than is declared',
+    'the service answers, but differs from its declaration: pod `a` serves with another value of TZ than is declared',
     'kubectl get pod a -o yaml',
   ])
   // whoever resumes the run is told the same
@@ -64,6 +64,6 @@ it('one of which an instance that serves lacks what is declared has not been sta
 it('one that has no pod yet is waited for', async () => {
   const none = new AdminError('UNAVAILABLE', 'service `testops` has no pod', [], { obstacle: { kind: 'instances' } })
   expect(await started(async () => Promise.reject(none), 1200)).toMatch(
-    /^TIMED_OUT the service runs and has not answered for 1 s/,
+    /^TIMED_OUT the service runs, but has not answered for 1 s/,
   )
 })

@@ -191,7 +191,7 @@ describe('what is not edited', () => {
     {
       what: 'what is too large',
       text: `a: ${'x'.repeat(1_000_001)}\n`,
-      said: 'REFUSED FILE cannot be edited safely: it is larger than 1 MB: is it the right one? | head -n 5 FILE',
+      said: 'REFUSED FILE cannot be edited safely: it is larger than 1 MB: is it the right file? | head -n 5 FILE',
     },
   ]
   test.each(cases)('$what', async ({ text, said }) => {

@@ -101,7 +101,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a setting that loads a program',
       history('set-env', { steps: [stop, step(agent), start] }),
-      /^it sets JAVA_TOOL_OPTIONS, which a record of another machine may not set$/,
+      /^it sets JAVA_TOOL_OPTIONS, which a record from another machine may not set$/,
     ],
     [
       'where the data is',
@@ -138,7 +138,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a file of others',
       history('use-legacy-image', { steps: [stop, step(yaml), start] }),
-      /^it edits \/srv\/other\/values\.yaml, which is not a file that this deployment is started by$/,
+      /^it edits \/srv\/other\/values\.yaml, but this deployment does not start from that file$/,
     ],
     [
       'a release',
@@ -157,18 +157,18 @@ describe('a record that this program cannot have written does not', () => {
           step({ kind: 'await-rollout' }),
         ],
       }),
-      /^it has Helm upgrade a release/,
+      /^it upgrades a Helm release/,
     ],
     [
       'steps of another repair',
       history('unlock-changelog', { steps: [stop, step(agent), start], ...lockPlan }),
-      /^unlock-changelog has no such steps: stop-service, set-setting, start-service$/,
+      /^unlock-changelog never has these steps: stop-service, set-setting, start-service$/,
     ],
-    ['a stop without a start', reset(resetSteps().slice(0, -1)), /^reset-queues has no such steps/],
+    ['a stop without a start', reset(resetSteps().slice(0, -1)), /^reset-queues never has these steps/],
     [
       'no checks of its outcome',
       history('reset-queues', { steps: resetSteps(), verifiedBy: [] }),
-      /^nothing in it checks the outcome: broker\/queues-durable, service\/running, api\/reachable is missing$/,
+      /^it does not check the outcome: broker\/queues-durable, service\/running, api\/reachable is missing$/,
     ],
     [
       'another name',
@@ -176,7 +176,7 @@ describe('a record that this program cannot have written does not', () => {
         ...history('service-restart', { steps: [start] }),
         record: { ...history('service-restart', { steps: [start] }).record, run: '20261121T021244Z-service-stop-1f3a' },
       },
-      /^its name is not that of a service-restart/,
+      /^its name does not fit a service-restart/,
     ],
     [
       'a risk of no such plan',
@@ -186,7 +186,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a file in place of a deployment',
       history('set-env-values', { steps: [], options: { main: '/etc/x', values: ['/etc/x'] } }),
-      /^it works on a file of another machine$/,
+      /^it changes a file on another machine$/,
     ],
     [
       'a database of others',
@@ -201,7 +201,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a risk that it does not name',
       history('unlock-changelog', { steps: [step({ ...release, accepts: 'live-holder' })], ...lockPlan }),
-      /^it passes over the risk live-holder without naming it$/,
+      /^it accepts the risk live-holder, but its plan does not name it$/,
     ],
     [
       'the row that counts',
@@ -222,7 +222,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'a holding queue of others',
       reset(changed('move-messages', ({ moves }) => ({ moves: moves.map((it) => ({ ...it, holding: 'mine' })) }))),
-      /^it moves messages between other queues/,
+      /^the queues that it moves are not those/,
       { broker },
     ],
     [
@@ -235,7 +235,7 @@ describe('a record that this program cannot have written does not', () => {
           })),
         })),
       ),
-      /^it declares other queues than it deletes$/,
+      /^the queues that it declares are not those that it deletes$/,
       { broker },
     ],
     [
@@ -245,13 +245,13 @@ describe('a record that this program cannot have written does not', () => {
           bindings: [...bindings, { ...binding, destination: 'mine', source: 'orders' }],
         })),
       ),
-      /^it binds what is not its own: orders to mine$/,
+      /^it binds a queue or exchange that is not its own: orders to mine$/,
       { broker },
     ],
     [
       'a binding from an exchange that is not there',
       reset(withBinding(resetSteps(), { ...binding, source: 'nowhere' }), ranTo('delete-queues')),
-      /to an exchange nowhere that is not there$/,
+      /to exchange nowhere, which is missing$/,
       { broker: halfWay },
     ],
     [
@@ -285,7 +285,7 @@ describe('a record that this program cannot have written does not', () => {
     [
       'messages that are lost without a word',
       reset(changed('delete-queues', () => ({ discards: true }))),
-      /^it would lose messages that it does not say are lost$/,
+      /^it would lose messages without saying so$/,
       { broker },
     ],
     [
@@ -295,13 +295,13 @@ describe('a record that this program cannot have written does not', () => {
           exchanges: exchanges.map(({ from, to }) => ({ from, to: { ...to, type: 'fanout' } })),
         })),
       ),
-      /^it makes another exchange of events/,
+      /^it changes more of exchange events/,
       { broker },
     ],
     [
       'another user to wait for',
       reset(changed('await-quiet', () => ({ user: 'nobody' }))),
-      /^it waits for user nobody, and the service signs in as testops$/,
+      /^it waits for user nobody, but the service signs in as testops$/,
       { broker },
     ],
     [
@@ -340,7 +340,7 @@ describe('a record that this program cannot have written does not', () => {
           ),
         ],
       }),
-      /^it removes keys below orders, and the sessions are below spring:session$/,
+      /^it removes keys below orders, but the sessions are below spring:session$/,
     ],
     [
       'a loss that it does not tell',
@@ -412,9 +412,7 @@ describe('a record that this program cannot have written does not', () => {
       [' -javaagent:x', ''],
       ['z', 'true'],
     ] as const) {
-      expect(await unfitOf(noted(was, is))).toEqual([
-        'a note of it would write something else than VENDOR_RABBIT_DURABLE into a file',
-      ])
+      expect(await unfitOf(noted(was, is))).toEqual(['a note would write more than VENDOR_RABBIT_DURABLE into a file'])
     }
   })
 

@@ -27,6 +27,6 @@ test('a file that is none is one clear error, as a document too', async () => {
   const { stdout, exitCode } = await place.run(['check-cpu', '--file', 'other', '--json'])
   expect([exitCode, JSON.parse(stdout)]).toMatchObject([
     64,
-    { error: { code: 'USAGE', message: 'other is no cpuinfo file: it shows no processor' } },
+    { error: { code: 'USAGE', message: 'other is not a cpuinfo file: it shows no processor' } },
   ])
 })

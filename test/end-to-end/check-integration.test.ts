@@ -53,7 +53,7 @@ describe('without signing in', () => {
     expect(exitCode).toBe(1)
     const shown = stdout
       .replaceAll(String(port), 'PORT')
-      .replace(/ +localhost is .*\n.*\n/, ' NAME\n')
+      .replace(/ +localhost resolves to .*\n.*\n/, ' NAME\n')
       .replace(/\S+:PORT accepts connections \(\d+ ms\)/, 'ACCEPTS')
       .replace(/[\d,]+ days left/, 'DAYS left')
     expect(shown).toMatchInlineSnapshot(`
@@ -62,14 +62,14 @@ describe('without signing in', () => {
       ✔ connection   ACCEPTS
       ✔ certificate  for localhost, by testops-admin test authority, valid until
                      2120-01-01 00:00:00Z: DAYS left
-      ✔ answer       HTTP 401, 'authentication required': it wants a user, as is right
-                     of who gives none
-      ✔ user         \`bob\`: it is a name; some integrations want an e-mail address
-                     instead, so try that where it is refused
-      ✖ password     the password (the file pw) ends with 1 blank (U+0020): it counts
-                     as a part of the password
-      - sign-in      not tried: --sign-in tries once, and each attempt counts if
-                     accounts get locked
+      ✔ answer       HTTP 401, 'authentication required': it asks for credentials, as
+                     it should
+      ✔ user         \`bob\`: it is a name. If it is refused, try an e-mail address:
+                     some integrations need that
+      ✖ password     the password (the file pw) ends with 1 blank (U+0020), which
+                     counts as part of the password
+      - sign-in      not tried: add --sign-in to try once. Too many failed attempts
+                     may lock the account
 
       Credentials: enter them again in the integration's settings, without invisible
       characters at the ends.

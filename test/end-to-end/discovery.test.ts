@@ -71,7 +71,7 @@ test('with two, both are named, and either may be chosen', async () => {
     {
       error: {
         code: 'CONFIGURATION',
-        message: `no configuration found, and several deployments are here: \`testops\`, the ${what}; \`staging\`, the ${what.replace('`testops`', '`staging`')}`,
+        message: `no configuration found, but several deployments: \`testops\`, the ${what}; \`staging\`, the ${what.replace('`testops`', '`staging`')}`,
         suggestions: ['testops-admin doctor -d testops', 'testops-admin doctor -d staging'],
       },
     },

@@ -248,7 +248,7 @@ describe('configurations that cannot be used: 64, the file and the line', () => 
       'a secret of several lines',
       "deployments:\n  prod:\n    url: http://127.0.0.1:9\n    apiToken: {command: [printf, 'a\\nb\\n']}\n",
       [],
-      /^the secret at testops-admin\.yaml:4 cannot be used: .* printed 2 lines, and a secret is one line$/,
+      /^the secret at testops-admin\.yaml:4 cannot be used: .* printed 2 lines, but a secret is one line$/,
     ],
     [
       'an unknown deployment',

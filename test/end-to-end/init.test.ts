@@ -103,7 +103,7 @@ test('each wrong answer is asked again, with what is expected, and none is lost'
     [/Its compose file/, 'no/such.yml\r'],
     [/names a file that does not exist[^]*Its compose file/, `${'x'.repeat(100_000)}\r`],
     [/longer than 1000 characters[^]*Its compose file/, '/\r'],
-    [/names no plain file[^]*Its compose file/, '\r'],
+    [/does not name a plain file[^]*Its compose file/, '\r'],
     [/Name of the compose project/, 'a\u202eb\r'],
     [/cannot be shown[^]*Name of the compose project/, 'tms\r'],
     ...questions.slice(2, 4),
@@ -111,7 +111,7 @@ test('each wrong answer is asked again, with what is expected, and none is lost'
     [/The name must be letters[^]*Name of the deployment/, 'prod\r'],
     [/Address of the web/, 'testops.example.org\r'],
     [/must begin with http[^]*For example: https:[^]*Address of the web/, 'http://127.0.0.1:99999\r'],
-    [/names a host or a port that cannot be one[^]*Address of the web/, 'http://127.0.0.1:1\r'],
+    [/has an invalid host or port[^]*Address of the web/, 'http://127.0.0.1:1\r'],
     [/It does not answer[^]*Which one/, '\u00152\r'],
     [/Address of the web/, '\r'],
     [/Keep this answer[^]*Which one/, '\r'],
@@ -119,7 +119,7 @@ test('each wrong answer is asked again, with what is expected, and none is lost'
     [/holds a password[^]*Database, /, '\r'],
     ...questions.slice(8, 10),
     [/Where an API token/, 'hunter2\r'],
-    [/names where the secret is kept[^]*Where an API token/, 'env:NO_SUCH_VARIABLE\r'],
+    [/takes the place where the secret is kept[^]*Where an API token/, 'env:NO_SUCH_VARIABLE\r'],
     [/is not set[^]*Where an API token/, 'file:token\r'],
   ])
   expect([exitCode, await draft()]).toEqual([3, null])
@@ -153,7 +153,7 @@ test('of two at once for one file, one writes it', async () => {
   const typed = questions.map(([shown, keys]): Answer => [shown, keys === '\r' ? keys : `\u0015${keys as string}`])
   const both = await Promise.all([type(init, typed), type(init, typed)])
   expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([3, 4])
-  expect(both.find(({ exitCode }) => exitCode === 4)?.text).toMatch(/is there already,\s+and\s+is not overwritten/)
+  expect(both.find(({ exitCode }) => exitCode === 4)?.text).toMatch(/already\s+exists,\s+and\s+is not overwritten/)
 }, 90_000)
 
 test('where the file is there, nothing is asked', async () => {

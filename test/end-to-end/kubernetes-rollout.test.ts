@@ -92,7 +92,7 @@ test('a setting that a policy of the cluster sets back on the way into pods is n
   expect([failed.exitCode, error?.message]).toEqual([
     1,
     expect.stringMatching(
-      /^the service answers, but not as it is declared: pod `testops-testops-\S+` serves with another value of TZ than Deployment `testops-testops` in namespace `testops` declares$/,
+      /^the service answers, but differs from its declaration: pod `testops-testops-\S+` serves with another value of TZ than Deployment `testops-testops` in namespace `testops` declares$/,
     ),
   ])
   const again = await here.run('resume', '--confirm', 'prod', '--patience', '10')

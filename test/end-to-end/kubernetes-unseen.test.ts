@@ -27,7 +27,7 @@ async function unwell(): Promise<{ exitCode: number | null; checks: DoctorReport
 const noWay =
   /^the cluster of context `test` calls pod `\S+` Ready, but does not connect this machine to it \(node `\S+`\): /
 const wayOut =
-  'testops-admin doctor -d prod --relay   # looks through the cluster; repairs, resume and undo also take --relay'
+  'testops-admin doctor -d prod --relay   # checks through the cluster. Repairs, resume and undo take --relay too'
 
 test.each([1, 2, 3])(
   'a kubelet that is not reached any more after %i streams leaves what lies behind it unknown, with the way out',

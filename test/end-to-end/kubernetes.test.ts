@@ -215,7 +215,7 @@ test('what lies behind kubelets that the API server does not reach is unknown, a
     ])
   }
   expect(flat((await run('doctor', '--only', 'database')).stdout)).toContain(
-    'testops-admin doctor -d prod --relay # looks through the cluster',
+    'testops-admin doctor -d prod --relay # checks through the cluster',
   )
 })
 
@@ -235,13 +235,13 @@ test('a database that this machine does not reach is unknown, and is looked at t
       error: {
         code: 'UNREACHABLE',
         message: expect.stringMatching(
-          /the host name db\.corp\.invalid does not resolve; from this machine, that is: whether the service reaches it is not known$/,
+          /the host name db\.corp\.invalid does not resolve, from this machine. Cannot tell whether the service reaches it$/,
         ) as string,
       },
     },
   ])
   expect(flat((await run('doctor', '--only', 'database')).stdout)).toContain(
-    'testops-admin doctor -d prod --relay # looks through the cluster',
+    'testops-admin doctor -d prod --relay # checks through the cluster',
   )
   const relayed = await run('doctor', '--only', 'database', '--relay', '--json')
   expect([relayed.exitCode, reachable(relayed), left()]).toMatchObject([0, { status: 'ok' }, []])

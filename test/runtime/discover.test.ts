@@ -158,7 +158,7 @@ test('several: one is chosen by name, or asked for, or else all are named', asyn
   const all = '`prod`, the release `prod`; `testops`, the systemd unit `testops.service`'
   expect(await selected(discovery)).toEqual([
     'CONFIGURATION',
-    `no configuration found, and several deployments are here: ${all}`,
+    `no configuration found, but several deployments: ${all}`,
     ['-d prod', '-d testops'],
   ])
   expect(await selected(discovery, { name: 'testop' })).toEqual([

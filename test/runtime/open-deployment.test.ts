@@ -148,19 +148,19 @@ test.each([
 test.each([
   [
     'kubernetes: {namespace: testops}',
-    'UNAVAILABLE: nothing is known of how deployment `prod` is reached: no cluster is known: there is no kubectl configuration in FOLDER/.kube/config, and this is not a pod',
+    'UNAVAILABLE: cannot tell how to reach deployment `prod`: no cluster is known here: there is no kubectl configuration in FOLDER/.kube/config, and this is not a pod',
   ],
   [
     'build: "1"',
-    "CONFIGURATION: nothing is known of how deployment `prod` is reached: the service's settings are unknown: set `host.environmentFile`",
+    "CONFIGURATION: cannot tell how to reach deployment `prod`: the service's settings are not known: set `host.environmentFile`",
   ],
   [
     'host: {environmentFile: none.env}',
-    "UNAVAILABLE: nothing is known of how deployment `prod` is reached: the service's settings in FOLDER/none.env (`host.environmentFile` at FOLDER/testops-admin.yaml:3) cannot be read: there is no such file",
+    "UNAVAILABLE: cannot tell how to reach deployment `prod`: the service's settings in FOLDER/none.env (`host.environmentFile` at FOLDER/testops-admin.yaml:3) cannot be read: there is no such file",
   ],
   [
     'host: {environmentFile: none.env}\ncompose: {service: testops}',
-    'CONFIGURATION: deployment `prod` in FOLDER/testops-admin.yaml has the sections host and compose: say which counts',
+    'CONFIGURATION: deployment `prod` in FOLDER/testops-admin.yaml has the sections host and compose: choose one with `platform`',
   ],
   [
     'url: http://127.0.0.1:1\nbroker: {password: {command: ["false"]}}\ndatabase: {password: {command: [sh, -c, "echo Vault is sealed >&2; exit 3"]}}',
@@ -172,11 +172,11 @@ test.each([
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: FOREIGN}',
-    'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the environment variable FOREIGN holds a blank or a character that is no ASCII, which no API token has',
+    'SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the environment variable FOREIGN contains a blank or a non-ASCII character, which no API token has',
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {command: [echo, "Bearer abc"]}',
-    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer [secret]'` begins with a word that belongs to a header: the API token alone is wanted",
+    "SECRET_MISSING: the secret at FOLDER/testops-admin.yaml:4 cannot be used: the command `echo 'Bearer [secret]'` begins with a word from an HTTP header: give only the API token",
   ],
   [
     'url: http://127.0.0.1:1\napiToken: {env: NONE}',

@@ -7,52 +7,52 @@ import type { Counts, Part, Way } from '../../core/queue-notes.ts'
 /** One attempt, as far as it concerns one queue. */
 export interface Attempt {
   attempt: string
-  /** before it; null: somebody still read from one of the two */
+  /** message counts before it; null: a client still read from one of the two queues */
   counts: Counts | null
-  /** null: it was cut off */
+  /** what it moved; null: it was cut off */
   part: Part | null
 }
 
-/** What went aside out of one queue, and what has come back of it, since the two were compared last. */
+/** What one queue had moved aside and got back since both were last compared. */
 export interface Account {
   aside: readonly Attempt[]
   back: readonly Attempt[]
-  /** what went aside before they were compared: a broker that was killed may deliver it again */
+  /** what was moved aside before that comparison: a broker that was killed may deliver it again */
   settled: readonly Attempt[]
 }
 
-/** What has come back into a durable queue. */
+/** What came back to a durable queue. */
 export interface Came {
-  /** by attempt, the place of its last message, where all of its messages came in their order */
+  /** for each attempt whose messages all came back in order: the position of the last one */
   proven: Readonly<Record<string, number>>
-  /** how many came with the last way back: as long as the queue holds so many, it has lost none of them */
+  /** how many came with the last move back: while the queue has that many, it has lost none of them */
   latest: number
 }
 
 interface Accounts {
-  /** `ahead`: of the queue of an undo. Null: nothing has gone or come */
+  /** the account of a queue, or of its `ahead` queue of an undo; null: nothing was moved */
   of: (queue: string, ahead?: true) => Account | null
-  /** all attempts of both, in their order */
+  /** all attempts in both directions, in order */
   attemptsOf: (queue: string) => readonly (Attempt & Way)[]
-  /** what has come back into a durable queue just as it went; null: nothing has come back into one */
+  /** what came back unchanged to a durable queue; null: nothing did */
   cameOf: (queue: string) => Came | null
-  /** which way its messages were moved last; null: none */
+  /** the direction of its last move; null: none */
   lastOf: (queue: string) => Way | null
-  /** marks of the policies under which its messages went aside, since the two were compared last; null: not known */
+  /** marks of the policies that applied when its messages were moved aside, since the last comparison; null: unknown */
   policiesOf: (queue: string) => readonly string[] | null
   /**
-   * how many messages that had come back to a queue are there for a restart of the broker to drop; null: none, as far
-   * as is noted
+   * how many messages came back to a transient queue, so that a restart of the broker would drop them; null: none on
+   * record
    */
   transientIn: (queue: string) => number | null
   /**
-   * what was told of a queue to which not all came back that went, so that it is known to whoever goes on; null: all
-   * did
+   * what this run has reported about a queue that did not get all its messages back, so that a resumed run knows it;
+   * null: nothing
    */
   toldOf: (queue: string) => string | null
 }
 
-/** Reads the notes of a run, oldest first; others' notes are passed over. */
+/** Reads the notes of a run, oldest first, and ignores those of other actions. */
 export function accountsOf(notes: readonly string[]): Accounts {
   const attempts = new Map<string, (Attempt & Way)[]>()
   const last = new Map<string, Way>()
@@ -96,7 +96,7 @@ export function accountsOf(notes: readonly string[]): Accounts {
       for (const [queue, part] of Object.entries(entry.queues)) {
         const known = attemptOf(queue, entry, null)
         known.part = part
-        // it found nothing but what had come before
+        // it found only messages that had come back before
         if (part.again !== undefined && Object.keys(part.contents).length === 0)
           attempts.set(
             queue,
@@ -129,12 +129,12 @@ export function accountsOf(notes: readonly string[]): Accounts {
   }
 }
 
-/** Of attempts whose messages came from the first one on, in their order and unaltered. */
+/** For each attempt whose messages came back complete, unaltered and in order: the position of the last one. */
 function provenIn(contents: Contents, went: readonly Attempt[]): Record<string, number> {
   const proven = went.flatMap(({ attempt, part }) => {
     const [before, after] = [own(part?.contents, attempt), own(contents, attempt)]
     if (!after || after.count !== after.last) return []
-    // of one that was cut off nobody knows the whole
+    // the total of an attempt that was cut off is unknown
     const isWhole =
       part === null || (before !== undefined && before.count === after.count && before.digest === after.digest)
     return isWhole ? [[attempt, after.last] as const] : []

@@ -8,14 +8,14 @@ import { lostLooks } from '../lost-looks.ts'
 
 const pollMs = 200
 /**
- * A connection that has been there for such a part of the patience and is in no list is none: the broker forgets to
- * strike some off that were short (seen on 3.10.8: 4 of 57,000, by the management API).
+ * A connection that no list shows for this part of the patience counts as closed: the broker forgets to remove some
+ * short ones (seen on 3.10.8: 4 of 57,000, by the management API).
  */
 const listedAfter = 1 / 3
-/** for all of it, at most */
+/** the longest wait */
 const patienceMs = 30_000
 
-/** Looks only: what was so when a run was interrupted need not be so any more, so it is never done already. */
+/** Only looks. What was true when a run was interrupted may have changed, so the step never counts as done. */
 export const awaitQuiet: ActionHandler<'await-quiet'> = {
   failpoints: ['quiet'],
   isDone: async () => false,
@@ -31,7 +31,7 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
       return performance.now() - since > patience * listedAfter
     }
     const look = lostLooks(async () => ({ busy: await whoIsThere(action, workshop, isLeftOver) }))
-    progress("waiting until the service's connections to the broker are gone")
+    progress("waiting until the service's connections to the broker are closed")
     for (;;) {
       const seen = await look()
       if ('busy' in seen && seen.busy === null) break
@@ -41,8 +41,8 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
         if ('lost' in seen) throw seen.lost
         throw new AdminError(
           'REFUSED',
-          `with the service stopped, ${seen.busy}, and messages are moved only while nobody else uses the queues`,
-          ['rabbitmqctl list_connections name user client_properties   # on the broker', 'stop what that is'],
+          `the service is stopped, but ${seen.busy}. Messages are moved only while nobody else uses the queues`,
+          ['rabbitmqctl list_connections name user client_properties   # on the broker', 'stop the other clients'],
         )
       }
       await sleep(pollMs, undefined, { signal }).catch(() => undefined)
@@ -52,7 +52,10 @@ export const awaitQuiet: ActionHandler<'await-quiet'> = {
   undo: null,
 }
 
-/** Null: nobody. `isLeftOver`: of a connection that no list has. */
+/**
+ * Who still uses the queues, in words; null: nobody. `isLeftOver`: whether a connection that no list shows counts as
+ * closed.
+ */
 async function whoIsThere(
   { queues, user }: ActionOf<'await-quiet'>,
   { open, control }: Workshop,
@@ -62,16 +65,15 @@ async function whoIsThere(
   const kept = (await control.broker()).kept()
   const counts = await source.counts(queues)
   const read = [...counts].filter(([name, it]) => (it?.consumers ?? 0) > (kept.has(name) ? 1 : 0)).map(([name]) => name)
-  if (read.length > 0)
-    return `${counted(read.length, 'queue')} (${listed(read)}) ${read.length === 1 ? 'is' : 'are'} still read from`
+  if (read.length > 0) return `a client still reads from ${counted(read.length, 'queue')} (${listed(read)})`
   const connections = await source.connectionsOf(user).catch((error: unknown) => {
     if (error instanceof AdminError) return error
     throw error
   })
   if (connections instanceof AdminError) {
-    // a user who may not see connections, or has nothing to see them by, sees consumers all the same
+    // without a way to list connections, the consumers are checked all the same
     if (connections.code === 'FORBIDDEN' || connections.code === 'UNAVAILABLE') return null
-    return `who is connected is not told: ${connections.message}`
+    return `this program cannot tell who is connected: ${connections.message}`
   }
   const left = connections.filter(({ name, clientName, isListed }) =>
     isListed ? clientName !== ownConnectionName : !isLeftOver(name),

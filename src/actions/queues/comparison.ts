@@ -4,27 +4,30 @@ import type { Counts, Way } from '../../core/queue-notes.ts'
 import type { Account, Attempt } from './account.ts'
 import { own } from '../../core/own.ts'
 
-/** What went aside out of a queue beside what has come back. */
+/** How many messages were moved aside from a queue, and how many came back. */
 export interface Comparison {
   went: number
   came: number
   /**
-   * 'contents': as many, and not the same, or not in their order; 'before': `went` were counted, and only `came` of
-   * them were left to be brought back after a move aside was cut off; 'again': `went` had come back, a restart of the
-   * broker has dropped them, and it has given back only so many; null: all is as it was
+   * 'contents': the same number, but not the same messages or not in their order; 'before': `went` were counted, and
+   * only `came` were left when a move aside that was cut off was resumed; 'again': `went` had come back, a restart of
+   * the broker dropped them, and only `came` could be restored; null: nothing is missing
    */
   difference: 'count' | 'contents' | 'before' | 'again' | null
-  /** a move was cut off, so that messages may be there twice: there are at least as many */
+  /** a move was cut off, so some messages may be duplicates and the counts are minimums */
   isAtLeast: boolean
 }
 
-/** Messages that were back in their queue, and how many of them are there now. */
+/** How many messages had come back to their queue, and how many of them are still there. */
 export interface Left {
   came: number
   left: number
 }
 
-/** Null where a former version has put some of them aside, and has noted nothing. `now`: before the last way back. */
+/**
+ * The comparison of one account; null: a former version moved messages aside without noting them. `now`: counts before
+ * the last move back.
+ */
 export function compare(account: Account, now: Counts): Comparison | null {
   const moved = compareMoved(account, now)
   const left = leftOfCounted(account, now)
@@ -32,15 +35,15 @@ export function compare(account: Account, now: Counts): Comparison | null {
 }
 
 /**
- * What is gone between two attempts went through no hand of ours: a broker that is started again drops what a transient
- * queue holds. Null: nothing, as far as is known.
+ * Messages that were lost between two attempts, when this program moved nothing: a broker that restarts drops what a
+ * transient queue holds. Null: none, as far as is known.
  */
 function leftOfCounted(
   { aside, back }: Pick<Account, 'aside' | 'back'>,
   now: Counts,
 ): { went: number; came: number } | null {
   const before = aside[0]?.counts
-  // where there was nothing to bring back, no way back was begun
+  // with nothing to move back, no move back was begun
   const after = back.length === 0 ? now : back[0]?.counts
   if (!before || !after || aside.every(({ part }) => part !== null)) return null
   const [went, came] = [before.ready + before.held, after.ready + after.held]
@@ -48,9 +51,9 @@ function leftOfCounted(
 }
 
 /**
- * Of what had come back when a way back was cut off, how many are left in the queue: a broker that is started again
- * drops what a transient one holds. `attempts`: in their order, any way; `now`: `held` and `ahead` wait still. Null:
- * none are missing, as far as is known.
+ * How many returned messages are left in a queue after a move back was cut off: a broker that restarts drops those of a
+ * transient queue. `attempts`: in order, both directions; in `now`, `held` and `ahead` still wait. Null: none are
+ * missing, as far as is known.
  */
 export function leftOfReturned(
   attempts: readonly (Attempt & Way)[],
@@ -61,7 +64,7 @@ export function leftOfReturned(
   if (!first?.counts) return null
   const cameOf = (own: readonly Attempt[], held: number): number =>
     own.reduce((sum, { counts, part }, index) => {
-      // what waits again after a way back was over is what a broker that was killed holds once more
+      // messages that wait again after a move back was over are those that a killed broker restored
       if (part)
         return (
           sum +
@@ -94,16 +97,16 @@ function compareMoved({ aside, back, settled }: Account, now: Counts): Compariso
   if (Object.hasOwn(taken, '')) return null
   const again = settled.filter(({ attempt }) => Object.hasOwn(taken, attempt))
   const cameAgain = again.reduce((sum, { attempt }) => sum + countIn(taken, attempt), 0)
-  // of one that was cut off: what the next one found, or the place of the last that came
+  // for an attempt that was cut off: what the next one found, or the position of the last message that came back
   const parts = aside.map((it, index) => ({
     ...it,
     left: Math.max(leftBy({ aside, back }, index), own(taken, it.attempt)?.last ?? 0),
   }))
-  // one that was cut off before it came to this queue
+  // leaves out an attempt that was cut off before it reached this queue
   const known = parts.filter(({ part, left }) => part !== null || left !== 0)
   const went = known.reduce((sum, { attempt, part, left }) => sum + (part ? countIn(part.contents, attempt) : left), 0)
   if (back.some(({ part }) => part === null)) {
-    // what was acknowledged before it was cut off is not there any more
+    // what was acknowledged before the cut is gone from the holding queue
     const [first, held] = [back[0]?.counts?.held, last?.part ? last.counts?.held : 0]
     const all = went + cameAgain
     const came = first === undefined || held === undefined ? all : first - held + totalOf(taken)
@@ -126,23 +129,23 @@ function compareMoved({ aside, back, settled }: Account, now: Counts): Compariso
       isAtLeast,
     }
   const before = again.reduce((sum, { attempt, part }) => sum + countIn(part?.contents ?? taken, attempt), 0)
-  // those that did not come again may have been there all the time; and what has gone aside since has taken them along
+  // messages that did not come again may never have left, or have since been moved aside with others
   if (aside.length === 0 && now.ready + cameAgain < before)
     return { went: before, came: now.ready + cameAgain, difference: 'again', isAtLeast: true }
   return { went: went + cameAgain, came: totalOf(taken), difference: null, isAtLeast }
 }
 
 /**
- * How many messages are in a queue and in those that hold its messages twice, since moves were cut off between
- * confirmation and acknowledgement: as many as there were more of, in all of them together, after each of these.
- * `attempts`: in their order, any way; `now`: before the next one.
+ * How many duplicates a queue and its holding queues have because moves were cut off between confirmation and
+ * acknowledgement: the number by which the total grew after each of these. `attempts`: in order, both directions;
+ * `now`: counts before the next one.
  */
 export function repeatsIn(attempts: readonly Attempt[], now: Counts): number {
   let repeats = 0
   for (const [index, { counts, part }] of attempts.entries()) {
     const next = index + 1 < attempts.length ? attempts[index + 1]!.counts : now
     const more = part !== null ? -(part.leftOut ?? 0) - (part.again ?? 0) : counts && next ? sum(next) - sum(counts) : 0
-    // messages that were lost meanwhile, as with a queue that vanished, make up for none that come twice later
+    // messages lost in between, as with a queue that vanished, must not hide later duplicates
     repeats = Math.max(0, repeats + more)
   }
   return repeats
@@ -153,9 +156,9 @@ function sum({ ready, held, beside = 0 }: Counts): number {
 }
 
 /**
- * What an attempt that was cut off put aside, as the next one found it. Not after an earlier one was cut off as well: a
- * broker that was out of disk or memory then takes that one's messages only when it is over, so that they are found
- * among this one's.
+ * How many messages an attempt that was cut off moved aside, as the next attempt found them. Unknown if an earlier
+ * attempt was cut off as well: a broker without disk or memory then accepts the earlier messages only later, among
+ * these.
  */
 function leftBy({ aside, back }: Pick<Account, 'aside' | 'back'>, index: number): number {
   if (aside.slice(0, index).some(({ part }) => part === null)) return 0

@@ -21,7 +21,7 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
       (it) => holding.includes(it.holding) && [it.holding, aheadOf(it.holding)].some((name) => queues.has(name)),
     )
     const { cameOf } = accountsOf(workshop.journal.ofRun())
-    // a broker that was killed may have a deleted queue again
+    // a killed broker may have restored a deleted queue
     if (left.length > 0 && left.every(({ queue }) => cameOf(queue) !== null)) return 'untold'
     return all(holding).some((name) => queues.has(name)) ? 'not-done' : 'done'
   },
@@ -35,14 +35,14 @@ export const deleteHeld: ActionHandler<'delete-held'> = {
   },
 }
 
-/** With those of an undo that went forward again. */
+/** The holding queues, and the `ahead` queues of an undo that was resumed forward. */
 function all(holding: readonly string[]): string[] {
   return holding.flatMap((name) => [name, aheadOf(name)])
 }
 
 /**
- * What waits in one of them goes back to its queue first. Throws INTERRUPTED where that is not there, or one is read by
- * somebody.
+ * Deletes these holding queues, once the messages left in them are back in their own queue. Throws INTERRUPTED if that
+ * queue is missing, or if a client reads from a holding queue.
  */
 export async function deleteEmpty(holding: readonly string[], workshop: Workshop): Promise<void> {
   const { control, open } = workshop
@@ -88,7 +88,8 @@ export async function deleteLeft(workshop: Workshop): Promise<void> {
 }
 
 /**
- * Through which messages went back when a run was killed; nobody else makes such, and one repair is at work at a time.
+ * Exchanges that a killed run used to move messages back. Only this program creates such exchanges, and only one repair
+ * runs at a time.
  */
 async function leftExchanges({ open }: Pick<Workshop, 'open'>): Promise<string[]> {
   const exchanges = await (await open.broker()).exchanges()

@@ -18,10 +18,10 @@ import { command } from '../../core/shell-command.ts'
 
 type Delete = ActionOf<'delete-queues'>
 
-/** how often a queue that gains messages between its emptying and its deletion is emptied again */
+/** how often a queue that gets new messages before it is deleted is emptied again */
 const rounds = 5
 
-/** Deletes what is there in its former form; what was declared anew meanwhile is another queue. */
+/** Deletes the queues that still have their former properties; a redeclared queue is a different one. */
 export const deleteQueues: ActionHandler<'delete-queues'> = {
   failpoints: ['counted', 'deleted'],
   async isDone({ queues }, workshop) {
@@ -37,7 +37,7 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
       workshop,
     )
     const { messages } = action.counts
-    // what is to be lost is not moved aside, where nobody would fetch it
+    // messages to be discarded are not moved aside: nobody would fetch them
     await deleteEmptied(
       action.discards ? there.map((it) => ({ ...it, holding: null })) : there,
       workshop,
@@ -57,8 +57,7 @@ export const deleteQueues: ActionHandler<'delete-queues'> = {
       discards: true,
     })
   },
-  // what came between the emptying and the deletion was moved aside by this step, and what came since by the undoing of
-  // those after it
+  // this step moved aside what came between emptying and deletion; the undo of later steps moves aside what came since
   async undo({ queues, bindings, discards }, workshop) {
     await refuseVanished(workshop, { isOnlyReturned: true })
     await deleteAnew(queues, workshop)
@@ -91,10 +90,7 @@ async function deleteAnew(queues: readonly Former[], workshop: Workshop): Promis
   await deleteEmptied(own, workshop)
 }
 
-/**
- * Throws REFUSED where queues would have to be declared again as the broker does not take them any more, as after an
- * upgrade.
- */
+/** Throws REFUSED if the broker no longer accepts some of the queues as they were, as after an upgrade. */
 export async function assertTakesThem(queues: readonly Former[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
   const transient = queues
@@ -105,12 +101,12 @@ export async function assertTakesThem(queues: readonly Former[], workshop: Works
   if (!denied) return
   throw new AdminError(
     'REFUSED',
-    `${counted(transient.length, 'queue')} (${listed(transient)}) cannot be made transient again: the broker takes no such queue any more (${why})`,
+    `cannot make ${counted(transient.length, 'queue')} (${listed(transient)}) transient again: the broker no longer accepts such queues (${why})`,
     ['testops-admin doctor -d {deployment}'],
   )
 }
 
-/** Whether the broker would take them as they were. */
+/** Whether the broker would accept the queues as they were. */
 export async function areTaken(queues: readonly Former[], workshop: Workshop): Promise<boolean> {
   try {
     await assertTakesThem(queues, workshop)
@@ -121,7 +117,7 @@ export async function areTaken(queues: readonly Former[], workshop: Workshop): P
   }
 }
 
-/** Declares those that are missing as they were, with their bindings, and moves back what waits for them. */
+/** Declares the missing queues as they were, with their bindings, and moves their messages back. */
 export async function putBack(
   queues: readonly Former[],
   bindings: readonly Binding[],
@@ -131,7 +127,7 @@ export async function putBack(
   await takeBackAside(movesOf(queues), workshop)
 }
 
-/** The same for those for which nothing waits. */
+/** Declares the missing queues as they were, with their bindings. */
 export async function declareMissing(
   queues: readonly Former[],
   bindings: readonly Binding[],
@@ -153,8 +149,8 @@ async function present(queues: readonly Former[], workshop: Workshop): Promise<F
 }
 
 /**
- * Deletes them, and moves aside what has come since they were emptied. Throws INTERRUPTED where one is read, or has no
- * place to move it to.
+ * Deletes queues that were emptied, and moves aside what has come since. Throws INTERRUPTED if a client reads from one,
+ * or if its messages have nowhere to go.
  */
 export async function deleteEmptied(queues: readonly Former[], workshop: Workshop, most = 0): Promise<void> {
   let left = queues
@@ -170,33 +166,35 @@ export async function deleteEmptied(queues: readonly Former[], workshop: Worksho
   }
 }
 
-/** Returns those that gained messages or readers. */
+/** Deletes the queues with at most `most` messages and no readers. Returns the others. */
 async function deleteThose(queues: readonly Former[], workshop: Workshop, most: number): Promise<Former[]> {
   const broker = await workshop.control.broker()
   const kept = queues.filter(({ queue }) => broker.kept().has(queue.name))
-  // one that vanishes when it is let go of takes with it what has come since: its messages first, where they are wanted
+  // a queue that vanishes when it is released would take new messages along, so they are moved aside first
   if (kept.length > 0) await putAside(movesOf(kept), workshop)
   for (const { queue } of kept) await broker.release(queue.name)
   const deleted = await broker.deleteQueues(queues.map(({ queue: { name } }) => ({ name, most })))
   return queues.filter(({ queue }) => deleted.get(queue.name) === 'in-use')
 }
 
-/** More may not be lost than was shown and confirmed (DESIGN.md 6.3). */
+/** Throws REFUSED if more messages would be lost than the operator confirmed (DESIGN.md 6.3). */
 async function refuseGrown({ queues, counts: { messages } }: Delete, { open }: Workshop): Promise<void> {
   const counts = await (await open.broker()).counts(queues.map(({ queue }) => queue.name))
   const now = [...counts.values()].reduce((sum, it) => sum + (it?.ready ?? 0), 0)
   if (now <= messages) return
   throw new AdminError(
     'REFUSED',
-    `${counted(now, 'message')} would be lost now, and ${counted(messages, 'message')} were confirmed`,
+    `${counted(now, 'message')} would be lost now, but only ${counted(messages, 'message')} were confirmed`,
     ['testops-admin reset-queues -d {deployment} --dry-run   # without --discard-messages, they are kept'],
   )
 }
 
 function inUse(name: string, isRead: boolean): AdminError {
-  const what = isRead ? 'is read from by somebody' : 'gains messages as fast as they are moved'
-  return new AdminError('INTERRUPTED', `queue ${name} ${what}: it is not deleted, and nothing of it is lost`, [
+  const why = isRead
+    ? `another client reads from queue ${name}`
+    : `queue ${name} gets new messages as fast as they are moved`
+  return new AdminError('INTERRUPTED', `${why}, so it was not deleted. Nothing is lost`, [
     command`rabbitmqctl list_consumers | grep ${name}   # on the broker`,
-    'stop what that is',
+    'stop the other clients',
   ])
 }

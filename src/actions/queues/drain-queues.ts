@@ -4,7 +4,7 @@ import { lostLooks } from '../lost-looks.ts'
 
 const pollMs = 500
 
-/** What is left when the time is up is moved aside: running out of time is no failure. */
+/** Running out of time is no failure: what is left is moved aside. */
 export const drainQueues: ActionHandler<'drain-queues'> = {
   failpoints: ['waited'],
   async isDone({ queues }, workshop) {
@@ -17,7 +17,7 @@ export const drainQueues: ActionHandler<'drain-queues'> = {
     const look = lostLooks(
       async () =>
         (await isWorkLeft(queues, workshop)) &&
-        // a service that was stopped since empties nothing
+        // a stopped service empties no queues
         (await (await open.service()).status()).state === 'running',
     )
     progress(`waiting up to ${seconds} s for the service to empty its queues`)
@@ -29,7 +29,7 @@ export const drainQueues: ActionHandler<'drain-queues'> = {
   undo: null,
 }
 
-/** Whether somebody reads from a queue in which something waits. */
+/** Whether a client still reads from a queue that has messages. */
 async function isWorkLeft(queues: readonly string[], { open }: Workshop): Promise<boolean> {
   const counts = await (await open.broker()).counts(queues)
   return [...counts.values()].some((it) => it !== null && it.ready > 0 && it.consumers > 0)

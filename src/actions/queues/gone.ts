@@ -6,8 +6,7 @@ import { takeBackAside } from './move.ts'
 import { awaitedOf, liveQueues, ownMoves } from './queues.ts'
 
 /**
- * Queues that are gone while messages wait for them, as they were: a broker that is started again has none that is
- * transient any more.
+ * Queues as they were that are missing while their messages wait: a broker that restarts loses its transient queues.
  */
 export async function goneOf(moves: readonly Move[], workshop: Workshop): Promise<Former[]> {
   const there = await liveQueues(workshop)
@@ -20,8 +19,8 @@ export async function goneOf(moves: readonly Move[], workshop: Workshop): Promis
 }
 
 /**
- * Messages that had come back to a transient queue, which a broker that was killed has dropped: what had been
- * acknowledged last waits again then. The queues are declared as they were, and what waits for them is brought back.
+ * Brings back messages that a killed broker dropped after they had come back to a transient queue: those acknowledged
+ * last wait in the holding queue again. Declares these queues as they were, and moves the messages back.
  */
 export async function bringBackGone(workshop: Workshop): Promise<void> {
   const { transientIn } = accountsOf(workshop.journal.ofRun())

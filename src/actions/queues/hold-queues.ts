@@ -11,8 +11,8 @@ import { command } from '../../core/shell-command.ts'
 import type { Binding } from '../../core/topology.ts'
 
 /**
- * Before anything stops: a broker that does not take them harms nobody. What comes later to a queue that is empty now
- * gets its own then.
+ * Runs before anything stops, so that a broker that refuses holding queues does no harm. A queue that is empty now gets
+ * its holding queue when it gets messages.
  */
 export const holdQueues: ActionHandler<'hold-queues'> = {
   failpoints: ['declared'],
@@ -23,7 +23,7 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
       areKept(vanishing, workshop)
     )
   },
-  // one that was not in use then got none
+  // a queue that was not in use got no holding queue
   async standsAs({ moves }, workshop) {
     const queues = await liveQueues(workshop)
     return moves.some(({ holding }) => isThere(queues, declaration(holding))) ? 'done' : 'not-done'
@@ -49,8 +49,8 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
       await tryWayBack(broker, holding.slice(0, 1))
       return keepExchanges(vanishing, workshop)
     }
-    throw new AdminError('REFUSED', `a queue ${others[0]} is there already and is not as this program declares it`, [
-      command`see what it holds, and delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}`,
+    throw new AdminError('REFUSED', `queue ${others[0]} already exists, but not as this program declares it`, [
+      command`look at its messages, then delete it: rabbitmqctl list_queues name durable arguments messages | grep ${others[0]!}`,
     ])
   },
   async undo({ moves }, workshop) {
@@ -62,8 +62,8 @@ export const holdQueues: ActionHandler<'hold-queues'> = {
 }
 
 /**
- * Those of queues that hold messages, or that somebody reads who may give some back; one at least, so that it is known
- * to work.
+ * The holding queues of queues that have messages, or readers who may give some back; at least one, to find out that it
+ * works.
  */
 async function needed(moves: readonly Move[], workshop: Workshop): Promise<string[]> {
   const counts = await countsOf(
@@ -78,8 +78,8 @@ async function needed(moves: readonly Move[], workshop: Workshop): Promise<strin
 }
 
 /**
- * Messages come back through an exchange of ours: a right that is missing is found while the service still runs. Throws
- * FORBIDDEN.
+ * Tries the exchange through which messages come back, so that a missing right shows while the service still runs.
+ * Throws FORBIDDEN.
  */
 async function tryWayBack(broker: BrokerControl, queues: readonly string[]): Promise<void> {
   const name = `${backExchangePrefix}trial`

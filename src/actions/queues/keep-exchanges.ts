@@ -5,7 +5,7 @@ import { liveExchanges } from './queues.ts'
 import { missing } from './switch-exchanges.ts'
 import type { Binding } from '../../core/topology.ts'
 
-/** Whether those of them that are there have a binding of ours. */
+/** Whether all of these exchanges that exist are bound to ours. */
 export async function areKept(
   exchanges: readonly VanishingExchange[],
   workshop: Pick<Workshop, 'open'>,
@@ -18,8 +18,8 @@ export async function areKept(
 }
 
 /**
- * Binds them to one of ours, which no queue is bound to: an exchange that vanishes with its last binding stays so. It
- * goes with what else this program made.
+ * Keeps exchanges from vanishing with their last binding: binds them to an exchange of ours that leads to no queue. It
+ * is removed with everything else that this program created.
  */
 export async function keepExchanges(
   exchanges: readonly VanishingExchange[],
@@ -29,7 +29,7 @@ export async function keepExchanges(
   const wanted = exchanges.filter(({ name }) => there.has(name))
   if (wanted.length === 0) return
   const broker = await workshop.control.broker()
-  // a broker that is started again must find it
+  // it must survive a restart of the broker
   await broker.declareExchange({
     name: keptExchange,
     type: 'fanout',
@@ -41,7 +41,7 @@ export async function keepExchanges(
   await broker.bind(wanted.map(keeping))
 }
 
-/** By which only a fanout sends anything, and that to no queue. */
+/** The binding to our exchange: only a fanout sends anything through it, and that reaches no queue. */
 function keeping({ name, type }: VanishingExchange): Binding {
   const header = { 'x-match': 'all', [keptExchange]: true }
   return {

@@ -5,13 +5,16 @@ import { areTaken, assertTakesThem, declareMissing, putBack } from './delete-que
 import { putAside } from './move.ts'
 import { awaitedOf, countsOf, keepOpen, liveQueues, movesOf } from './queues.ts'
 
-/** A queue that vanishes with its last consumer stays while one of ours is there; it is done for this process alone. */
+/**
+ * Keeps queues from vanishing with their last consumer, by a consumer of this process. A new process has to do it
+ * again.
+ */
 export const keepQueues: ActionHandler<'keep-queues'> = {
   failpoints: ['kept'],
   isDone: async () => false,
   standsAs: async () => 'untold',
   async perform({ queues }, workshop) {
-    // one that is durable by now is another queue
+    // a queue that is durable now is a different one
     const there = await liveQueues(workshop)
     const names = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === false)
     await keepOpen(names, workshop)
@@ -23,7 +26,7 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
       await putAside([it], withoutJournal(workshop), { isLastChance: true }).catch((error: unknown) => {
         if (!(error instanceof AdminError)) throw error
         unsaved.push(
-          `the messages of ${it.queue} could not be moved aside, and vanish with this program: ${error.message}`,
+          `cannot move the messages of queue ${it.queue} aside, so they vanish with this program: ${error.message}`,
         )
       })
     }
@@ -33,13 +36,16 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
     const waiting = await awaited(queues, workshop)
     await putBack(waiting, bindings, workshop)
     const empty = queues.filter((it) => !waiting.includes(it))
-    // one that is gone with this program goes for good where the broker takes no such queue any more
+    // a queue that vanished with this program is lost if the broker no longer accepts such queues
     if (await areTaken(empty, workshop)) await declareMissing(empty, bindings, workshop)
   },
   foreseeUndo: async ({ queues }, workshop) => assertTakesThem(await awaited(queues, workshop), workshop),
 }
 
-/** A journal that cannot be written may be what ended the run: the messages matter more. */
+/**
+ * The same workshop without an error if the journal cannot be written: that may be what ended the run, and the messages
+ * matter more.
+ */
 function withoutJournal(workshop: Workshop): Workshop {
   const { journal } = workshop
   const note = async (text: string): Promise<void> =>
@@ -49,7 +55,7 @@ function withoutJournal(workshop: Workshop): Workshop {
   return { ...workshop, journal: { ...journal, note } }
 }
 
-/** Those whose messages would go with this process. */
+/** Queues that would vanish, with their messages, when this process ends. */
 async function keptByNobodyElse(queues: readonly Former[], workshop: Workshop): Promise<Move[]> {
   const kept = (await workshop.control.broker()).kept()
   if (kept.size === 0) return []
@@ -57,7 +63,7 @@ async function keptByNobodyElse(queues: readonly Former[], workshop: Workshop): 
   return movesOf(queues).filter(({ queue }) => kept.has(queue) && counts.get(queue)?.consumers === 1)
 }
 
-/** Those for which messages wait. */
+/** Queues whose messages wait in a holding queue. */
 async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
   const names = new Set((await awaitedOf(movesOf(queues), workshop)).map(({ queue }) => queue))
   return queues.filter(({ queue }) => names.has(queue.name))

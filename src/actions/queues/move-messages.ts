@@ -11,15 +11,14 @@ import { refuseVanished } from './vanished.ts'
 
 export const moveMessages: ActionHandler<'move-messages'> = {
   failpoints: ['opened', 'published', 'confirmed', 'acked', 'emptied', 'noted'],
-  // on record as begun even where there is nothing to move, so that it is taken back where messages have come since
+  // recorded as begun even with nothing to move, so that undo also handles messages that came later
   isDone: async () => false,
-  // what came to a queue since it was emptied is moved with its deletion
+  // messages that come after a queue was emptied are moved when it is deleted
   async standsAs({ direction, moves }, workshop) {
     const waiting = await awaitedOf(moves, workshop)
     if (direction === 'back') {
       const { cameOf } = accountsOf(workshop.journal.ofRun())
-      // a broker that was killed holds again what had been acknowledged last; it is looked at before the queue is
-      // deleted
+      // a killed broker restores what was acknowledged last; that is checked before the holding queue is deleted
       if (waiting.length > 0) return waiting.every(({ queue }) => cameOf(queue) !== null) ? 'untold' : 'not-done'
       return 'done'
     }
@@ -34,7 +33,7 @@ export const moveMessages: ActionHandler<'move-messages'> = {
     if (direction === 'back') return bringBack(moves, workshop, { verifies: 'all' })
     await refuseVanished(workshop, { planned: counts.messages })
     const there = await liveQueues(workshop)
-    // one that is gone with its last reader is not there any more to be deleted
+    // a queue that vanished with its last reader is not deleted later, so its bindings are noted now
     await noteBindings(
       moves.map(({ queue }) => queue).filter((queue) => there.get(queue)?.autoDelete),
       [],

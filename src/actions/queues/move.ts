@@ -18,32 +18,32 @@ import { policiesOn, refuseUnsafeHolding, refuseUnsafeReturn } from './policies.
 import { awaitedOf, countsOf, liveQueues, placesOf } from './queues.ts'
 import { verifyMoved } from './verify-moved.ts'
 
-/** what was moved is noted when the last note is so old, and at the end: queues may be many and small */
+/** the longest time between two notes of what was moved: queues may be many and small */
 const noteMs = 1000
 
-/** What is moved: a queue, how it stands before, and what this run has done with it. */
+/** A queue to move, its counts before, and its earlier attempts in this run. */
 interface Moving extends Move, Way {
-  /** null: somebody else reads it */
+  /** null: another client reads from it */
   counts: Counts | null
   attempts: readonly Attempt[]
   othersIds: boolean
-  /** as in `Move` of a mover */
+  /** what came back already, as the mover takes it */
   came: Readonly<Record<string, number>>
 }
 
 interface Options {
   /**
-   * on the way back, also of queues that are missing, which take nothing back later either; `there`: of the others
-   * alone
+   * which queues a move back verifies: `all`, also missing ones, which will not get messages back later; `there`:
+   * existing ones only
    */
   verifies?: 'there' | 'all'
-  /** what is refused once some were moved is half done */
+  /** a refusal after some messages were moved leaves the undo unfinished */
   isUndo?: true | undefined
-  /** the queues go with this process, so that any place is better than none */
+  /** the queues vanish with this process, so any place for the messages is better than none */
   isLastChance?: true | undefined
 }
 
-/** Moves aside what is there now, queue by queue; one that is missing has nothing to move. */
+/** Moves the messages of these queues aside, queue by queue; a missing queue has none. */
 export async function putAside(
   all: readonly Move[],
   workshop: Workshop,
@@ -53,7 +53,7 @@ export async function putAside(
   const moves = all.filter(({ queue }) => there.has(queue))
   if (moves.length === 0) return
   const vanishing = moves.filter(({ queue }) => there.get(queue)?.autoDelete)
-  // the mover's own consumer comes and goes: a queue that would go with it is held open meanwhile
+  // the mover's own consumer comes and goes: a queue that would vanish with it is kept open
   if (vanishing.length > 0) await (await workshop.control.broker()).keep(vanishing.map(({ queue }) => queue))
   const { lastOf, attemptsOf } = accountsOf(workshop.journal.ofRun())
   const wasEmptied = (queue: string): boolean =>
@@ -73,8 +73,8 @@ export async function putAside(
 }
 
 /**
- * A durable queue that was emptied, and is not empty: others publish to it, or a broker that was killed holds again
- * what had been acknowledged last.
+ * Reports durable queues that were emptied and have messages again: other clients publish to them, or a killed broker
+ * has restored what was acknowledged last.
  */
 async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<void> {
   const counts = await countsOf(
@@ -90,8 +90,8 @@ async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<v
 }
 
 /**
- * What has come back already was before what still waits. After a move aside, what is in the queue came later; but an
- * undo that was cut off while it emptied a queue that was declared anew has left the rest of it there.
+ * Whether the messages in a queue belong before those that still wait. Returned messages do. After a move aside,
+ * messages in the queue came later, unless an undo was cut off while it emptied a redeclared queue.
  */
 function isAhead(queue: BrokerQueue | undefined, last: Way | null): boolean {
   if (last?.direction === 'aside') return last.ahead === true && queue?.durable === true
@@ -99,8 +99,8 @@ function isAhead(queue: BrokerQueue | undefined, last: Way | null): boolean {
 }
 
 /**
- * Moves back what waits, queue by queue; one that is missing takes nothing back yet. What came is compared with what
- * went: throws INTERRUPTED where it is not the same, once, so that whoever knows of it can go on.
+ * Moves waiting messages back, queue by queue; a missing queue gets none yet. Compares what came back with what was
+ * moved aside. Throws INTERRUPTED once if they differ, so that an operator who knows of it can resume.
  */
 export async function bringBack(
   all: readonly Move[],
@@ -114,7 +114,7 @@ export async function bringBack(
     moves.filter(({ queue }) => there.get(queue)?.durable === false),
     workshop,
   )
-  // an undo that cannot be gone on with goes forward again
+  // an undo that cannot be resumed goes forward again
   await putAside(
     moves.filter(({ queue }) => lastOf(queue)?.direction === 'aside' && isAhead(there.get(queue), lastOf(queue))),
     workshop,
@@ -131,7 +131,7 @@ export async function bringBack(
   await verifyMoved(verifies === 'all' ? all : moves, { before, lost }, workshop)
 }
 
-/** What waits still although it came back: a broker that was killed holds once more what had been acknowledged last. */
+/** Moves back messages that wait again although they came back: a killed broker restores what was acknowledged last. */
 export async function bringBackRest(moves: readonly Move[], workshop: Workshop): Promise<void> {
   const rest = await awaitedOf(moves, workshop)
   if (rest.length === 0) return
@@ -156,7 +156,7 @@ async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Pr
   const held = [doubtful.holding, aheadOf(doubtful.holding)].find((name) => (counts.get(name)?.ready ?? 0) > 0)!
   throw new AdminError(
     'INTERRUPTED',
-    `queue ${held} has messages that queue ${doubtful.queue} may have already. That queue has a limit, and could drop others for them`,
+    `queue ${held} has messages that queue ${doubtful.queue} may already have. That queue has a limit and could drop other messages for them`,
     [
       command`rabbitmqctl list_queues name messages | grep -F ${doubtful.queue}   # on the broker`,
       sentence`if they are in queue ${doubtful.queue}, delete queue ${held}, then run the same command again`,
@@ -164,7 +164,7 @@ async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Pr
   )
 }
 
-/** What of the messages that had come back is in its queue no more, by queue. */
+/** Queues that have lost some of their returned messages, with the counts. */
 async function lostSince(moves: readonly Move[], workshop: Workshop): Promise<ReadonlyMap<string, Left>> {
   const { attemptsOf, lastOf } = accountsOf(workshop.journal.ofRun())
   const begun = moves.filter(({ queue }) => lastOf(queue)?.direction === 'back')
@@ -183,18 +183,17 @@ async function lostSince(moves: readonly Move[], workshop: Workshop): Promise<Re
 }
 
 /**
- * Moves back what waits for queues that are there as they were. What a move aside that was cut off has left in them
- * follows it, and is moved behind it first; what has come back already is where it belongs, so that nothing is moved
- * aside again.
+ * Moves messages back to queues that exist as they were. Messages that a move aside left behind, because it was cut
+ * off, come later in order and are moved aside first; returned messages stay where they are.
  */
 export async function takeBackAside(all: readonly Move[], workshop: Workshop): Promise<void> {
   const there = await liveQueues(workshop)
   const { lastOf } = accountsOf(workshop.journal.ofRun())
-  // one that vanishes with its last reader would do so now, and has nothing left of before: it was declared again since
+  // a queue that vanishes with its last reader would do so now; it was declared again and has no old messages
   const isRest = ({ queue }: Move): boolean =>
     there.get(queue)?.autoDelete === false && lastOf(queue)?.direction !== 'back'
   await putAside(all.filter(isRest), workshop, { isUndo: true })
-  // one that is missing has nothing that waits for it: what it held is lost, and told
+  // a missing queue has no waiting messages: what it had is lost, and was reported
   await bringBack(all, workshop, { verifies: 'all', isUndo: true })
 }
 
@@ -216,7 +215,7 @@ async function moveThose(
     const [held, beside] = way.ahead ? [aheadOf(it.holding), it.holding] : [it.holding, aheadOf(it.holding)]
     const source = counts.get(way.direction === 'aside' ? it.queue : held)
     const isKept = way.direction === 'aside' && kept.has(it.queue)
-    // a consumer that nobody knows of may hold what is not counted as ready: the mover says so
+    // an unknown consumer may hold messages that do not count as ready: the mover reports that
     if (!isKept && (source?.ready ?? 0) + (source?.consumers ?? 0) === 0) return []
     const othersIds = accounts.of(it.queue, way.ahead)?.aside.every(({ part }) => part?.othersIds === 0) !== true
     const sound = soundCounts(counts.get(it.queue), counts.get(held), { isKept, heldBack: heldBack.get(it.queue) ?? 0 })
@@ -241,8 +240,8 @@ async function moveThose(
 }
 
 /**
- * What to leave out: only while the queue has all that came last. If it lost some, or somebody reads from it, a
- * duplicate is better than a loss.
+ * Which returned messages to leave out. Only while the queue has all that came last: if it lost some, or a client reads
+ * from it, a duplicate is better than a loss.
  */
 function provenThere(came: Came | null, counts: Pick<Counts, 'ready'> | null): Came['proven'] {
   return came && counts && counts.ready >= came.latest ? came.proven : {}
@@ -262,7 +261,7 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   const id = randomBytes(8).toString('hex')
   const note = async (entry: Entry): Promise<void> => journal.note(JSON.stringify(entry))
   const policies = way.direction === 'aside' ? await policiesOn(full, workshop) : null
-  // a holding queue has none
+  // holding queues have no limits
   const bounds: Bounds = way.direction === 'back' ? await boundsNow(workshop) : { queues: new Map(), policies: null }
   await note({
     event: 'begun',
@@ -315,12 +314,12 @@ async function attempt(full: readonly Moving[], way: Way, workshop: Workshop, is
   }
 }
 
-/** Whoever goes on has to go on the same way, or their order would be lost. */
+/** The refusal as an interruption: the run must be resumed in the same direction, or messages lose their order. */
 function halfDone(error: AdminError): AdminError {
   return new AdminError('INTERRUPTED', error.message, error.suggestions, { cause: error, obstacle: error.obstacle })
 }
 
-/** What tells how much queues hold. */
+/** The limits of queues, by their own arguments and by policies. */
 interface Bounds {
   queues: ReadonlyMap<string, BrokerQueue>
   /** null: they cannot be seen */
@@ -344,11 +343,11 @@ async function moveOne(
   workshop: Workshop,
 ): Promise<Moved> {
   const { queue, holding, direction, othersIds } = it
-  // of what came into a queue that is not durable, a restart has left nothing
+  // a restart has dropped everything that came back to a transient queue
   const came = bounds.queues.get(queue)?.durable ? it.came : {}
   const { control, signal, failpoint } = workshop
   const broker = await control.broker()
-  // without a test that waits for it, nothing is held up
+  // nothing waits unless a test asks for it
   const common = { onProgress, signal, ...(workshop.isTested && { failpoint }) }
   if (direction === 'aside') {
     const kept = broker.kept().has(queue) && {
@@ -367,7 +366,7 @@ async function moveOne(
   })
 }
 
-/** What must not come back twice, since the queue would drop others for it, or refuse to take it. */
+/** How many messages must not come back twice, because the queue has a limit and would drop or refuse others. */
 function repeatsOf({ queue, attempts, counts }: Moving, { queues, policies }: Bounds): Repeats | undefined {
   const most = counts ? repeatsIn(attempts, counts) : 0
   if (counts === null || most === 0) return undefined
@@ -386,20 +385,20 @@ function tell(
   { perhapsTwice, othersIds, leftOut, again }: Pick<Moved, 'perhapsTwice' | 'othersIds' | 'leftOut' | 'again'>,
   { progress }: Workshop,
 ): void {
-  // a message may have been delivered before to the service as well
+  // the service too may have received a message before
   const isCut = attempts.some(({ part }) => part === null)
   if (isCut && perhapsTwice > leftOut)
-    progress(
-      `${queue}: ${counted(perhapsTwice, 'message')} had been delivered before, and may be there twice, since a move was cut off`,
-    )
+    progress(`Queue ${queue}: ${counted(perhapsTwice, 'message')} may be duplicates, because a move was cut off`)
   if (leftOut > 0)
-    progress(`${queue}: ${counted(leftOut, 'message')} left out that a move which was cut off had put there already`)
+    progress(
+      `Queue ${queue} has ${counted(leftOut, 'message')} already from a move that was cut off. ${leftOut === 1 ? 'It was' : 'They were'} not added again`,
+    )
   if (again > 0)
     progress(
-      `Queue ${queue} has ${counted(again, 'message')} already that RabbitMQ delivered once more after it was killed. ${again === 1 ? 'It was' : 'They were'} not added a second time; nothing is lost`,
+      `Queue ${queue} has ${counted(again, 'message')} already that RabbitMQ delivered again after it was killed. ${again === 1 ? 'It was' : 'They were'} not added again; nothing is lost`,
     )
   if (direction === 'back' && othersIds > 0)
     progress(
-      `${queue}: ${counted(othersIds, 'message')} came back without user_id, which the broker takes from that user alone`,
+      `Queue ${queue}: ${counted(othersIds, 'message')} came back without user_id. The broker accepts a user_id only from that user`,
     )
 }

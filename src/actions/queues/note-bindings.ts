@@ -7,8 +7,8 @@ import type { Workshop } from '../handler.ts'
 import { bindingKey } from './switch-exchanges.ts'
 
 /**
- * Bindings that came since the plan was made go with the queue as well: they are on record before it is deleted. Throws
- * REFUSED where one could not be bound again.
+ * Records bindings that were added since the plan was made, before their queue is deleted with them. Throws REFUSED if
+ * one could not be restored.
  */
 export async function noteBindings(
   queues: readonly string[],

@@ -8,14 +8,14 @@ import { aheadOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 import { accountsOf } from './account.ts'
 
-/** The policies of the vhost as they are now; null: this user may not see them, which the plan has named as a risk. */
+/** The vhost's current policies; null: this user may not see them, which the plan names as a risk. */
 async function livePolicies({ open }: Pick<Workshop, 'open'>): Promise<readonly BrokerPolicy[] | null> {
   return tolerant((await open.broker()).policies())
 }
 
 /**
- * Throws REFUSED where messages could not wait safely in the queues of these moves: a policy may have come since the
- * plan was made.
+ * Throws REFUSED if messages could not wait safely in the holding queues of these moves: a policy may have been added
+ * since the plan was made.
  */
 export async function refuseUnsafeHolding(moves: readonly Move[], workshop: Pick<Workshop, 'open'>): Promise<void> {
   const policies = await livePolicies(workshop)
@@ -24,9 +24,9 @@ export async function refuseUnsafeHolding(moves: readonly Move[], workshop: Pick
 }
 
 /**
- * Throws REFUSED where a queue would drop what comes back to it, by a policy that it was not under when its messages
- * went aside: they wait, where that policy does not bear on them. Where it does, they are no safer there than in their
- * own queue, and it is told.
+ * Throws REFUSED if a queue would drop returned messages because of a policy that did not apply when they were moved
+ * aside: they stay in the holding queue. If the policy applies there too, they are no safer there, so it only reports
+ * that.
  */
 export async function refuseUnsafeReturn(
   moves: readonly Move[],
@@ -40,7 +40,7 @@ export async function refuseUnsafeReturn(
       former === null ? [] : policies.filter((it) => isDropping(it, move.queue) && !former.includes(markOf(it)))
     const against = since.find((it) => !placesOf(move).some((name) => isDropping(it, name)))
     const said = (policy: BrokerPolicy): string =>
-      `${settingOf(policy)} on queue ${move.queue}, and did not when its messages were moved aside`
+      `${settingOf(policy)} on queue ${move.queue} since its messages were moved aside`
     if (against) {
       throw new AdminError(
         'REFUSED',
@@ -55,7 +55,7 @@ export async function refuseUnsafeReturn(
   }
 }
 
-/** The policies by which one of these queues drops messages. */
+/** The policies that make one of these queues drop messages. */
 export async function droppingOn(
   names: readonly string[],
   workshop: Pick<Workshop, 'open'>,
@@ -63,13 +63,13 @@ export async function droppingOn(
   return ((await livePolicies(workshop)) ?? []).filter((it) => names.some((name) => isDropping(it, name)))
 }
 
-/** Marks of the policies by which one of these queues drops messages; null: they cannot be seen. */
+/** Marks of the policies that make one of these queues drop messages; null: they cannot be seen. */
 export async function policiesOn(moves: readonly Move[], workshop: Pick<Workshop, 'open'>): Promise<string[] | null> {
   const policies = await livePolicies(workshop)
   return policies && policies.filter((it) => moves.some(({ queue }) => isDropping(it, queue))).map(markOf)
 }
 
-/** Changes with all that a policy does. */
+/** A text that changes whenever anything in the policy does. */
 function markOf({ name, isOperators, pattern, appliesTo, definition }: BrokerPolicy): string {
   return JSON.stringify({ name, isOperators, pattern, appliesTo, definition })
 }

@@ -4,7 +4,7 @@ import type { QueueDeclaration } from '../../core/topology.ts'
 import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
 import type { Workshop } from '../handler.ts'
 
-/** As a queue that messages wait in is declared: classic, so that any order and any priority is kept as it came. */
+/** The declaration of a holding queue: classic, so that it keeps every order and priority. */
 export function declaration(name: string): QueueDeclaration {
   return { name, durable: true, autoDelete: false, arguments: { 'x-queue-type': 'classic' } }
 }
@@ -22,8 +22,8 @@ export async function liveExchanges({ open }: Pick<Workshop, 'open'>): Promise<R
 }
 
 /**
- * What those of them hold that are there. A missing one is left out, and not asked for: its refusal costs more than the
- * others together.
+ * The counts of those queues that exist. Missing queues are not asked for: one refusal takes longer than all other
+ * answers.
  */
 export async function countsOf(
   names: readonly string[],
@@ -34,17 +34,17 @@ export async function countsOf(
   return new Map([...counts].flatMap(([name, it]) => (it === null ? [] : [[name, it] as const])))
 }
 
-/** Holds them open for as long as this process lasts; those that are missing are passed over. */
+/** Keeps these queues open while this process lives; ignores missing ones. */
 export async function keepOpen(
   names: readonly string[],
   { open, control }: Pick<Workshop, 'open' | 'control'>,
 ): Promise<void> {
-  // once it is interrupted, nothing more can be opened, and what is kept has to be brought to safety then
+  // after an interruption nothing can be opened, but kept queues must still be brought to safety
   await open.broker()
   await (await control.broker()).keep(names)
 }
 
-/** Of those whose messages wait elsewhere meanwhile. */
+/** The moves of those queues that have a holding queue. */
 export function movesOf(queues: readonly Former[]): Move[] {
   return queues.flatMap(({ queue: { name }, holding }) => (holding === null ? [] : [{ queue: name, holding }]))
 }
@@ -63,7 +63,7 @@ function holdingPlaces(holding: string): string[] {
   return [holding, aheadOf(holding)]
 }
 
-/** Those of the queues for which messages wait in another one. */
+/** Those of the moves whose messages wait in a holding queue. */
 export async function awaitedOf(moves: readonly Move[], workshop: Pick<Workshop, 'open'>): Promise<Move[]> {
   const counts = await countsOf(
     moves.flatMap(({ holding }) => holdingPlaces(holding)),
@@ -72,7 +72,7 @@ export async function awaitedOf(moves: readonly Move[], workshop: Pick<Workshop,
   return moves.filter(({ holding }) => holdingPlaces(holding).some((name) => (counts.get(name)?.ready ?? 0) > 0))
 }
 
-/** Whether a queue of that name is there, and is durable as it is to be. */
+/** Whether a queue of that name exists with that durability. */
 export function isThere(
   queues: ReadonlyMap<string, BrokerQueue>,
   { name, durable }: Pick<QueueDeclaration, 'name' | 'durable'>,

@@ -12,10 +12,10 @@ import { bindingsNoted } from '../../core/queue-notes.ts'
 import { possible } from './switch-exchanges.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** The service declares its queues by itself when it starts; those for which messages wait have to be there before. */
+/** Declares queues that must exist before messages come back. The service declares the others when it starts. */
 export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
   failpoints: ['declared', 'bound'],
-  // on record as begun even where no message waits: what the service declares afterwards is taken back with it
+  // recorded as begun even if no messages wait, so that undo also removes what the service declares later
   isDone: async () => false,
   async standsAs({ queues }, workshop) {
     const wanted = await awaited(queues, workshop)
@@ -32,7 +32,7 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     if (other) {
       throw new AdminError(
         'INTERRUPTED',
-        `queue ${other.name} has been declared otherwise by somebody else meanwhile; its messages wait`,
+        `another client has declared queue ${other.name} with other properties. Its messages are in the holding queue`,
         [command`rabbitmqctl list_queues name durable auto_delete arguments | grep ${other.name}   # on the broker`],
       )
     }
@@ -49,7 +49,7 @@ export const redeclareQueues: ActionHandler<'redeclare-queues'> = {
     const durable = queues.map(({ queue }) => queue.name).filter((name) => there.get(name)?.durable === true)
     const former = queues.filter(({ queue }) => durable.includes(queue.name))
     await noteBindings(durable, bindings, workshop)
-    // what has come since, of a queue that is held open as well
+    // moves aside what has come since, also from queues that are kept open
     await putAside(movesOf(former), workshop, { isUndo: true })
     await deleteEmptied(former, workshop)
   },
@@ -60,7 +60,7 @@ function bindingsTo(queues: readonly Former[], bindings: readonly Binding[]): Bi
   return bindings.filter(({ destination, destinationKind }) => destinationKind === 'queue' && names.has(destination))
 }
 
-/** Those for which messages wait, and those that nobody else would declare. */
+/** Queues whose messages wait, and queues that nobody else would declare. */
 async function awaited(queues: readonly Former[], workshop: Workshop): Promise<Former[]> {
   const places = ({ holding }: Former): string[] => (holding === null ? [] : [holding, aheadOf(holding)])
   const counts = await countsOf(queues.flatMap(places), workshop)

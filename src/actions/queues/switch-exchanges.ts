@@ -6,14 +6,14 @@ import { liveExchanges } from './queues.ts'
 import { command } from '../../core/shell-command.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 
-/** An exchange's own `durable` cannot be changed: it is deleted and declared anew, and its bindings with it. */
+/** The `durable` of an exchange cannot be changed, so the exchange is deleted and declared again, with its bindings. */
 export const switchExchanges: ActionHandler<'switch-exchanges'> = {
   failpoints: ['deleted', 'declared', 'bound'],
   async isDone({ exchanges, bindings }, workshop) {
     const wanted = exchanges.map(({ to }) => to)
     return (await areThere(wanted, workshop)) && (await missing(bindings, workshop)).length === 0
   },
-  // a binding that somebody has removed since is theirs
+  // a binding that an operator removed later stays removed
   async standsAs({ exchanges }, workshop) {
     return (await areThere(
       exchanges.map(({ to }) => to),
@@ -50,30 +50,26 @@ async function switchTo(
   const { control, failpoint } = workshop
   const broker = await control.broker()
   const all = [...bindings, ...(await notedMeanwhile(wanted, bindings, workshop))]
-  // before one is deleted: what cannot be bound again stays
+  // before any is deleted: refuses what could not be bound again
   exact(await possible(all, workshop))
   for (const exchange of wanted) {
     if (await areThere([exchange], workshop)) continue
     await broker.deleteExchange(exchange.name)
     await failpoint('deleted')
     if ((await broker.declareExchange(exchange)) === 'declared') continue
-    throw new AdminError(
-      'REFUSED',
-      `exchange ${exchange.name} has been declared otherwise by somebody else meanwhile`,
-      [
-        command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
-      ],
-    )
+    throw new AdminError('REFUSED', `another client has declared exchange ${exchange.name} with other properties`, [
+      command`rabbitmqctl list_exchanges name type durable auto_delete arguments | grep ${exchange.name}   # on the broker`,
+    ])
   }
   await failpoint('declared')
-  // where its other end has gone meanwhile, whoever declares that anew binds it too
+  // a binding whose other end is gone is left to whoever declares that end again
   await broker.bind(exact(await missing(all, workshop)))
   await failpoint('bound')
 }
 
 /**
- * Bindings that came since the plan was made go with the exchange as well: they are on record before it is deleted, now
- * or by the process that was killed then. What was unbound meanwhile comes back with the others.
+ * Bindings that were added since the plan was made, which vanish with the exchange: recorded before it is deleted, now
+ * or by a run that was killed. A binding that was removed in between comes back too.
  */
 async function notedMeanwhile(
   wanted: readonly ExchangeDeclaration[],
@@ -101,11 +97,11 @@ async function areThere(wanted: readonly ExchangeDeclaration[], { open }: Worksh
   )
 }
 
-/** Bindings that are not there, of those whose both ends are. */
+/** Bindings that are missing although both their ends exist. */
 export async function missing(bindings: readonly Binding[], workshop: Pick<Workshop, 'open'>): Promise<Binding[]> {
   const there = await (await workshop.open.broker()).bindings()
   const [exactly, alike] = [new Set(there.map(bindingKey)), new Set(there.map(shownKey))]
-  // what a former version wrote down has no key
+  // records of a former version have no key
   const isThere = (it: Binding): boolean =>
     it.key === undefined ? alike.has(shownKey(it)) : exactly.has(bindingKey(it))
   return possible(
@@ -114,7 +110,7 @@ export async function missing(bindings: readonly Binding[], workshop: Pick<Works
   )
 }
 
-/** Those whose ends are both there. */
+/** Bindings whose ends both exist. */
 export async function possible(bindings: readonly Binding[], { open }: Pick<Workshop, 'open'>): Promise<Binding[]> {
   const broker = await open.broker()
   const [queues, exchanges] = await Promise.all([broker.queues(), broker.exchanges()])
@@ -127,12 +123,12 @@ export async function possible(bindings: readonly Binding[], { open }: Pick<Work
   )
 }
 
-/** The same for the same binding: two whose arguments look the same may be of other types. */
+/** A key that is equal for equal bindings: arguments that look the same may have different types. */
 export function bindingKey(binding: Binding): string {
   return binding.key === undefined ? shownKey(binding) : JSON.stringify([...placeOf(binding), binding.key])
 }
 
-/** The same for bindings that lists show alike. */
+/** A key that is equal for bindings that lists show alike. */
 function shownKey(binding: Binding): string {
   return JSON.stringify([...placeOf(binding), Object.entries(binding.arguments).sort(([a], [b]) => (a < b ? -1 : 1))])
 }

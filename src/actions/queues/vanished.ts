@@ -10,16 +10,16 @@ import { awaitedOf, liveQueues, ownMoves } from './queues.ts'
 interface Looked {
   /** look only at queues that have their messages back; the others are gone until they are declared again */
   isOnlyReturned?: true
-  /** all that deleted queues is undone by now */
+  /** every step that deleted queues is undone */
   isUndone?: true
   /** messages in all queues when the plan was made */
   planned?: number
 }
 
 /**
- * A broker that is started again drops transient queues with what is in them, while the service is stopped and declares
- * none. Throws INTERRUPTED, once, where one is gone before its messages were moved aside, or after they had come back;
- * while they are moved, they are compared.
+ * Throws INTERRUPTED, once, if a transient queue is gone before its messages were moved aside or after they came back:
+ * a broker that restarts drops such queues, and the stopped service declares none. While messages are moved, they are
+ * compared instead.
  */
 export async function refuseVanished(
   { open, journal, saved }: Pick<Workshop, 'open' | 'journal' | 'saved'>,
@@ -27,7 +27,7 @@ export async function refuseVanished(
 ): Promise<void> {
   const { transientIn, lastOf, toldOf } = accountsOf(journal.ofRun())
   const queues = (saved?.queues ?? []).filter(({ name }) => toldOf(name) === null)
-  // where the step is performed once more, this run itself may have deleted queues since
+  // in a repeated step, this run itself may have deleted the queues
   const isUntouched =
     !isOnlyReturned &&
     (isUndone || !journal.isRepeated) &&
@@ -35,10 +35,10 @@ export async function refuseVanished(
   const returned = queues.filter(({ name }) => transientIn(name) !== null)
   const wanted = isUntouched ? queues.filter((it) => !goesByItself(it)) : returned
   if (wanted.length === 0) return
-  // where nothing had come back, a broker that cannot be asked keeps no service from being started
+  // if nothing had come back, a broker that does not answer must not keep the service from starting
   const there = isUntouched ? await tolerant(liveQueues({ open })) : await liveQueues({ open })
   const missing = there === null ? [] : wanted.map(({ name }) => name).filter((name) => !there.has(name))
-  // what still waits for one of them is brought back and compared afterwards
+  // messages that still wait for a queue are moved back and compared later
   const awaited =
     missing.length === 0 || isUndone ? [] : (await awaitedOf(ownMoves({ saved }), { open })).map(({ queue }) => queue)
   const gone = missing.filter((name) => !awaited.includes(name))
@@ -56,7 +56,7 @@ export async function refuseVanished(
   )
 }
 
-/** With its last reader, or some time after: the plan says so, and names what that may lose. */
+/** Whether the queue vanishes by itself, with its last reader or later: the plan says so and names what may be lost. */
 function goesByItself({ autoDelete, arguments: values }: QueueDeclaration): boolean {
   return autoDelete || 'x-expires' in values
 }

@@ -14,9 +14,9 @@ import { droppingOn } from './policies.ts'
 import { countsOf, liveQueues } from './queues.ts'
 
 /**
- * Compares what came back with what went aside, queue by queue. Throws INTERRUPTED where it is not the same, once:
- * whoever goes on knows of it, and it stands in the report at the end. `before`: counts of the queues that were there
- * before the last way back; `lost`: what had come back earlier and is gone.
+ * Compares what came back with what was moved aside, queue by queue. Throws INTERRUPTED once if they differ: a resumed
+ * run repeats it in its final report. `before`: counts of existing queues before the last move back; `lost`: queues
+ * that lost returned messages earlier.
  */
 export async function verifyMoved(
   moves: readonly Move[],
@@ -47,7 +47,7 @@ export async function verifyMoved(
       lost.has(queue) ? [{ queue, holding, where: 'queue' as const, said: lossOf(queue, lost.get(queue)!) }] : [],
     ),
   ]
-  // what an undo moved ahead had been counted with what it was ahead of
+  // messages that an undo moved ahead were counted with those they were ahead of
   const came = new Map<string, number>()
   for (const { queue, so } of compared) came.set(queue, Math.max(came.get(queue) ?? 0, so?.came ?? 0))
   const transient = await transientIn(came, workshop)
@@ -78,7 +78,7 @@ export async function verifyMoved(
   }
 }
 
-/** What of those queues a restart of the broker would drop. */
+/** The messages in those queues that a restart of the broker would drop. */
 async function transientIn(came: ReadonlyMap<string, number>, { open }: Workshop): Promise<Record<string, number>> {
   const there = await liveQueues({ open })
   const names = [...came.keys()].filter((name) => there.get(name)?.durable === false)
@@ -90,7 +90,9 @@ async function transientIn(came: ReadonlyMap<string, number>, { open }: Workshop
   )
 }
 
-/** What queues hold less of than came back to them: they drop what is beyond their bound, as for any other message. */
+/**
+ * Reports queues that have fewer messages than came back: a queue drops what is over its limit, whatever the message.
+ */
 async function droppedSince(came: ReadonlyMap<string, number>, { open }: Workshop): Promise<string[]> {
   const counts = await countsOf([...came.keys()], { open })
   return [...came].flatMap(([queue, count]) => {
@@ -108,7 +110,7 @@ interface Differing {
   holding: string
   said: string
   /**
-   * where they were when they went: in their own queue, not aside yet or back already, or in the one that held them;
+   * where the messages were when they got lost: in their own queue, before or after the move, or in the holding queue;
    * null: `said` tells why
    */
   where: 'queue' | 'holding' | null
@@ -131,7 +133,7 @@ async function missingOf(differing: readonly Differing[], { open }: Workshop): P
   const isStopped = (await tolerant(open.service().then(async (service) => service.status())))?.state === 'stopped'
   return new AdminError(
     'INTERRUPTED',
-    `${differing.map(({ said }) => said).join('. ')}.${reasons} All that was left is back.${isStopped ? ' The service is still stopped' : ''}`,
+    `${differing.map(({ said }) => said).join('. ')}.${reasons} All other messages are back.${isStopped ? ' The service is still stopped' : ''}`,
     [
       ...policies.slice(0, 1).flatMap((policy) => howToMend(policy, differing[0]!.holding, broker)),
       'rabbitmqctl list_queues name messages consumers   # on the broker: are they in another queue?',
@@ -147,11 +149,11 @@ function reasonsOf(differing: readonly Differing[]): string {
     ...(before.length === 0
       ? []
       : [
-          ` Somebody else read from ${listed(before.map(({ queue }) => queue))} in that time, they expired, or RabbitMQ was restarted: it drops what transient queues hold.`,
+          ` Another client read from ${listed(before.map(({ queue }) => queue))} in that time, messages expired, or RabbitMQ was restarted, which empties transient queues.`,
         ]),
     ...(after.length === 0
       ? []
-      : [` Somebody else read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
+      : [` Another client read from ${listed(after.map(({ holding }) => holding))} or published to it.`]),
   ]
   return reasons.join('')
 }

@@ -23,8 +23,8 @@ export const awaitRollout: ActionHandler<'await-rollout'> = {
 }
 
 /**
- * Returns once all instances are of what is declared by now, and the service answers. Throws TIMED_OUT with what they
- * say, INTERRUPTED, and why this machine has no way to it.
+ * Returns once all instances run what is declared now, and the service answers. Throws TIMED_OUT with what the
+ * instances report, INTERRUPTED, or the error if this machine has no way to the service.
  */
 export async function untilUp(workshop: Workshop): Promise<void> {
   const { patienceMs, signal, progress } = workshop

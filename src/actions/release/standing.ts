@@ -10,13 +10,13 @@ import { command, nested } from '../../core/shell-command.ts'
 export type Upgrade = ActionOf<'upgrade-release'>
 
 /**
- * Where a release stands beside an upgrade: as it was before, as it is to be, or somewhere else. What is on record is
- * compared, and not who put it there: a helm that was killed, or had no time to say so, leaves the same.
+ * How a release stands relative to an upgrade: as before, as wanted, or different. Compares what is on record, not who
+ * put it there: a killed helm leaves the same record.
  */
 export interface Standing {
   is: 'former' | 'wanted' | 'another'
   latest: ReleaseRevision
-  /** before; null: it is not on record any more */
+  /** the revision before the upgrade; null: no longer on record */
   former: ReleaseRevision | null
 }
 
@@ -36,9 +36,9 @@ export async function standingOf(action: Upgrade, release: ReleaseSource): Promi
 }
 
 /**
- * The same once no helm is at work on it. One of this run that was killed leaves its revision pending for ever: it is
- * waited for only where it may still run. Throws REFUSED where the release is another by now, BUSY where a helm that
- * runs, or that this run did not begin, does not come to its end in time, INTERRUPTED.
+ * The standing once no helm works on the release. A killed helm of this run leaves its revision pending, so it is
+ * waited for only while it may still run. Throws REFUSED if the release has changed, BUSY if another helm does not end
+ * in time, INTERRUPTED.
  */
 export async function settled(action: Upgrade, workshop: Workshop): Promise<Standing> {
   const { open, patienceMs, signal, progress } = workshop
@@ -60,21 +60,21 @@ export async function settled(action: Upgrade, workshop: Workshop): Promise<Stan
   }
 }
 
-/** helm refuses to work on a release that is so (helm.sh/docs, "helm upgrade"). */
+/** Whether an operation on the release is pending: helm refuses to work on it then (helm.sh/docs, "helm upgrade"). */
 export function isPending({ status }: Pick<ReleaseRevision, 'status'>): boolean {
   return status.startsWith('pending-')
 }
 
 const begun = 'helm '
-/** in place of a mark: the last one put nothing on record */
+/** instead of a mark: the last helm put nothing on record */
 export const nothingPut = 'none'
 
-/** Notes by what a helm is known, so that whoever goes on with the run can tell whether it still runs. */
+/** Records the mark of a helm, so that a resumed run can tell whether it still runs. */
 export async function noteHelm({ journal }: Workshop, mark: string): Promise<void> {
   await journal.note(`${begun}${mark}`)
 }
 
-/** Of the helm that this run began last; null: it is not known of any. */
+/** The mark of the last helm that this run began; null: none known. */
 function lastMark({ journal }: Workshop): string | null {
   return (
     journal
@@ -85,8 +85,8 @@ function lastMark({ journal }: Workshop): string | null {
 }
 
 /**
- * Whether what is pending was begun by a helm of this run that is gone; null: that cannot be told. What others have
- * begun is theirs to end, even where it would leave the same on record.
+ * Whether a helm of this run that is gone left the pending revision; null: cannot tell. Others must end what they
+ * began, even if the record would be the same.
  */
 async function isLeftBehind({ is }: Standing, workshop: Workshop): Promise<boolean | null> {
   const mark = lastMark(workshop)
@@ -97,13 +97,13 @@ async function isLeftBehind({ is }: Standing, workshop: Workshop): Promise<boole
   return isRunning === null ? null : !isRunning
 }
 
-/** Nothing on record is this run's doing: it is as it was before, or somebody else has changed it. */
+/** Whether nothing on record comes from this run: the release is as before, or somebody else changed it. */
 export function isUntouched({ is }: Standing, workshop: Workshop): boolean {
   const mark = lastMark(workshop)
   return is !== 'wanted' && (mark === null || mark === nothingPut)
 }
 
-/** Whether no other path than those of the upgrade is among these. */
+/** Whether all these paths belong to the upgrade. */
 export function isWithin(paths: readonly (readonly string[])[], { values }: Pick<Upgrade, 'values'>): boolean {
   const own = values.map(({ path }) => JSON.stringify(path))
   return paths.every((path) => own.includes(JSON.stringify(path)))

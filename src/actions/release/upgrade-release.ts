@@ -20,11 +20,11 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
   async perform(action, workshop) {
     const { control, failpoint } = workshop
     const { is, latest, former } = await settled(action, workshop)
-    // a helm that outlived the process which began it has done it
+    // a helm that outlived its process has finished the upgrade
     if (is === 'wanted' && latest.status === 'deployed') return
-    // what this program wrote itself must not refuse helm
+    // fields that this program wrote must not make helm fail
     await giveUpFields(workshop)
-    // nothing else takes away what a helm that was killed has left
+    // only a rollback clears what a killed helm left
     if (isPending(latest)) await rollBack(action, workshop)
     await failpoint('cleared')
     await refuseOtherFiles(action, former!, workshop)
@@ -67,7 +67,7 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
   },
 }
 
-/** Helm's own way back: it needs neither the chart nor the files, and puts there what was there, to the byte. */
+/** Rolls the release back with helm, which needs neither the chart nor the files and restores everything exactly. */
 async function rollBack({ revision }: Upgrade, workshop: Workshop): Promise<void> {
   workshop.progress(`helm goes back to revision ${revision}`)
   await (await workshop.control.release()).rollback(revision, runOf(workshop))
@@ -81,9 +81,7 @@ function runOf(workshop: Workshop): HelmRun {
   return { timeoutMs: workshop.patienceMs, signal: workshop.signal, started: async (mark) => noteHelm(workshop, mark) }
 }
 
-/**
- * The files may have been changed since the plan was made, by somebody who did not mean this upgrade. Throws REFUSED.
- */
+/** Throws REFUSED if the files have changed since the plan was made, and the upgrade would change more than planned. */
 async function refuseOtherFiles(action: Upgrade, former: ReleaseRevision, { open }: Workshop): Promise<void> {
   const release: ReleaseSource = await open.release()
   const { values, chart } = await release.trial(action)

@@ -5,23 +5,23 @@ import { isObject } from '../../core/shape.ts'
 /** The first and the last of some places in the action's list. */
 type Range = readonly [first: number, last: number]
 
-/** What has come of some items, each by its place in the action's list, as the journal keeps it. */
+/** The results of some items, by their position in the action's list, as the journal keeps them. */
 export interface Answered {
   event: 'answered'
   accepted: readonly number[]
   failed: readonly Failure[]
-  /** what is asked for from here on, so that whoever goes on knows what may have been taken */
+  /** positions that are requested next, so that a resumed run knows what the service may have accepted */
   asking?: readonly Range[]
-  /** what was on record as being asked for, and was not */
+  /** positions that were recorded as requested, but were not */
   unasked?: readonly Range[]
 }
 
 export interface Failure {
   item: number
-  /** of HTTP; 0: there was no answer */
+  /** HTTP status; 0: no answer */
   status: number
   message: string
-  /** whether it was taken all the same is not known */
+  /** whether the service accepted it is unknown */
   unknown?: true
 }
 
@@ -29,16 +29,16 @@ export interface Failure {
 export interface Answers {
   accepted: ReadonlySet<number>
   failed: ReadonlyMap<number, Failure>
-  /** how often each may have been taken, where that is not known: 0 where it is not in here */
+  /** how often the service may have accepted each item without this program knowing; missing: 0 */
   maybe: ReadonlyMap<number, number>
 }
 
-/** A call of which it is not known whether it was taken is made once more at most, in all of a run. */
+/** the most times that one run makes a call if its result is unknown */
 export const mostTimes = 2
 
 /**
- * Reads the notes of one step on a list of so many items, oldest first. However long the ranges in the notes are, each
- * item is counted once.
+ * Reads the notes of one step for a list of `items` items, oldest first. Long ranges cost nothing extra: each item is
+ * counted once.
  */
 export function answersIn(notes: readonly string[], items: number): Answers {
   const accepted = new Set<number>()
@@ -83,7 +83,7 @@ function summed(steps: Int32Array): Map<number, number> {
   return sums
 }
 
-/** The same places, each run of them as one. */
+/** The same positions as ranges. */
 export function rangesOf(items: readonly number[]): Range[] {
   const ranges: [number, number][] = []
   for (const item of items) {
@@ -94,18 +94,12 @@ export function rangesOf(items: readonly number[]): Range[] {
   return ranges
 }
 
-/**
- * Whether it is the service as a whole that does not do it, rather than this item that it refuses: worth another try
- * later.
- */
+/** Whether the service as a whole fails, rather than refuse this item: worth another try later. */
 export function isTrouble({ status }: Pick<Failure, 'status'>): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
-/**
- * What is still to be asked for, by its place in the list; what failed before comes last, and keeps nothing else
- * waiting.
- */
+/** The positions still to request; those that failed before come last, so that they delay nothing else. */
 export function leftOf(
   items: readonly MigrationItem[],
   { accepted, failed, maybe }: Answers,
@@ -123,7 +117,7 @@ export function leftOf(
 const unanswered =
   'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
 
-/** How it stands, for the report. */
+/** The counts and failures so far, for the report. */
 export function accountOf(items: readonly MigrationItem[], notes: readonly string[]): TreeAccount {
   const { accepted, failed, maybe } = answersIn(notes, items.length)
   const lost = [...maybe]

@@ -2,22 +2,22 @@ import type { Workshop } from '../handler.ts'
 import { mostTimes, rangesOf } from './answers.ts'
 import type { Answered, Failure } from './answers.ts'
 
-/** what was answered is noted so often at most */
+/** the shortest time between two notes of answers */
 const noteMs = 250
-/** of what is asked for, so much is on record beforehand at most */
+/** the most items that are recorded ahead of their request */
 const mostAhead = 1000
 
 /**
- * Gives out what is left to be asked for, and keeps a record of it: what is asked for before it is, so that whoever
- * goes on after a kill knows what may have been taken, and what came of it. A note serves many calls of either kind, so
- * that none has to wait for it.
+ * Hands out the items that are left to request, and records both: each item before its request, so that after a kill a
+ * resumed run knows what the service may have accepted, and its result. One note serves many calls, so that none has to
+ * wait.
  */
 export class Asking {
   readonly #left: readonly number[]
   readonly #maybe: Map<number, number>
   readonly #lanes: number
   readonly #workshop: Pick<Workshop, 'journal' | 'failpoint'>
-  /** of what is left: on record, and given out */
+  /** how many of the items left are recorded, and how many were handed out */
   #ahead = 0
   #asked = 0
   #askedBefore = 0
@@ -41,12 +41,12 @@ export class Asking {
     this.#workshop = workshop
   }
 
-  /** of what is left, given out so far */
+  /** how many of the items left were handed out */
   get asked(): number {
     return this.#asked
   }
 
-  /** The next one, on record; null: there is none. */
+  /** The next item, recorded as requested; null: none is left. */
   async next(): Promise<number | null> {
     while (this.#asked >= this.#ahead) {
       if (this.#asked >= this.#left.length) return null
@@ -55,7 +55,7 @@ export class Asking {
     return this.#left[this.#asked++]!
   }
 
-  /** Whether that one may be asked for once more although it may have been taken; that it is, is on record then. */
+  /** Whether the item may be requested once more although the service may have accepted it; if so, that is recorded. */
   async again(item: number): Promise<boolean> {
     if (this.#timesOf(item) >= mostTimes) return false
     this.#maybe.set(item, this.#timesOf(item) + 1)
@@ -63,7 +63,7 @@ export class Asking {
     return true
   }
 
-  /** What came of one. Nobody waits until it is on record; `failed` is told where it cannot be. */
+  /** Takes the result of one item, without waiting until it is recorded; calls `failed` if it cannot be. */
   took(outcome: number | Failure, failed: (error: unknown) => void): void {
     // it is given out once: a record of each would grow with the list
     this.#maybe.delete(typeof outcome === 'number' ? outcome : outcome.item)
@@ -78,12 +78,12 @@ export class Asking {
     )
   }
 
-  /** That one was given out, or let be asked for again, and has not been sent since. */
+  /** Takes back an item that was handed out but not sent. */
   release(item: number): void {
     this.#untaken.push(item)
   }
 
-  /** Once nothing is under way any more: notes the rest, and what was to be asked for and was not. */
+  /** Records the rest once no call is under way, and which items were recorded but not requested. */
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#note(true)
@@ -113,10 +113,7 @@ export class Asking {
     })
   }
 
-  /**
-   * What is to be asked for until the next note; of what may have been taken before, no more than is asked for at a
-   * time.
-   */
+  /** The items to record now; of those that the service may have accepted before, only as many as run at a time. */
   #more(): number[] {
     const ready = this.#ahead - this.#asked
     const recent = this.#asked - this.#askedBefore
@@ -140,7 +137,7 @@ export class Asking {
     await this.#workshop.failpoint(note.accepted.length + note.failed.length > 0 ? 'noted' : 'announced')
   }
 
-  /** One note at a time: what comes meanwhile goes into the next. */
+  /** Writes one note at a time: what comes in between goes into the next one. */
   async #inTurn(work: () => Promise<void>): Promise<void> {
     this.#noting = this.#noting.then(work)
     await this.#noting

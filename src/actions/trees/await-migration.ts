@@ -12,16 +12,16 @@ import { own } from '../../core/own.ts'
 
 /** each look costs the service a page of its jobs */
 const pollMs = 2000
-/** and such a part of the patience at most */
+/** the fewest looks within the patience */
 const looksAtLeast = 10
 const mostNamed = 5
-/** one run makes a job a tree at most, as far as that shows */
+/** the most jobs of one run: one for each tree, as far as is known */
 const mostJobs = 500_000
 const away: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED'])
 const goesOn = 'the service accepted the calls and continues the work'
 const judge = 'testops-admin doctor -d {deployment} --only trees/migrated'
 
-/** Looks only. Which job is whose is not documented, so all that are newer count. */
+/** Only looks. Which job belongs to whom is not documented, so all newer jobs count. */
 export const awaitMigration: ActionHandler<'await-migration'> = {
   failpoints: ['looked', 'over'],
   isDone: async () => false,
@@ -85,10 +85,10 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
   },
 }
 
-/** `jobs` null: the service is away; `unseen`: why they cannot be seen. */
+/** `jobs` null: the service does not answer; `unseen`: why its jobs cannot be seen. */
 type Look = { jobs: readonly MigrationJob[] | null } | { unseen: string }
 
-/** All that are newer, or those in work alone. */
+/** Looks at all newer jobs if `isThorough`, else only at those in progress. */
 async function lookAt(api: ApiSource, newestJob: number, isThorough: boolean): Promise<Look> {
   try {
     const found = await api.migrationJobs({
@@ -104,7 +104,7 @@ async function lookAt(api: ApiSource, newestJob: number, isThorough: boolean): P
   }
 }
 
-/** A service that restarts is waited for, too. */
+/** Waits for a service that restarts, too. */
 function awayUntil(end: number): (error: unknown) => Look {
   return (error) => {
     if (error instanceof AdminError && away.has(error.code) && performance.now() < end) return { jobs: null }
@@ -138,7 +138,7 @@ interface State {
 interface JobsUndone {
   event: 'jobs-undone'
   states: readonly State[]
-  /** that name their trees to migrate-trees; null: their names do not say them */
+  /** arguments for migrate-trees that name their trees; null: the jobs' names do not show them */
   words: string | null
 }
 

@@ -33,16 +33,16 @@ export const migrateTrees: ActionHandler<'migrate-trees'> = {
   },
 }
 
-/** Throws REFUSED where the configuration names another service by now. */
+/** The control of the API. Throws REFUSED if the configuration now names another service. */
 async function controlOf({ api }: Migrate, { control }: Workshop): Promise<ApiControl> {
   const found = await control.api()
   if (found.target === api) return found
   throw new AdminError('REFUSED', `the plan was made for ${api}, but the deployment's address is now ${found.target}`)
 }
 
-/** what a line can hold for people */
+/** the most items that a suggested command names */
 const mostNamed = 10
-/** of more, a file of the reasons would be larger than what --from-file takes */
+/** the most failures that are listed with reasons: a longer file would exceed the limit of --from-file */
 const mostExplained = 10_000
 
 function again(failed: readonly FailedItem[]): Pick<Shortfall, 'suggestions' | 'file'> {

@@ -10,22 +10,22 @@ import { Asking } from './asking.ts'
 
 type Migrate = ActionOf<'migrate-trees'>
 
-/** so many in a row that the service could not take, and it is left alone */
+/** how many failures of the service in a row stop the run */
 const troublesInRow = 5
 
-/** Asks for what is left, several at a time, each answer on record. */
+/** Requests what is left, several calls at a time, and records each answer. */
 export class Migration {
   readonly #action: Migrate
   readonly #control: ApiControl
   readonly #workshop: Workshop
   readonly #asking: Asking
   readonly #left: number
-  /** how many of them come first that have not been asked for before */
+  /** how many of them are requested for the first time; these come first */
   readonly #fresh: number
   readonly #lanes: number
   #answered: number
   #inRow = 0
-  /** what keeps it from asking for more */
+  /** why it stops requesting */
   #stop: { reason: unknown } | null = null
 
   constructor(action: Migrate, control: ApiControl, workshop: Workshop) {
@@ -41,7 +41,7 @@ export class Migration {
     this.#asking = new Asking(left, answers.maybe, this.#lanes, workshop)
   }
 
-  /** Throws what stopped it: what was answered until then is on record. */
+  /** Runs until all calls are answered, or throws what stopped it: all answers until then are recorded. */
   async run(): Promise<void> {
     await Promise.all(Array.from({ length: this.#lanes }, async () => this.#lane()))
     await this.#asking.end()
@@ -65,7 +65,7 @@ export class Migration {
     }
   }
 
-  /** Null: interrupted before the answer was there, so that whoever goes on asks again. */
+  /** The answer to one call; null: interrupted before it came, so that a resumed run calls again. */
   async #ask(item: number): Promise<MigrationAnswer | null> {
     const { signal, patienceMs, progress } = this.#workshop
     let isUnderway = false
@@ -86,7 +86,7 @@ export class Migration {
 
   #take(item: number, answer: MigrationAnswer): void {
     this.#answered += 1
-    // of what was left when this process began: the rate is its own
+    // counts only what this process does, for its own rate
     const total = this.#left
     this.#workshop.moving({ done: this.#answered - (this.#action.items.length - total), total, unit: 'calls' })
     const failure = answer.status === 'accepted' ? null : failureOf(item, answer, this.#action.items[item]!)
@@ -118,7 +118,7 @@ export class Migration {
   }
 }
 
-/** What the service said, and what that means (SPEC.md 4.3). */
+/** What the service answered, and what it means (SPEC.md 4.3). */
 function failureOf(
   item: number,
   { status, httpStatus, message }: Exclude<MigrationAnswer, { status: 'accepted' }>,

@@ -89,7 +89,7 @@ export async function bytesOf(file: string): Promise<Buffer> {
           typed(['ls', '-l', asPath(asPath(file))]),
         ])
       if (about.size > mostBytes)
-        throw refused(file, null, `it is larger than ${mostBytes / 1_000_000} MB: is it the right one?`)
+        throw refused(file, null, `it is larger than ${mostBytes / 1_000_000} MB: is it the right file?`)
       return await handle.readFile()
     } finally {
       await handle.close()

@@ -42,7 +42,7 @@ export const integrationsAnswers = defineCheck({
   },
 })
 
-/** A host without an address has a check of its own. */
+/** Whether a call failed in a way that this check is about: a host that does not resolve has its own check. */
 function isTrouble({ status, failure }: LoggedCall): boolean {
   return status === 400 || (failure !== null && !/UnknownHostException/.test(failure))
 }
@@ -52,7 +52,7 @@ function saidOf({ host, last }: Trouble, shown: Calls['shown']): string {
   return `${host ?? 'a system that the log does not name'}: ${what}`
 }
 
-/** Whether debug output of integrations is on, or that cannot be told. */
+/** Whether debug output of integrations is on, or unknown. */
 async function isTold(service: ServiceSource | null, deployment: Deployment): Promise<boolean> {
   const told =
     service &&

@@ -5,7 +5,7 @@ import { outcomeOf, troubledCalls } from '../../domain/integrations/calls.ts'
 import { command } from '../../core/shell-command.ts'
 
 const refusals: ReadonlyMap<number | null, string> = new Map([
-  [401, 'HTTP 401, the answer to wrong credentials'],
+  [401, 'HTTP 401: wrong credentials'],
   [403, 'HTTP 403: the user may not do this, or may not sign in for now'],
 ])
 
@@ -26,13 +26,13 @@ export const integrationsCredentials = defineCheck({
       remedy: {
         text:
           "Enter user and password (or token) again in the integration's settings, without blanks at either end. " +
-          'Some integrations want a name as the user, others an e-mail address.',
+          'Some integrations need a name as the user, others an e-mail address.',
         commands: [
           ...urls
             .slice(0, 5)
             .map(
               (url) =>
-                command`read -r NAME && read -rs PASSWORD && printf %s "$PASSWORD" | testops-admin check-integration -d {deployment} --url ${url} --user "$NAME" --password-from @-   # asks for both; with --sign-in it signs in, once`,
+                command`read -r NAME && read -rs PASSWORD && printf %s "$PASSWORD" | testops-admin check-integration -d {deployment} --url ${url} --user "$NAME" --password-from @-   # asks for both. Add --sign-in to sign in once`,
             ),
           'testops-admin doctor -d {deployment} --only integrations/credentials',
         ],

@@ -15,7 +15,7 @@ export const integrationsDebugLogging = defineCheck({
     const level = settings.value(name)
     if (level === null) return { status: 'ok', detail: `${name} is not set` }
     if (!isDebug(level)) return { status: 'ok', detail: `${name}=${level}` }
-    const message = `${name} is left at ${level.trim()}: the log grows and may hold what integrations send`
+    const message = `${name} is still ${level.trim()}: the log grows and may contain what integrations send`
     return {
       status: 'problem',
       severity: 'warning',

@@ -15,14 +15,14 @@ import { command } from '../../core/shell-command.ts'
 /** What the log and name resolution say about one host. */
 interface Host {
   name: string
-  /** how often, and when */
+  /** how often the log names it, and when */
   times: string
   last: Date | null
   record: LogRecord
   here: boolean
-  /** where the service runs; null: cannot be asked */
+  /** whether it resolves where the service runs; null: cannot be checked */
   there: boolean | null
-  /** why it cannot; null: that is not known */
+  /** why it cannot be checked; null: unknown */
   why: string | null
 }
 
@@ -60,7 +60,7 @@ export const integrationsReachable = defineCheck({
           text: "Correct the host in the integration's settings, or make its name resolve where the service runs.",
           commands: [
             ...judged.slice(0, 5).map(({ name }) => command`getent hosts ${name}   # where the service runs`),
-            'testops-admin check-integration -d {deployment}   # name, connection and certificate of all that the log tells of',
+            'testops-admin check-integration -d {deployment}   # checks every system in the log: name, connection, certificate',
             'testops-admin doctor -d {deployment} --only integrations/reachable',
           ],
         },
@@ -70,7 +70,7 @@ export const integrationsReachable = defineCheck({
   },
 })
 
-/** What was seen just now counts whatever resolves now; an old exception of a host that resolves again is over. */
+/** A recent failure counts even if the name resolves now; an old one is over once the name resolves. */
 function severityOf({ last, here, there }: Host, now: number): Severity | null {
   const isRecent = last !== null && now - last.getTime() <= recentMs
   if (there === false || isRecent) return 'error'

@@ -20,11 +20,11 @@ export interface Looking {
   timeoutMs: number
   ca: string | null
   signal: AbortSignal
-  /** null: nobody signs in */
+  /** null: does not sign in */
   login: SignIn | null
 }
 
-/** Looks at one external system, step by step, and signs in where that was asked for. */
+/** Checks one external system step by step, and signs in if that was asked for. */
 export async function checkTarget(
   { given, ...target }: Target,
   { opened, login, ...options }: Looking,
@@ -60,14 +60,14 @@ async function signInSteps(
 ): Promise<IntegrationStep[]> {
   const skipped = (message: string): IntegrationStep[] => [{ step: 'sign-in', status: 'skipped', message }]
   if (login === null)
-    return isGiven ? skipped('not tried: --sign-in tries once, and each attempt counts if accounts get locked') : []
+    return isGiven ? skipped('not tried: add --sign-in to try once. Too many failed attempts may lock the account') : []
   const kept = keptFromSignIn(steps, answer)
   if (kept !== null) return skipped(kept)
   const { signIn } = await import('../../runtime/index.ts')
   return [signInStep(await wanted(() => signIn(url, login, options)), answer)]
 }
 
-/** What the service's own place makes of the name; null where no deployment is known. */
+/** How the name resolves where the service runs; null: no deployment is known. */
 async function placeOf({ hostname }: URL, opened: OpenedDeployment | null): Promise<ServicePlace | null> {
   if (!opened) return null
   const isElsewhere = traitsOf(opened.deployment).hasOwnNetwork

@@ -5,7 +5,7 @@ import { command } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { own } from '../../core/own.ts'
 
-/** What the operator gives of credentials: a user, or where something is kept. */
+/** Credentials as flags: a user, or places where values are kept. */
 export interface GivenFlags {
   user?: string | undefined
   'user-from'?: string | undefined
@@ -21,7 +21,10 @@ export interface GivenCredentials {
 
 const forms = 'env:NAME, @FILE, or @- for standard input'
 
-/** Reads them from where they are kept. Throws USAGE, and SECRET_MISSING for a variable that is not set. */
+/**
+ * Reads credentials from the places that the flags name. Throws USAGE, and SECRET_MISSING for a variable that is not
+ * set.
+ */
 export async function givenCredentials(flags: GivenFlags): Promise<GivenCredentials> {
   const kept = (['user', 'password', 'token'] as const).map((what) => ({ what, reference: flags[`${what}-from`] }))
   if (kept.filter(({ reference }) => reference === '@-').length > 1)
@@ -33,7 +36,7 @@ export async function givenCredentials(flags: GivenFlags): Promise<GivenCredenti
   return given
 }
 
-/** Whatever is no reference may be the secret itself: it is in no message. */
+/** Reads one value. A text that is no reference may be the secret itself, so no message repeats it. */
 async function read(reference: string, flag: `--${string}`): Promise<Given> {
   const variable = /^env:([A-Za-z_]\w*)$/.exec(reference)?.[1]
   if (variable !== undefined) {

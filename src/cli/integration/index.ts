@@ -27,8 +27,8 @@ export interface IntegrationFlags extends GivenFlags {
 const defaultTimeoutSeconds = 10
 
 /**
- * Looks at the external systems that the flags mean: one by its address or its name, else those of the configuration
- * and of the log. Throws USAGE, REFUSED, and what opening the deployment and its log throws.
+ * Checks the external systems that the flags select: one by address or name, else all of the configuration and the log.
+ * Throws USAGE, REFUSED, and the errors of opening the deployment and its log.
  */
 export async function checkIntegrations(
   flags: IntegrationFlags,
@@ -59,7 +59,7 @@ export async function checkIntegrations(
   })
 }
 
-/** What is given by flags stands above the configuration; a token takes the place of a password. */
+/** Combines credentials: those from flags override the configuration, and a token replaces a password. */
 function merged(own: GivenCredentials, given: GivenCredentials): GivenCredentials {
   const { password: _, ...rest } = own
   return { ...(given.token ? rest : own), ...given }
@@ -86,8 +86,8 @@ async function targetsOf(
 }
 
 /**
- * With an address, no deployment is needed: one that neither a flag nor a configuration names is not looked for, nor in
- * one of others.
+ * The selected deployment; null: none. With an address, a deployment is used only if a flag or a trusted configuration
+ * names one.
  */
 async function selectedFor(
   { deployment, config, url }: IntegrationFlags,
@@ -120,7 +120,7 @@ async function withOpenedOrNone<T>(
   }
 }
 
-/** Its text may hold a password, and is not shown. */
+/** The address in a flag. Errors do not show its text, which may contain a password. */
 async function addressIn(text: string): Promise<string> {
   const { parseHttpAddress } = await import('../../runtime/index.ts')
   try {

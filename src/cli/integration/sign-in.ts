@@ -5,11 +5,11 @@ import { typed } from '../../core/typed.ts'
 import type { Target } from './targets.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
-/** What can be accepted by --accept-risk: what is sent over http:// can be read on its way. */
+/** The risk that --accept-risk accepts: what is sent over http:// can be read on its way. */
 export const plainHttp = 'plain-http'
 
 /**
- * What is sent in the one attempt, and the sentence that says so beforehand. Throws USAGE where something lacks,
+ * The credentials for the one attempt, and the sentence that announces it. Throws USAGE if something is missing,
  * REFUSED.
  */
 export function plannedSignIn(

@@ -9,12 +9,12 @@ import type { ConfiguredIntegration, OpenedDeployment } from '../../runtime/inde
 import type { GivenCredentials } from './given.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** An external system to look at, with what is known of its credentials. */
+/** An external system to check, with its known credentials. */
 export interface Target extends Pick<CheckedIntegration, 'name' | 'url' | 'from'> {
   given: GivenCredentials
 }
 
-/** The one of that name. Throws USAGE, and SECRET_MISSING. */
+/** The configured system of that name. Throws USAGE, and SECRET_MISSING. */
 export async function namedTarget(configured: readonly ConfiguredIntegration[], name: string): Promise<Target> {
   const found = configured.find((it) => it.name === name)
   if (found) return targetOf(found, false)
@@ -32,8 +32,8 @@ export async function namedTarget(configured: readonly ConfiguredIntegration[], 
 }
 
 /**
- * Those of the configuration, then what the service's log shows beside them. Throws what keeps the log from being read,
- * where the configuration names none; `tell` is told where it does.
+ * The systems of the configuration, then others that the service's log shows. If the log cannot be read, throws that
+ * error if the configuration names no system, and otherwise reports it through `tell`.
  */
 export async function allTargets(
   configured: readonly ConfiguredIntegration[],
@@ -56,7 +56,7 @@ export async function allTargets(
   return [...targets, ...shown.map((url): Target => ({ name: null, url, from: 'log', given: {} }))]
 }
 
-/** `among` others, one whose password cannot be had keeps none of them from being looked at. */
+/** The target for a configured system. `among`: there are others, so a missing password does not stop the check. */
 async function targetOf({ name, url, user, password }: ConfiguredIntegration, among: boolean): Promise<Target> {
   const secret = password && (among ? await wanted(password.read) : await password.read())
   if (secret instanceof AdminError && secret.code === 'INTERRUPTED') throw secret

@@ -4,7 +4,7 @@ import type { LintDocument } from '../../output/lint/document.ts'
 
 export interface Judging {
   failOn: FailOn
-  /** more warnings than that end with 1, and no fewer; null: warnings end as `failOn` says */
+  /** exit with 1 if there are more warnings than this; null: warnings end as `failOn` says */
   maxWarnings: number | null
 }
 

@@ -2,8 +2,8 @@ import type { Deployment } from '../../core/deployment.ts'
 import type { Sources } from '../../core/sources.ts'
 
 /**
- * What a record is compared with; each part is opened only where the record names it, and throws where it cannot be
- * had.
+ * The parts that a record is compared with. Each is opened only if the record names it, and throws if it cannot be
+ * opened.
  */
 export type ComparedSources = {
   readonly [K in 'service' | 'database' | 'broker' | 'sessions' | 'api' | 'files']: () => Promise<Sources[K]>

@@ -9,21 +9,21 @@ import { unfitQueues } from './queues.ts'
 import { unfitRest } from './rest.ts'
 import { unfitSettings } from './settings.ts'
 
-/** What in a record cannot be this deployment's. Empty: it fits. */
+/** How a record differs from what a repair of this deployment writes. Empty: it fits. */
 export interface Misfits {
-  /** plain sentences, for people; they may quote the record */
+  /** sentences for people; they may quote the record */
   unfit: readonly string[]
-  /** why a part of it could not be compared */
+  /** why a part could not be compared */
   untold: AdminError | null
 }
 
-/** as many as tell what kind of record it is */
+/** the most differences that are listed */
 const mostTold = 5
 
 /**
- * Compares a record that was found in the deployment with what this repair could have written there, at any stage of a
- * run: kinds of steps and their order, settings and their values, queues, bindings, rows, files, notes (DESIGN.md 6.6).
- * Whoever may write to the broker may have made it up, so whatever cannot be explained does not fit. Changes nothing.
+ * Compares a record in the deployment with what this repair could have written there at any stage of a run: kinds of
+ * steps and their order, settings and values, queues, bindings, rows, files, notes (DESIGN.md 6.6). Anybody who may
+ * write to the broker could have made it up, so what cannot be explained does not fit. Changes nothing.
  */
 export async function misfitsOf(history: RunHistory, comparison: Comparison): Promise<Misfits> {
   const { record, events } = history
@@ -31,15 +31,15 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
   const { repair } = plan
   const named = run.startsWith(`${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${repair}-`)
   const alone = [
-    ...(named ? [] : [`its name is not that of a ${repair} begun at ${startedAt}`]),
-    ...(fileOf(plan) ? ['it works on a file of another machine'] : []),
+    ...(named ? [] : [`its name does not fit a ${repair} that began at ${startedAt}`]),
+    ...(fileOf(plan) ? ['it changes a file on another machine'] : []),
     ...plan.risks
       .filter(({ name }) => !risksOf[repair].includes(name))
       .map(({ name }) => `a ${repair} has no risk ${JSON.stringify(name)}`),
     ...unfitSteps(plan),
     ...unfitNotes(plan, events),
   ]
-  // what has no form of this repair is not worth asking the deployment about
+  // a record without the form of this repair is not compared with the deployment
   if (alone.length > 0) return { unfit: alone.slice(0, mostTold), untold: null }
   try {
     const judged: string[] = []

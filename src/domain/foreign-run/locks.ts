@@ -13,7 +13,7 @@ type LockAction = Extract<Action, { kind: 'release-lock' | 'insert-lock-row' | '
 /** LOCKEDBY is VARCHAR(255) (FIELD-NOTES.md 2) */
 const longestHolder = 255
 
-/** What of its locks and rows is not in this deployment's databases, or is no row of Liquibase's; empty: nothing. */
+/** Locks and rows of the record that are not in this deployment's databases, or not Liquibase's; empty: all fit. */
 export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Comparison): Promise<string[]> {
   const actions = plan.steps.flatMap(({ action }): LockAction[] =>
     action.kind === 'release-lock' || action.kind === 'insert-lock-row' || action.kind === 'remove-lock-rows'
@@ -45,7 +45,7 @@ export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Com
   return found
 }
 
-/** The name that the service's settings have for its lock table; null: the usual one. */
+/** The lock table that the service's settings name; null: the default. */
 async function ownTables(open: Comparison['open']): Promise<string | null> {
   const environment = await tolerant((async () => (await open.service()).environment())())
   return liquibaseSettings((name) => {
@@ -62,22 +62,22 @@ function ofRows(action: LockAction, { risks }: Plan): string[] {
     case 'release-lock': {
       const { row, accepts } = action
       return [
-        ...(row.locked ? [] : ['the lock that it releases is free in its own words']),
+        ...(row.locked ? [] : ['it releases a lock that it records as free']),
         ...ofRow(row),
         ...(accepts === null || risks.some(({ name }) => name === accepts)
           ? []
-          : [`it passes over the risk ${accepts} without naming it`]),
+          : [`it accepts the risk ${accepts}, but its plan does not name it`]),
       ]
     }
     case 'remove-lock-rows': {
       const ids = action.rows.map(({ id }) => id)
       return [
         ...(ids.includes(changelogLock.rowId)
-          ? [`it removes the row with id ${changelogLock.rowId}, which counts`]
+          ? [`it removes the row with id ${changelogLock.rowId}, which is the lock itself`]
           : []),
         ...(new Set(ids).size === ids.length && ids.length > 0 && ids.length < changelogLock.rowsRead
           ? []
-          : ['its rows are not a list of rows']),
+          : ['its list of rows is invalid']),
         ...action.rows.flatMap(ofRow),
       ]
     }
@@ -89,7 +89,7 @@ function ofRow({ lockGranted, lockedBy }: Pick<ChangelogLockRow, 'lockGranted' |
     ...(lockGranted === null ||
     /^(?:-?infinity|\d{4,6}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: BC)?)$/.test(lockGranted)
       ? []
-      : ['the time of a lock is no time']),
+      : ['a lock has an invalid time']),
     ...(lockedBy === null || lockedBy.length <= longestHolder
       ? []
       : [`the holder of a lock has ${lockedBy.length} characters`]),

@@ -7,8 +7,8 @@ import type { Comparison } from './comparison.ts'
 import { byShown, isLive, isTypedAsShown, shownKey } from './queues/parts.ts'
 
 /**
- * What of the notes is none that these steps write, although it has their form; empty: nothing. Notes are written back
- * by an undo.
+ * Notes that these steps never write, although their form is right; empty: none. They matter because undo writes them
+ * back.
  */
 export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string[] {
   return events.flatMap((event) => {
@@ -20,12 +20,14 @@ export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string
 function ofNote(action: Action, note: string): string[] {
   switch (action.kind) {
     case 'set-setting':
-      return isOfChange(note, action) ? [] : [`a note of it would write something else than ${action.name} into a file`]
+      return isOfChange(note, action) ? [] : [`a note would write more than ${action.name} into a file`]
     case 'switch-exchanges': {
       const own = new Set(action.exchanges.map(({ from }) => from.name))
       const isOwn = ({ source, destination, destinationKind }: Binding): boolean =>
         own.has(source) || (destinationKind === 'exchange' && own.has(destination))
-      return (JSON.parse(note) as Binding[]).every(isOwn) ? [] : ['a note of it binds what is not its own']
+      return (JSON.parse(note) as Binding[]).every(isOwn)
+        ? []
+        : ['a note binds a queue or exchange that is not its own']
     }
     case 'move-messages':
     case 'redeclare-queues':
@@ -38,7 +40,7 @@ function ofNote(action: Action, note: string): string[] {
       const { event, bindings = [] } = JSON.parse(note) as { event: string; bindings?: Binding[] }
       const isOwn = ({ destination, destinationKind }: Binding): boolean =>
         destinationKind === 'queue' && own.has(destination)
-      return event !== 'bound' || bindings.every(isOwn) ? [] : ['a note of it binds what is not its own']
+      return event !== 'bound' || bindings.every(isOwn) ? [] : ['a note binds a queue or exchange that is not its own']
     }
     default:
       return []
@@ -46,8 +48,7 @@ function ofNote(action: Action, note: string): string[] {
 }
 
 /**
- * Bindings of notes that are neither in the plan nor in the broker: for a run of this machine, nothing shows then that
- * they were. Empty: none.
+ * Noted bindings that are neither in the plan nor in the broker, so that nothing shows that they existed; empty: none.
  */
 export async function unfitBindings(
   { steps }: Plan,
@@ -67,12 +68,13 @@ export async function unfitBindings(
     isTypedAsShown(it) && (known.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
   return noted
     .filter((it) => !isKnown(it))
-    .map(({ source, destination }) => `a note of it binds ${destination} to ${source}, and nothing shows that it was`)
+    .map(
+      ({ source, destination }) =>
+        `a note binds ${destination} to ${source}, but nothing shows that this binding existed`,
+    )
 }
 
-/**
- * Whether a note gives back no more than a piece of that setting's own line: it is written to the file as it stands.
- */
+/** Whether a note restores no more than a piece of that setting's own line: undo writes it to the file unchanged. */
 function isOfChange(
   note: string,
   { name, from, to }: { name: string; from: string | null; to: string | null },

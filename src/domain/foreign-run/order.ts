@@ -1,7 +1,7 @@
 import type { Action, ActionKind } from '../../core/action.ts'
 import type { Plan, RepairId } from '../../core/plan.ts'
 
-/** Each kind of step as one letter, so that an order of steps is a word that an expression judges. */
+/** One letter for each kind of step, so that a regular expression can check the order of steps. */
 const letters: { readonly [K in ActionKind]: string } = {
   'stop-service': 'S',
   'start-service': 'G',
@@ -28,7 +28,7 @@ const letters: { readonly [K in ActionKind]: string } = {
   'await-migration': 'j',
 }
 
-/** The orders in which each repair puts its steps (src/repairs). */
+/** The possible orders of steps of each repair (src/repairs). */
 const orders: { readonly [K in RepairId]: RegExp } = {
   'unlock-changelog': /^(?:S[li]{1,99}G|[li]{0,99})r{0,99}$/,
   'flush-sessions': /^o$/,
@@ -42,7 +42,7 @@ const orders: { readonly [K in RepairId]: RegExp } = {
   'service-restart': /^S?G$/,
 }
 
-/** Checks by which each repair's outcome has to be judged; without them a run would end well whatever became of it. */
+/** The checks that must verify each repair: without them a run would always end well. */
 const judges: { readonly [K in RepairId]: readonly string[] } = {
   'unlock-changelog': ['database/changelog-lock'],
   'flush-sessions': [],
@@ -56,7 +56,7 @@ const judges: { readonly [K in RepairId]: readonly string[] } = {
   'service-restart': ['service/running', 'api/reachable'],
 }
 
-/** Whether an action loses something, which the plan of every repair says. */
+/** Whether an action loses something that every plan with it must say. */
 function loses(action: Action): boolean {
   switch (action.kind) {
     case 'remove-sessions':
@@ -75,7 +75,7 @@ function loses(action: Action): boolean {
 /** more than any repair makes */
 const mostSteps = 200
 
-/** What of a plan's steps, their order and their judges is not this repair's; empty: nothing. */
+/** How a plan's steps, their order or their checks differ from this repair's; empty: they do not. */
 export function unfitSteps({ repair, steps, verifiedBy }: Plan): string[] {
   if (steps.length > mostSteps) return [`it has ${steps.length} steps`]
   const word = steps.map(({ action }) => letters[action.kind]).join('')
@@ -84,8 +84,8 @@ export function unfitSteps({ repair, steps, verifiedBy }: Plan): string[] {
   return [
     ...(orders[repair].test(word)
       ? []
-      : [`${repair} has no such steps: ${steps.map(({ action }) => action.kind).join(', ')}`]),
+      : [`${repair} never has these steps: ${steps.map(({ action }) => action.kind).join(', ')}`]),
     ...(silent < 0 ? [] : [`step ${silent + 1} does not say what is lost`]),
-    ...(missing.length === 0 ? [] : [`nothing in it checks the outcome: ${missing.join(', ')} is missing`]),
+    ...(missing.length === 0 ? [] : [`it does not check the outcome: ${missing.join(', ')} is missing`]),
   ]
 }

@@ -3,7 +3,7 @@ import type { RunHistory } from '../../core/run.ts'
 import { notesOfStep } from '../../core/run-state.ts'
 import type { Comparison } from './comparison.ts'
 
-/** What a note of a changed file holds (`traceOf` in platforms/host); places are counted in bytes. */
+/** The content of a note about a changed file (`traceOf` in platforms/host); positions are in bytes. */
 interface Trace {
   path: string
   at: number
@@ -11,7 +11,7 @@ interface Trace {
   is: string
 }
 
-/** Notes of a changed setting by which an undo would write elsewhere than to that setting's own lines; empty: none. */
+/** Notes of a setting whose undo would write outside that setting's own lines; empty: none. */
 export async function unfitPlaces(
   { record: { plan }, events }: RunHistory,
   { open }: Pick<Comparison, 'open'>,
@@ -30,7 +30,7 @@ function traceIn(note: string): Trace[] {
   return at < 0 ? [] : [JSON.parse(note.slice(at)) as Trace]
 }
 
-/** An undo writes `was` where `is` stands: all other lines have to stay as they are. */
+/** Undo writes `was` in place of `is`: all other lines must stay unchanged. */
 async function ofTrace({ path, at, was, is }: Trace, name: string, open: Comparison['open']): Promise<string[]> {
   const read = await bytesIn(path, open)
   if (read === null) return []
@@ -41,10 +41,10 @@ async function ofTrace({ path, at, was, is }: Trace, name: string, open: Compari
   const back = `${text.slice(0, at)}${was}${text.slice(at + is.length)}`
   return othersIn(back, name) === othersIn(text, name)
     ? []
-    : [`a note of it would write to other lines of ${path} than those of ${name}`]
+    : [`a note would change lines of ${path} that do not set ${name}`]
 }
 
-/** Null: there is no such file, so an undo writes nothing to it. */
+/** The bytes of a file; null: there is no such file, so undo writes nothing. */
 async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer | null> {
   try {
     return Buffer.from((await (await open.files()).secret(path)).reveal(), 'utf8')
@@ -54,7 +54,7 @@ async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer |
   }
 }
 
-/** All lines but those that set it. */
+/** All lines except those that set the setting. */
 function othersIn(text: string, name: string): string {
   const lines = text.split('\n').filter(
     (line) =>

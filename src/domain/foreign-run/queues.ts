@@ -11,9 +11,9 @@ import { unfitStatements } from './queues/stated.ts'
 import { aheadOf, holdingOf } from '../../knowledge/held-queues.ts'
 
 /**
- * What of its queues, exchanges and bindings this repair would not have written for this broker; empty: nothing. A
- * queue that is gone is genuine once its deletion was begun, and while something of the run stands; one that is there
- * has to be as it was, or as it is to become.
+ * Queues, exchanges and bindings of the record that this repair would not have written for this broker; empty: none. A
+ * missing queue fits if its deletion had begun and traces of the run remain; an existing one must be as it was, or as
+ * planned.
  */
 export async function unfitQueues(history: RunHistory, { deployment, open }: Comparison): Promise<string[]> {
   if (history.record.plan.repair !== 'reset-queues') return []
@@ -24,7 +24,7 @@ export async function unfitQueues(history: RunHistory, { deployment, open }: Com
   const live = await liveOf(broker)
   const user = parts.quiet === null ? null : await userOf(broker, { deployment, open })
   if (user !== null && parts.quiet!.user !== user)
-    return [`it waits for user ${parts.quiet!.user}, and the service signs in as ${user}`]
+    return [`it waits for user ${parts.quiet!.user}, but the service signs in as ${user}`]
   const stands = isAnyGone(parts, live) && (await doesRunStand(parts, live, { open }))
   return [
     ...unfitLiveQueues(parts, live, stands),
@@ -55,8 +55,8 @@ async function userOf(broker: BrokerSource, { deployment, open }: Comparison): P
 }
 
 /**
- * Whether something of the run stands that only this program, or the service's own stop, leaves there. Without it,
- * nothing shows that what the record calls deleted has ever been.
+ * Whether traces of the run remain that only this program or the stopped service leaves. Without them, nothing shows
+ * that deleted queues ever existed.
  */
 async function doesRunStand(
   { plan, names, quiet, stages }: Parts,

@@ -13,7 +13,7 @@ import { stageOf } from './stages.ts'
 const mostCalls = 64
 const mostItems = 1_000_000
 
-/** What of its sessions, trees and files is not this deployment's; empty: nothing. */
+/** Sessions, trees and files of the record that are not this deployment's; empty: none. */
 export async function unfitRest(history: RunHistory, comparison: Comparison): Promise<string[]> {
   const found: string[] = []
   for (const { action } of history.record.plan.steps) found.push(...(await ofAction(action, history, comparison)))
@@ -29,7 +29,7 @@ async function ofAction(action: Action, history: RunHistory, comparison: Compari
     case 'edit-values':
       return ofFile(action, comparison)
     case 'upgrade-release':
-      return ['it has Helm upgrade a release from files of another machine: give that command again from here']
+      return ['it upgrades a Helm release from files on another machine. Run that command again on this machine']
     case 'start-service':
       return ofStart(action, history.record.plan)
     default:
@@ -37,10 +37,10 @@ async function ofAction(action: Action, history: RunHistory, comparison: Compari
   }
 }
 
-/** Repairs whose start is taken back by a stop. */
+/** Repairs whose undo stops the service again. */
 const stopping: readonly RepairId[] = ['reset-queues', 'set-env', 'use-legacy-image']
 
-/** What a start says beside starting, repair by repair; its locks are compared with those that are released. */
+/** Checks what else a start does in each repair; its locks are compared with those that are released. */
 function ofStart(
   { stopsOnUndo, keeps = [], binds = [] }: ActionOf<'start-service'>,
   { repair, steps }: Plan,
@@ -51,7 +51,7 @@ function ofStart(
     ...(stopsOnUndo && !stopping.includes(repair) ? [`an undo of a ${repair} does not stop the service`] : []),
     ...(isDeepStrictEqual([...keeps].sort(), vanishing.sort())
       ? []
-      : ['an undo of it would hold other queues open than those that vanish']),
+      : ['the queues that its undo keeps open are not those that vanish']),
     // those of a reset-queues are compared with what it saved
     ...(binds.length > 0 && repair !== 'reset-queues' ? [`a ${repair} binds nothing`] : []),
   ]
@@ -64,21 +64,21 @@ async function ofTrees(
   const { target } = await open.api()
   const isId = (id: number | null): boolean => id === null || id > 0
   return [
-    ...(target === api ? [] : [`it calls ${api}, and this deployment is at ${target}`]),
+    ...(target === api ? [] : [`it calls ${api}, but this deployment is at ${target}`]),
     ...(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= mostCalls
       ? []
       : [`it makes ${concurrency} calls at a time`]),
     ...(items.length > 0 && items.length <= mostItems && items.every(({ project, tree }) => project > 0 && isId(tree))
       ? []
-      : ['its list of trees is none']),
+      : ['its list of trees is invalid']),
   ]
 }
 
-/** The image of the service in a compose file that this engine started it by, and nothing else. */
+/** Checks that an edit changes only the service's image in a compose file that the engine started it from. */
 async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Comparison): Promise<string[]> {
   const image = await imageOf(open)
   if (image?.service === undefined || image.files?.includes(file) !== true)
-    return [`it edits ${file}, which is not a file that this deployment is started by`]
+    return [`it edits ${file}, but this deployment does not start from that file`]
   const files = await open.files()
   const found: string[] = []
   for (const edit of edits) found.push(...(await ofEdit(files, file, edit, image.service)))
@@ -88,7 +88,7 @@ async function ofFile({ file, edits }: ActionOf<'edit-values'>, { open }: Compar
 async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service: string): Promise<string[]> {
   const { path, from, to } = edit
   if (path.join('\n') !== ['services', service, 'image'].join('\n'))
-    return [`it changes ${path.join('.')} in ${file}, which a use-legacy-image does not`]
+    return [`it changes ${path.join('.')} in ${file}, which use-legacy-image never does`]
   if (from === null || to === null || !isOtherName(from, to))
     return [`it changes more of the image in ${file} than its name`]
   const { text } = await files.look(file, path)
@@ -99,10 +99,10 @@ async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service
     (text === from
       ? made.at === edit.at && made.was === edit.was && made.is === edit.is
       : made.at === edit.at && made.was === edit.is && made.is === edit.was)
-  return isIt ? [] : [`it would write something else into ${file} than the name of the image`]
+  return isIt ? [] : [`it would write more than the name of the image into ${file}`]
 }
 
-/** One is the standard image, and the other the same with the legacy image's name. */
+/** Whether one is the standard image, and the other the same with the legacy image's name. */
 function isOtherName(one: string, other: string): boolean {
   const [longer, shorter] = one.length > other.length ? [one, other] : [other, one]
   const at = longer.lastIndexOf(images.legacy)
@@ -124,7 +124,7 @@ async function imageOf(open: Comparison['open']): Promise<ServiceImage | null> {
 
 type Removal = ActionOf<'remove-sessions'>
 
-/** What of a removal of sessions is not meant for this deployment's store and key space; empty: nothing. */
+/** How a removal of sessions differs from this deployment's store and key space; empty: it does not. */
 async function unfitSessions(action: Removal, history: RunHistory, { open }: Comparison): Promise<string[]> {
   const {
     store,
@@ -134,8 +134,8 @@ async function unfitSessions(action: Removal, history: RunHistory, { open }: Com
   } = action
   const sessions = await open.sessions()
   if (lasting(sessions.target) !== lasting(store))
-    return [`it removes sessions at ${store}, and this deployment keeps them at ${sessions.target}`]
-  if (flush && which !== 'all') return ['it empties the whole database, and means only some of the sessions']
+    return [`it removes sessions at ${store}, but this deployment keeps them at ${sessions.target}`]
+  if (flush && which !== 'all') return ['it empties the whole database, but selects only some of the sessions']
   const found = await sessions.census({ namespace: null, which: 'all', asOf: null })
   return [
     ...(await ofNamespace(action, history, { sessions, found })),
@@ -145,7 +145,7 @@ async function unfitSessions(action: Removal, history: RunHistory, { open }: Com
 
 interface Store {
   sessions: SessionsSource
-  /** of the key space that is configured, else of the only one that is there */
+  /** the census of the configured key space, else of the only one */
   found: Awaited<ReturnType<SessionsSource['census']>>
 }
 
@@ -157,20 +157,20 @@ async function ofNamespace(
   if (found.namespace !== null)
     return found.namespace === namespace
       ? []
-      : [`it removes keys below ${namespace}, and the sessions are below ${found.namespace}`]
+      : [`it removes keys below ${namespace}, but the sessions are below ${found.namespace}`]
   if (found.rivals.length > 1)
     return [
-      `it removes keys below ${namespace}, and several key spaces hold sessions: ${found.rivals.map((it) => it.namespace).join(', ')}`,
+      `it removes keys below ${namespace}, but several key spaces hold sessions: ${found.rivals.map((it) => it.namespace).join(', ')}`,
     ]
   // once they are removed, nothing shows any more where they were
   const isBegun = stageOf(history, 'remove-sessions').at !== 'before'
   const left = await sessions.census({ namespace, which, asOf })
   return isBegun && left.present + left.leftovers === 0
     ? []
-    : [`it removes keys below ${namespace}, and nothing shows that the sessions were there`]
+    : [`it removes keys below ${namespace}, but nothing shows that sessions were ever there`]
 }
 
-/** Which of the sentinels' masters it was may be another by now. */
+/** The part of an address that stays when sentinels elect another master. */
 function lasting(target: string): string {
   const at = target.indexOf('(sentinel, ')
   return at < 0 ? target : target.slice(at)

@@ -6,30 +6,30 @@ import type { Comparison } from './comparison.ts'
 import { unfitPlaces } from './places.ts'
 
 /**
- * What of its settings is not to be taken from a record of others; empty: nothing. A setting can name a program, a file
- * or a host that the service would then use, so of another machine's record only those are taken that this program sets
- * by a flag of their own, with a value that they can have; any other is set again by its own command.
+ * Settings in the record that must not come from another machine; empty: none. A setting can name a program, a file or
+ * a host that the service then uses. So a record may set only settings that this program has a flag for, to values that
+ * they can have; others need their own command.
  */
 export async function unfitSettings(history: RunHistory, { deployment, open }: Comparison): Promise<string[]> {
   const { repair, steps } = history.record.plan
   const secrets = steps.flatMap(({ action }) =>
-    action.kind === 'set-secret' ? [`it sets ${action.name}, a secret, which no record holds`] : [],
+    action.kind === 'set-secret' ? [`it sets ${action.name}, a secret, but records hold no secrets`] : [],
   )
   const changes = steps.flatMap(({ action }) => (action.kind === 'set-setting' ? [action] : []))
   if (changes.length === 0 || secrets.length > 0) return secrets
   const { names } = await readSettings(await open.service(), deployment)
   const unfit = changes.flatMap(({ name, from, to }) => {
     const takes = valuesOf(name, names)
-    if (takes === null) return [`it sets ${name}, which a record of another machine may not set`]
+    if (takes === null) return [`it sets ${name}, which a record from another machine may not set`]
     if (repair === 'reset-queues' && (name !== names.rabbitDurable || to === null || parseBoolean(to) !== true))
-      return [`a reset-queues does not set ${name} to ${shown(to)}`]
+      return [`reset-queues does not set ${name} to ${shown(to)}`]
     const odd = [from, to].find((value) => value !== null && !takes(value))
     return odd === undefined ? [] : [`${name} cannot be ${shown(odd)}`]
   })
   return unfit.length > 0 ? unfit : unfitPlaces(history, { open })
 }
 
-/** The values that a setting with a flag of its own can have; null: it has none. */
+/** A test for the values of a setting that has its own flag; null: it has no flag. */
 function valuesOf(name: string, names: SettingNames): ((value: string) => boolean) | null {
   switch (name) {
     case names.rabbitDurable:

@@ -2,11 +2,11 @@ import type { ActionKind } from '../../core/action.ts'
 import type { RunEvent, RunHistory } from '../../core/run.ts'
 import { eventsOfStep } from '../../core/run-state.ts'
 
-/** How far a step has come, by the record. */
+/** How far a step has come, according to the record. */
 export interface Stage {
-  /** `before`: not begun, or undone; `within`: begun or being undone, so that it may be half done */
+  /** `before`: not begun, or undone; `within`: begun or being undone, so it may be unfinished */
   at: 'before' | 'within' | 'after'
-  /** an undo of it was begun last */
+  /** whether its undo was begun last */
   isGoingBack: boolean
 }
 

@@ -6,18 +6,16 @@ import { isHeldQueue } from '../../knowledge/held-queues.ts'
 import type { Comparison } from './comparison.ts'
 
 /**
- * What a run of this program may have left in the deployment, one sentence each: a service that is stopped, a mark of
- * its former replicas, queues that hold messages. What cannot be seen counts, since it may be there. Empty: nothing.
- * Changes nothing.
+ * Traces that a run of this program may have left in the deployment, one sentence each: a stopped service, a mark of
+ * its former replicas, queues that hold messages. What cannot be seen counts as a trace. Empty: none. Changes nothing.
  */
 export async function leftStanding(where: Where): Promise<string[]> {
   return (await Promise.all([leftOfService(where), leftInBroker(where)])).flat()
 }
 
 /**
- * Tells of runs that only the deployment, where others may write, calls over whether they are: nothing stands half done
- * besides what a run of its kind leaves behind. Looks at the deployment once, however many runs there are. Changes
- * nothing.
+ * Whether a run that only the deployment records as over really is: others may write there, so nothing unfinished may
+ * be left, except what its kind leaves behind. Looks at the deployment once for all runs. Changes nothing.
  */
 export function overIn(where: Where): (history: RunHistory) => Promise<boolean> {
   const ofService = once(async () => leftOfService(where))
@@ -45,7 +43,7 @@ async function leftOfService({ open }: Where): Promise<string[]> {
 async function leftInBroker({ open }: Where): Promise<string[]> {
   return asSeen(async () => {
     const held = (await (await open.broker()).queues()).filter(({ name }) => isHeldQueue(name))
-    return held.map(({ name }) => `queue \`${name}\` is there, in which messages wait during a repair`)
+    return held.map(({ name }) => `queue \`${name}\` exists: it holds messages during a repair`)
   })
 }
 
@@ -54,6 +52,6 @@ async function asSeen(look: () => Promise<string[]>): Promise<string[]> {
     return await look()
   } catch (error) {
     if (!(error instanceof AdminError) || error.code === 'INTERRUPTED') throw error
-    return error.code === 'NOT_CONFIGURED' ? [] : [`it cannot be seen whether a repair is half done: ${error.message}`]
+    return error.code === 'NOT_CONFIGURED' ? [] : [`cannot tell whether a repair is unfinished: ${error.message}`]
   }
 }

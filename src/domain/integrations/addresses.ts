@@ -2,12 +2,12 @@ import type { LogRecord } from '../../core/sources.ts'
 import { loggedCalls } from '../../knowledge/integration-log.ts'
 import { unknownHosts } from '../../knowledge/log-signatures.ts'
 
-/** of more, the first are looked at */
+/** the most addresses that are checked */
 const most = 20
 
 /**
- * Addresses of the external systems that the log tells of, one to a host: that of the last call, else what can be made
- * of the host alone. Without the service's own parts.
+ * Addresses of the external systems in the log, one for each host: that of the last call, else one made from the host.
+ * Leaves out the service's own parts.
  */
 export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<string>): string[] {
   const unknown = records

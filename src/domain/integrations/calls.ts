@@ -9,7 +9,7 @@ import { asFarAsRead } from '../unread-log.ts'
 import { logBytes, startOf } from '../service.ts'
 import { had, tolerant } from '../wanted.ts'
 
-/** What was seen within this time counts as going on. */
+/** Problems seen within this time count as current. */
 export const recentMs = 15 * 60_000
 
 /** The calls to one external system that went wrong, oldest first. */
@@ -23,7 +23,7 @@ export interface Trouble {
 
 export interface Calls {
   troubles: readonly Trouble[]
-  /** how many of them the log tells of, those that are over too */
+  /** how many failed calls the log has, including those that are over */
   told: number
   log: RecentRecords
   /** a line of the log without what is secret in it */
@@ -31,9 +31,8 @@ export interface Calls {
 }
 
 /**
- * Calls that went wrong, as the newest part of the log tells, by host. Over is what the same address has answered well
- * since; what is longer ago than a quarter of an hour, where the host has answered well since or the service was
- * started anew.
+ * Failed calls in the newest part of the log, by host. A failure is over if the same address has answered well since.
+ * After a quarter of an hour, it is also over if the host has answered well since, or if the service was restarted.
  */
 export async function troubledCalls(
   { logs, service }: { logs: LogsSource; service: Wanted<ServiceSource> },
@@ -59,12 +58,12 @@ export async function troubledCalls(
   return { troubles, told: bad.length, log, shown }
 }
 
-/** A line without what stands after the paths of its addresses, which may hold keys. */
+/** A line without the queries of its addresses, which may contain keys. */
 export function withoutQueries(line: string): string {
   return line.replace(/(https?:\/\/[^\s?#]*)(?:[?#][^\s"]*)?/g, '$1')
 }
 
-/** Each host with its calls, in the order in which they are first told of. */
+/** Each host with its calls, in the order of the log. */
 function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string | null, T[]> {
   const hosts = new Map<string | null, T[]>()
   for (const it of calls) {
@@ -75,7 +74,7 @@ function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string
   return hosts
 }
 
-/** Null: it is over. */
+/** The severity of a failed call; null: it is over. */
 function severityOf(
   { at, host }: LoggedCall,
   { start, isWellSince }: { start: Date | null; isWellSince: boolean },
@@ -86,7 +85,7 @@ function severityOf(
   return isHistory || isWellSince ? null : 'warning'
 }
 
-/** The place of the last call that was answered well, by what it was to. */
+/** The position of the last call that was answered well, by what it was to. */
 function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string | null): ReadonlyMap<string, number> {
   const isWell = ({ status }: LoggedCall): boolean => status !== null && status < 400
   return new Map(
@@ -97,7 +96,7 @@ function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string
   )
 }
 
-/** What a check of calls comes to; `none` and `over` say that there were no such calls, or that they are over. */
+/** The outcome of a check of calls. `none` and `over`: the details if there were no such calls, or if they are over. */
 export function outcomeOf(
   { troubles, told, log, shown }: Calls,
   logs: LogsSource,
@@ -113,7 +112,7 @@ export function outcomeOf(
   return asFarAsRead({ status: 'problem', severity, findings: [first, ...others], remedy }, log)
 }
 
-/** The newest line that tells it, and what finds it. */
+/** The newest log line that shows the failure, and the command that finds it. */
 function evidenceOf({ last }: Trouble, logs: LogsSource, shown: (line: string) => string): string[] {
   const telling = /<-- (?:HTTP FAILED|\d{3})|400 bad request/i.exec(last.line)?.[0] ?? last.line
   return [grepLog(logs, telling), shown(last.line)]

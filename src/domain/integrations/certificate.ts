@@ -4,22 +4,22 @@ import { clientCertificate } from './answer.ts'
 import { counted, listed, moment } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** a certificate that ends within this many days is warned of */
+/** how many days before its end a certificate causes a warning */
 const daysAhead = 14
 const dayMs = 86_400_000
 
-/** of the errors of OpenSSL, those that say nothing of names and dates, which are told by themselves */
+/** errors of OpenSSL that are not about names or dates, which have messages of their own */
 const ofTrust: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by itself, by no authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its authority is none that this machine knows',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'this machine does not know its authority',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'its authority is none that this machine knows, or an intermediate certificate is not sent with it',
+    'this machine does not know its authority, or the server does not send an intermediate certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'the certificate of its authority is not sent with it, and is none that this machine knows',
+    'the server does not send the certificate of its authority, and this machine does not know it',
 }
 const ofDates = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']
 
-/** Null: nothing is encrypted, or it did not come to that. */
+/** The step about the certificate; null: nothing is encrypted, or no certificate was seen. */
 export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: Date): IntegrationStep | null {
   if (tls === null) return null
   const host = url.hostname
@@ -31,9 +31,9 @@ export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: D
     message,
     next: [look],
   })
-  // the service has a proxy of its own, or none
+  // the service has its own proxy settings
   if (tls instanceof AdminError && proxy !== null)
-    return { step: 'certificate', status: 'unknown', message: `${tls.message}, from here`, next: [look] }
+    return { step: 'certificate', status: 'unknown', message: `${tls.message}, from this machine`, next: [look] }
   if (tls instanceof AdminError && tls.obstacle?.kind === 'client-certificate')
     return { step: 'certificate', status: 'unknown', message: clientCertificate(tls.message), next: [look] }
   if (tls instanceof AdminError) return problem(tls.message)
@@ -47,21 +47,23 @@ export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: D
   if (faults.length > 0) return problem(`${faults.join('; ')}${own.isSelfSigned ? '' : `. Issued by ${own.issuer}`}`)
   const ending = [...tls.chain].sort((one, other) => one.to.getTime() - other.to.getTime())[0]!
   const left = Math.floor((ending.to.getTime() - now.getTime()) / dayMs)
-  const whose = ending === own ? '' : ` (that of ${ending.subject} above it)`
+  const whose = ending === own ? '' : ` (the certificate of ${ending.subject} above it)`
   const message = `for ${namesOf(own)}, by ${own.issuer}, valid until ${moment(ending.to)}${whose}: ${counted(left, 'day')} left`
   if (left > daysAhead) return { step: 'certificate', status: 'ok', message }
   return { step: 'certificate', status: 'warning', cause: 'connectivity', message, next: [look] }
 }
 
 function datesOf({ from, to }: Certificate, what: string, now: Date): string[] {
-  if (to < now) return [`${what} has expired at ${moment(to)}`]
-  return from > now ? [`${what} is not valid before ${moment(from)}: if that is past, the clock here is wrong`] : []
+  if (to < now) return [`${what} expired at ${moment(to)}`]
+  return from > now
+    ? [`${what} is not valid before ${moment(from)}. If that is in the past, the clock of this machine is wrong`]
+    : []
 }
 
 function distrust(code: string | null, { isSelfSigned }: Certificate): string[] {
   if (code === null || code === 'ERR_TLS_CERT_ALTNAME_INVALID' || ofDates.includes(code)) return []
   const why = isSelfSigned ? ofTrust['DEPTH_ZERO_SELF_SIGNED_CERT']! : (ofTrust[code] ?? code)
-  return [`${why}; the service's Java has certificates of its own that it trusts (here: --ca FILE)`]
+  return [`${why}; the service's Java has its own list of trusted certificates (for this check: --ca FILE)`]
 }
 
 function namesOf({ names, subject }: Certificate): string {

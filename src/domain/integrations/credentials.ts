@@ -4,33 +4,33 @@ import { counted } from '../../core/format.ts'
 /** A user, a password or a token, as it was given. */
 export interface Given {
   text: string
-  /** where it was had from, for people */
+  /** where it came from, for people */
   from: string
   /** it may be shown */
   isPublic?: boolean
-  /** a line's end at the end of its file was left out */
+  /** whether a line end at the end of its file was removed */
   hadLineEnd?: boolean
-  /** why it cannot be had */
+  /** why it is missing */
   missing?: string
 }
 
 const names: Readonly<Record<string, string>> = {
   ' ': 'blank (U+0020)',
   '\t': 'tab (U+0009)',
-  '\n': "line's end (U+000A)",
+  '\n': 'line feed (U+000A)',
   '\r': 'carriage return (U+000D)',
   '\u00a0': 'no-break space (U+00A0)',
   '\u200b': 'zero width space (U+200B)',
   '\ufeff': 'byte order mark (U+FEFF)',
 }
-/** of so many kinds of unseen characters each is told */
+/** the most kinds of invisible characters that are listed */
 const mostKinds = 4
 const invisible = '[\\s\\u200b-\\u200f\\u2060\\ufeff]'
 const [atStart, atEnd] = [new RegExp(`^${invisible}+`), new RegExp(`(?<!${invisible})${invisible}+$`)]
 
-/** What stands unseen before and after it: `ends with 1 blank (U+0020)`; empty: nothing does. */
+/** Invisible characters before and after a text: `ends with 1 blank (U+0020)`; empty: none. */
 export function unseenIn(text: string): string[] {
-  if (atStart.exec(text)?.[0] === text && text !== '') return [`consists of ${named(text)} alone`]
+  if (atStart.exec(text)?.[0] === text && text !== '') return [`consists only of ${named(text)}`]
   const [before, after] = [atStart.exec(text)?.[0], atEnd.exec(text)?.[0]]
   return [
     ...(before === undefined ? [] : [`begins with ${named(before)}`]),
@@ -46,13 +46,13 @@ function named(characters: string): string {
     const [noun = name, code = ''] = name.split(/(?= \(U)/)
     return `${counted([...characters].filter((it) => it === kind).length, noun)}${code}`
   })
-  // of what is no text at all, the first few
+  // lists only the first few kinds of characters that are no text
   return told.length > mostKinds ? `${told.slice(0, mostKinds).join(', ')} and more` : told.join(' and ')
 }
 
 /**
- * Whether something stands at the ends of what is signed in with, and of the user, which of the two forms it has
- * (SPEC.md 5.7).
+ * Steps that check credentials for invisible characters at either end, and show whether the user is a name or an e-mail
+ * address (SPEC.md 5.7).
  */
 export function credentialSteps(
   given: { [K in 'user' | 'password' | 'token']?: Given | undefined },
@@ -72,7 +72,7 @@ function stepOf(
   if (text === '') return { step, status: 'problem', cause: 'credentials', message: `${from} is empty` }
   const unseen = unseenIn(text)
   if (unseen.length > 0) {
-    const message = `${what} ${unseen.join(' and ')}: it counts as a part of the ${step}`
+    const message = `${what} ${unseen.join(' and ')}, which counts as part of the ${step}`
     return {
       step,
       status: 'problem',
@@ -86,15 +86,15 @@ function stepOf(
       step,
       status: 'problem',
       cause: 'credentials',
-      message: `${what} holds ${named(control)}: a ${step} is one line`,
+      message: `${what} contains ${named(control)}, but a ${step} is one line`,
     }
-  const left = hadLineEnd ? "; the line's end at the end of the file is no part of it" : ''
+  const left = hadLineEnd ? '; the line end at the end of the file is ignored' : ''
   if (step === 'user') return { step, status: 'ok', message: `${what}: ${formOf(text)}${left}` }
-  return { step, status: 'ok', message: `${what} has nothing unseen at its ends${left}` }
+  return { step, status: 'ok', message: `${what} has no invisible characters at either end${left}` }
 }
 
 function formOf(user: string): string {
   const isAddress = /^\s*[^\s@]+@[^\s@]+\s*$/.test(user)
   const [is, other] = isAddress ? ['an e-mail address', 'a name'] : ['a name', 'an e-mail address']
-  return `it is ${is}; some integrations want ${other} instead, so try that where it is refused`
+  return `it is ${is}. If it is refused, try ${other}: some integrations need that`
 }

@@ -3,15 +3,15 @@ import type { ExternalSystem, IntegrationStep } from '../../core/external-system
 import { listed } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** What is known of the place where the service runs. */
+/** What is known about where the service runs. */
 export interface ServicePlace {
-  /** whether the name resolves there; null: that cannot be asked; an error: why it could not */
+  /** whether the name resolves there; null: cannot be checked; an error: why the check failed */
   resolves: boolean | null | AdminError
-  /** it is another machine than this one, so that what fails from here may work from there */
+  /** whether it is another machine, so that what fails from here may work from there */
   isElsewhere: boolean
 }
 
-/** Of its name and of the connection. Without a place, no deployment is known. */
+/** Steps about the name and the connection. `place` null: no deployment is known. */
 export function reachSteps(url: URL, system: ExternalSystem, place: ServicePlace | null): IntegrationStep[] {
   return [...nameSteps(url, system, place), ...connectionSteps(url, system, place)]
 }
@@ -29,16 +29,16 @@ function nameSteps(
     addresses instanceof AdminError
       ? addresses.message
       : isHere
-        ? `is ${listed(addresses, 3)} here`
-        : 'has no address here'
-  const whether = 'whether it has an address where the service runs'
+        ? `${hostname} resolves to ${listed(addresses, 3)} here`
+        : `${hostname} does not resolve here`
+  const unknown = 'cannot tell whether it resolves where the service runs'
   const elsewhere =
     there instanceof AdminError
-      ? `${whether} cannot be asked: ${there.message}`
+      ? `${unknown}: ${there.message}`
       : there === null
-        ? `${whether} ${place ? 'cannot be asked' : 'is not asked: no deployment is given'}`
-        : `it has ${there ? 'an address' : 'none'} where the service runs`
-  const message = `${hostname} ${here}${!isHere && proxy !== null ? `, where the proxy ${proxy} looks names up` : ''}; ${elsewhere}`
+        ? `${unknown}${place ? '' : ': no deployment is given'}`
+        : `it ${there ? 'resolves' : 'does not resolve'} where the service runs`
+  const message = `${here}${!isHere && proxy !== null ? `, but the proxy ${proxy} resolves names` : ''}; ${elsewhere}`
   if (there === false || (!isHere && there !== true && proxy === null))
     return [{ step: 'name', status: 'problem', cause: 'connectivity', message, next }]
   const isOpen = there instanceof AdminError || (!isHere && proxy === null)
@@ -55,7 +55,7 @@ function connectionSteps(
     const through =
       proxy === null
         ? ''
-        : `: the proxy of this machine's environment, through which all else goes; the service has settings of its own`
+        : ". It is the proxy of this machine's environment. All further steps use it; the service has its own settings"
     return [
       {
         step: 'connection',
@@ -68,8 +68,8 @@ function connectionSteps(
     ...connection.suggestions,
     command`curl -sS -o /dev/null -w '%{http_code}\\n' ${url.href}   # where the service runs`,
   ]
-  // from another network it may be reached all the same
+  // it may still be reachable from another network
   if (proxy !== null || place?.isElsewhere === true)
-    return [{ step: 'connection', status: 'unknown', message: `${connection.message}, from here`, next }]
+    return [{ step: 'connection', status: 'unknown', message: `${connection.message}, from this machine`, next }]
   return [{ step: 'connection', status: 'problem', cause: 'connectivity', message: connection.message, next }]
 }

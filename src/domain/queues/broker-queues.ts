@@ -15,7 +15,7 @@ import { counted, listed } from '../../core/format.ts'
 import { isLogAhead, readSettings, recentRecords, sinceStart } from '../service.ts'
 import { tolerant } from '../wanted.ts'
 
-/** What the broker holds of the service's, and what the service asks it for. */
+/** The service's queues and exchanges in the broker, and how the service wants them. */
 export interface QueueSituation {
   version: string
   /** whether the service's settings ask for durable queues, and how they say so */
@@ -26,34 +26,31 @@ export interface QueueSituation {
   all: readonly BrokerQueue[]
   /** queues that are there now and provably the service's own */
   queues: readonly OwnQueue[]
-  /** why none of them could be told to be the service's, though some are not as it asks for; null: all is told */
+  /** why no queue could be proven the service's although some are not as it wants them; null: that is not so */
   untold: string | null
-  /** exchanges of the service that are there now and are not as it asked for */
+  /** existing exchanges of the service that are not as it wants them */
   exchanges: readonly { exchange: BrokerExchange; wanted: boolean; record: LogRecord }[]
-  /** queues that the service said it declares, and that are not there */
+  /** missing queues that the service's log says it declares */
   missing: readonly string[]
-  /**
-   * the last record since the service's start that tells of a refused declaration; null: none, or the start is not
-   * known
-   */
+  /** the last log record since the service's start about a refused declaration; null: none, or the start is unknown */
   refused: { transient: LogRecord | null; conflict: LogRecord | null }
 }
 
 interface OwnQueue {
   queue: BrokerQueue
-  /** why it is the service's */
+  /** how it is known that the queue is the service's */
   proof: string
-  /** what the service asks for */
+  /** whether the service wants it durable */
   wanted: boolean
-  /** its log says that it declares it */
+  /** the service's log says that it declares this queue */
   isTold: boolean
   /** a connection of the service reads from it now */
   consumed: boolean
 }
 
 /**
- * Sorts the service's own queues out of the vhost's: those that its log says it declares, and those that its user reads
- * from. All is held against what the broker has now, so that old log lines prove nothing but a name.
+ * Finds the service's own queues in the vhost: those that its log says it declares, and those that its user reads from.
+ * Old log lines prove only a name: everything else is what the broker shows now.
  */
 export async function queueSituation(
   broker: BrokerSource,
@@ -76,7 +73,7 @@ export async function queueSituation(
   const durable = (written === null ? null : parseBoolean(written)) ?? settingDefaults.rabbitDurable
   const shown = written === null ? `${name} is not set, so ${String(durable)}` : `${name}=${written}`
 
-  // what was refused before its settings were changed is over
+  // a refusal from before its settings changed no longer counts
   const current = isLogAhead(records) ? null : sinceStart(records, status)
   const told = toldIn(records, broker.vhost)
   const toldNow = current === null ? null : toldIn(current, broker.vhost)
@@ -114,7 +111,7 @@ export async function queueSituation(
       own.length === 0 &&
       told.queues.size === 0 &&
       all.some((queue) => queue.durable !== durable && !alwaysDurable.includes(queue.type))
-        ? `which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's is not known: its log names none, and the broker lists nobody who reads from them as ${user} (after a start such lists lag by some seconds)`
+        ? `cannot tell which of the ${counted(all.length, 'queue')} in vhost ${broker.vhost} are the service's: its log names none, and user ${user} reads from none (after a start, lists lag by a few seconds)`
         : null,
     exchanges: wrong,
     missing: [...told.queues.keys()].filter((queue) => !all.some((it) => it.name === queue)),
@@ -122,22 +119,20 @@ export async function queueSituation(
   }
 }
 
-/** The queues that were looked at, for people. */
+/** The queues that were checked, in words for people. */
 export function lookedAt({ all, queues }: QueueSituation, vhost: string): string {
-  if (all.length === 0) return `vhost ${vhost} holds no queue`
+  if (all.length === 0) return `vhost ${vhost} has no queues`
   if (queues.length > 0) return `${counted(queues.length, 'queue')} of the service`
   return `${counted(all.length, 'queue')} in vhost ${vhost}`
 }
 
-/** Transient queues that are not known to be the service's, for people; empty where there are none. */
+/** Transient queues that are not known to be the service's, in words for people; empty: none. */
 export function besides({ all, queues }: QueueSituation): string {
   const names = all.filter((it) => !it.durable && !queues.some(({ queue }) => queue === it)).map(({ name }) => name)
-  return names.length > 0 ? `; transient, and not known to be its own: ${listed(names)}` : ''
+  return names.length > 0 ? `; transient, but not known to be its own: ${listed(names)}` : ''
 }
 
-/**
- * Names that records give to the service's queues and exchanges, with the `durable` that each was last asked for with.
- */
+/** The service's queues and exchanges that log records name, each with the `durable` that was last asked for. */
 function toldIn(
   records: readonly LogRecord[],
   vhost: string,
@@ -159,7 +154,7 @@ function toldIn(
   return { queues, exchanges }
 }
 
-/** Whether the broker takes transient queues now, as far as it says so without being tried. */
+/** Whether the broker refuses transient queues now, as far as it says so without being tried. */
 export async function refusesTransientQueues(broker: BrokerSource): Promise<QueueSituation['refusal']> {
   const [feature, { version }] = await Promise.all([
     broker.deprecatedFeature(transientQueues.feature),
@@ -177,7 +172,7 @@ function refusalOf(
   if (feature?.state === 'permitted') return { denied: false, why: 'the broker lists the feature as permitted' }
   if (feature !== null && feature.used === true) return { denied: false, why: 'such queues exist' }
   if (deniesTransientQueues(version) === true)
-    return { denied: true, why: `RabbitMQ refuses it from ${transientQueues.firstDenied} on` }
-  if (seen) return { denied: true, why: 'the broker answered so' }
-  return { denied: false, why: `RabbitMQ ${version} permits it unless told otherwise` }
+    return { denied: true, why: `RabbitMQ refuses it since ${transientQueues.firstDenied}` }
+  if (seen) return { denied: true, why: "the service's log shows such a refusal" }
+  return { denied: false, why: `RabbitMQ ${version} permits it by default` }
 }

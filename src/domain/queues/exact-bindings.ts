@@ -4,14 +4,14 @@ import type { Binding } from '../../core/topology.ts'
 import { typesOf } from '../../knowledge/argument-types.ts'
 
 /**
- * Bindings with the types of their arguments, which lists do not tell: only so they can be bound again as they are.
- * Throws REFUSED where nothing tells the types.
+ * The same bindings with the types of their arguments, which lists do not show and which restoring a binding needs.
+ * Throws REFUSED if the types are unknown.
  */
 export function exact(bindings: readonly Binding[]): Binding[] {
   const known = new Map<string, Record<string, unknown> | null>()
   return bindings.map((it) => {
     const { key, typed, arguments: values } = it
-    // what a former version wrote down has no key
+    // records of a former version have no key
     if (typed !== undefined || key === undefined) return it
     const group = JSON.stringify([key, values])
     if (!known.has(group)) known.set(group, typesOf(values, key))
@@ -21,7 +21,7 @@ export function exact(bindings: readonly Binding[]): Binding[] {
   })
 }
 
-/** The same of bindings as they are listed now: where the list tells neither types nor a key, nothing does. */
+/** The same for bindings as the broker lists them now. Throws REFUSED if the list shows neither types nor a key. */
 export function exactlyListed(bindings: readonly Binding[]): Binding[] {
   const untold = bindings.find(
     ({ key, typed, arguments: values }) => key === undefined && typed === undefined && Object.keys(values).length > 0,
@@ -31,9 +31,9 @@ export function exactlyListed(bindings: readonly Binding[]): Binding[] {
 }
 
 function untyped({ source, destination, destinationKind, routingKey, arguments: values }: Binding): AdminError {
-  const message = `the types of the arguments of a binding cannot be told (${destinationKind} ${destination} to exchange ${source}: ${Object.keys(values).join(', ')}), so it could not be bound again as it is`
+  const message = `cannot tell the argument types of a binding (${destinationKind} ${destination} to exchange ${source}: ${Object.keys(values).join(', ')}), so it could not be restored unchanged`
   return new AdminError('REFUSED', message, [
-    sentence`unbind it, with routing key ${routingKey}, and bind it again afterwards`,
+    sentence`remove that binding (routing key ${routingKey}), and add it again after the repair`,
     'rabbitmqctl list_bindings source_name destination_name routing_key arguments --formatter json   # on the broker: shows the types',
   ])
 }

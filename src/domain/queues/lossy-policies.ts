@@ -7,8 +7,8 @@ import { rabbitmqctl } from '../evidence.ts'
 import { listed } from '../../core/format.ts'
 
 /**
- * Why messages cannot wait in the queues `holding`: the first policy that would make one of them lose some. Null: there
- * is none.
+ * The refusal that names the first policy by which one of the queues `holding` would lose messages; null: there is no
+ * such policy.
  */
 export function policyAgainst(
   holding: readonly string[],
@@ -19,7 +19,7 @@ export function policyAgainst(
   if (!policy) return null
   return new AdminError(
     'REFUSED',
-    `${settingOf(policy)} on the queues in which messages would wait: some could be lost`,
+    `${settingOf(policy)} on the holding queues: messages could be lost`,
     howToMend(policy, holding[0]!, broker),
   )
 }
@@ -30,7 +30,7 @@ export function settingOf({ name, isOperators, pattern, definition }: BrokerPoli
   return `${isOperators ? 'operator policy' : 'policy'} ${name} (pattern ${pattern}) sets ${listed(keys)}`
 }
 
-/** What to type so that the policy does not bear on that queue. */
+/** How to keep the policy from applying to that queue, as commands to type. */
 export function howToMend(
   { isOperators }: BrokerPolicy,
   queue: string,

@@ -23,7 +23,7 @@ const unanswered: readonly ErrorCode[] = [
 ]
 
 const relayed: Suggestion =
-  'testops-admin doctor -d {deployment} --relay   # looks through the cluster; repairs, resume and undo also take --relay'
+  'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too'
 
 /**
  * What it means that no stream to a pod could be opened. As long as the API server calls the pod and its node Ready,

@@ -14,26 +14,23 @@ export interface ChosenQueue {
   queue: BrokerQueue
   /** why it is the service's */
   proof: string
-  /** the service says that it declares it */
+  /** the service's log says that it declares this queue */
   isDeclared: boolean
 }
 
-/** What of the vhost is declared anew. */
+/** The queues and exchanges that the repair redeclares, and those that it leaves alone. */
 export interface Chosen {
   queues: readonly ChosenQueue[]
   exchanges: readonly BrokerExchange[]
   /** the service's own transient queues that --queue leaves out */
   leftOut: readonly string[]
-  /** other transient queues, which are left as they are, and why */
+  /** other transient queues, which stay unchanged, and why */
   others: readonly { name: string; why: string }[]
-  /** transient exchanges that feed the service's queues and others' too, so that they are not known to be its own */
+  /** transient exchanges that stay unchanged, because they feed queues of others as well */
   shared: readonly string[]
   /** chosen queues that dead letters may go to, each with the queues that they come from */
   deadLettered: ReadonlyMap<string, readonly string[]>
-  /**
-   * exchanges that go with their last binding, all of whose bindings go with what is declared anew; not those that are
-   * declared anew themselves
-   */
+  /** auto-delete exchanges that vanish because this repair removes all their bindings; not those that it redeclares */
   vanishing: readonly BrokerExchange[]
 }
 
@@ -41,17 +38,17 @@ export interface Chosen {
 export interface Held {
   exchanges: readonly BrokerExchange[]
   bindings: readonly Binding[]
-  /** those that are seen */
+  /** the policies that this user may see */
   policies: readonly BrokerPolicy[]
   records: readonly LogRecord[]
-  /** queues that other users than the service's read, and who they are */
+  /** queues that other users read from, each with those users */
   readByOthers: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * Transient queues that are provably the service's own, or that `patterns` name (DESIGN.md 6.9), and the transient
- * exchanges that feed its queues alone. Throws REFUSED where nothing proves which queues are its own, or that one that
- * is used as they are is not; USAGE where a pattern names none.
+ * Chooses the service's own transient queues, or those that `patterns` name (DESIGN.md 6.9), and the transient
+ * exchanges that feed only its queues. Throws REFUSED if nothing shows which queues are the service's, or if a queue in
+ * doubt is used like them; USAGE if a pattern matches no queue.
  */
 export function choose(situation: QueueSituation, held: Held, vhost: string, patterns: readonly string[]): Chosen {
   const movable = situation.all.filter(({ type, durable }) => !durable && !alwaysDurable.includes(type))
@@ -87,8 +84,8 @@ export function choose(situation: QueueSituation, held: Held, vhost: string, pat
 }
 
 /**
- * The service's own, and those that their dead letters alone go to: a queue that nobody reads proves itself by nothing
- * else. One that others read, or send dead letters to as well, may be theirs.
+ * The service's own queues, and the queues that only their dead letters go to: nobody reads those, so nothing else
+ * shows whose they are. A queue that others read from, or send dead letters to, may be theirs.
  */
 function withDeadLetters(
   { queues, all }: QueueSituation,
@@ -104,7 +101,7 @@ function withDeadLetters(
       senders.set(target, [...(senders.get(target) ?? []), queue.name])
   const isTheirs = (target: string): boolean =>
     readByOthers.has(target) || (senders.get(target) ?? []).some((it) => it !== target && !own.has(it))
-  // a map's keys are walked through with those that are added meanwhile
+  // the loop also visits the keys that it adds
   for (const name of own.keys()) {
     for (const target of byName.has(name) ? deadLettersOf(byName.get(name)!, bindings) : []) {
       if (byName.has(target) && !own.has(target) && !isTheirs(target))
@@ -115,8 +112,8 @@ function withDeadLetters(
 }
 
 /**
- * Of a queue that is used as the service's own are, and read by nobody: null: it is not. If the service declares it,
- * the broker refuses it that afterwards.
+ * The refusal for a queue that is used like the service's own and that nobody reads from: if the service declares it,
+ * the broker would refuse it afterwards. Null: there is no such doubt.
  */
 function doubtOf(
   name: string,
@@ -138,26 +135,26 @@ function doubtOf(
   const how =
     shared === undefined
       ? `dead letters of ${sender!} go there`
-      : `it is bound to exchange ${shared}, as the service's own queues are`
-  const message = `queue ${name} is transient, and whose it is is not known: ${how}, and neither the log nor a reader tells. If it is the service's and stays as it is, the broker refuses the service that queue (406)`
+      : `it is bound to exchange ${shared}, like the service's own queues`
+  const message = `cannot tell whether transient queue ${name} is the service's: ${how}. If it is, it must become durable too, or the broker refuses it to the service (406)`
   const naming = (names: readonly string[]): Suggestion =>
     command`testops-admin reset-queues -d {deployment} ${nested(typed(names.map((it) => `--queue=${it}`)))}`
   return new AdminError(
     'REFUSED',
     message,
     own.size > mostNamed
-      ? ["testops-admin reset-queues -d {deployment} --queue PATTERN   # name those that are the service's"]
+      ? ["testops-admin reset-queues -d {deployment} --queue PATTERN   # with a pattern for the service's queues"]
       : [
-          command`${nested(naming([...own.keys(), name]))}   # where it is the service's`,
-          command`${nested(naming([...own.keys()]))}   # where it is not`,
+          command`${nested(naming([...own.keys(), name]))}   # if it is the service's`,
+          command`${nested(naming([...own.keys()]))}   # if it is not`,
         ],
   )
 }
 
-/** how many queues are named in a command that is to be typed */
+/** the most queues that a suggested command names */
 const mostNamed = 12
 
-/** Why a transient queue is not known to be the service's, for people. */
+/** Why a transient queue is not known to be the service's, in words for people. */
 function whyNot(name: string, { readByOthers }: Held): string {
   const users = readByOthers.get(name)
   return users ? `read by ${listed(users)}` : "nothing shows that it is the service's"
@@ -185,7 +182,10 @@ function exchangesOf(
   }
 }
 
-/** Where one goes, so do bindings to it. */
+/**
+ * Exchanges that vanish with the given queues and exchanges. Each one that vanishes takes the bindings to it along, so
+ * the search repeats.
+ */
 function vanishingWith(
   queues: ReadonlySet<string>,
   switched: readonly BrokerExchange[],
@@ -213,8 +213,8 @@ function globOf(pattern: string): (name: string) => boolean {
 }
 
 function unknownQueue(pattern: string, { all }: QueueSituation, vhost: string): AdminError {
-  const there = all.length === 0 ? 'holds no queue' : `holds ${listed(all.map(({ name }) => name))}`
-  return new AdminError('USAGE', `no queue is named by --queue ${pattern}: vhost ${vhost} ${there}`, [
+  const there = all.length === 0 ? 'has no queues' : `has ${listed(all.map(({ name }) => name))}`
+  return new AdminError('USAGE', `--queue ${pattern} matches no queue: vhost ${vhost} ${there}`, [
     command`rabbitmqctl -p ${vhost} list_queues name durable   # on the broker`,
   ])
 }
@@ -223,10 +223,10 @@ function unproven({ untold, all }: QueueSituation, vhost: string): AdminError {
   const names = all.filter(({ durable }) => !durable).map(({ name }) => name)
   const why =
     untold ??
-    `which of the ${counted(names.length, 'transient queue')} in vhost ${vhost} are the service's is not known: its log names none, and nobody reads from them as its user`
-  return new AdminError('REFUSED', `${why}: only what is provably the service's own is touched`, [
+    `cannot tell which of the ${counted(names.length, 'transient queue')} in vhost ${vhost} are the service's: its log names none, and its user reads from none`
+  return new AdminError('REFUSED', `${why}. This repair changes only queues that are provably the service's`, [
     ...(names.length > 0
-      ? [command`testops-admin reset-queues -d {deployment} --queue PATTERN   # of ${listed(names)}`]
+      ? [command`testops-admin reset-queues -d {deployment} --queue PATTERN   # one or more of ${listed(names)}`]
       : []),
     command`rabbitmqctl -p ${vhost} list_consumers   # on the broker`,
   ])

@@ -3,7 +3,7 @@ import type { BrokerExchange, BrokerPolicy, BrokerQueue } from '../../core/sourc
 import type { Binding } from '../../core/topology.ts'
 import { deadLetterExchangeOf } from '../../knowledge/broker.ts'
 
-/** Queues of a virtual host whose dead letters go elsewhere. `policies`: those that are seen. */
+/** What decides where dead letters go in a virtual host. `policies`: those that this user may see. */
 export interface DeadLetterWays {
   all: readonly BrokerQueue[]
   exchanges: readonly BrokerExchange[]
@@ -11,7 +11,7 @@ export interface DeadLetterWays {
   policies: readonly BrokerPolicy[]
 }
 
-/** Queues that its dead letters go to for certain: by their routing key alone. */
+/** Queues that dead letters of this queue certainly go to, as far as the routing key alone decides. */
 export function deadLettersOf({ name, arguments: values }: BrokerQueue, bindings: readonly Binding[]): string[] {
   const { 'x-dead-letter-exchange': exchange, 'x-dead-letter-routing-key': key } = values
   if (typeof exchange !== 'string') return []
@@ -21,7 +21,7 @@ export function deadLettersOf({ name, arguments: values }: BrokerQueue, bindings
     .map((it) => it.destination)
 }
 
-/** Of `queues`, those that dead letters may go to, each with the queues that they come from. */
+/** Those of `queues` that dead letters may go to, each with the queues that they come from. */
 export function deadLettersTo(
   queues: ReadonlySet<string>,
   ways: DeadLetterWays,
@@ -34,7 +34,10 @@ export function deadLettersTo(
   return from
 }
 
-/** Whatever a routing key, a header or a type of exchange has to say: one too many does no harm. */
+/**
+ * Queues that dead letters of this queue may reach, whatever routing key, header or exchange type decides: one too many
+ * does no harm.
+ */
 function mayReach(queue: BrokerQueue, { all, exchanges, bindings, policies }: DeadLetterWays): ReadonlySet<string> {
   const first = deadLetterExchangeOf(queue, policies)
   if (first === null) return new Set()
@@ -44,7 +47,7 @@ function mayReach(queue: BrokerQueue, { all, exchanges, bindings, policies }: De
   const alternates = new Map(exchanges.map(({ name, arguments: values }) => [name, values['alternate-exchange']]))
   const reached = new Set<string>()
   const passed = new Set([first])
-  // a set is walked through with what is added meanwhile
+  // the loop also visits what it adds
   for (const exchange of passed) {
     const alternate = alternates.get(exchange)
     if (typeof alternate === 'string') passed.add(alternate)
@@ -55,8 +58,8 @@ function mayReach(queue: BrokerQueue, { all, exchanges, bindings, policies }: De
 }
 
 /**
- * A queue that is not among `queues` goes on to send what expires in it, while those are deleted; null: none sends
- * anything to them.
+ * Dead letters that are lost while their queues are deleted, because a queue outside `queues` keeps sending them; null:
+ * none.
  */
 export function lossOfDeadLetters(
   queues: readonly string[],
@@ -66,5 +69,5 @@ export function lossOfDeadLetters(
   const targets = [...deadLettered].filter(([, from]) => from.some(isOther)).map(([name]) => name)
   if (targets.length === 0) return null
   const senders = [...new Set([...deadLettered.values()].flat())].filter(isOther)
-  return `dead letters of ${listed(senders)} to ${listed(targets)}, until ${targets.length === 1 ? 'that is' : 'those are'} declared anew`
+  return `dead letters from ${listed(senders)} to ${listed(targets)}, until ${targets.length === 1 ? 'that queue is' : 'those queues are'} redeclared`
 }

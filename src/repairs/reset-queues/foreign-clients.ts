@@ -12,8 +12,8 @@ const lagMs = 7000
 const pollMs = 500
 
 /**
- * Others than the service in its vhost, who may publish to its queues meanwhile; null: there are none. Throws REFUSED
- * where one reads from them.
+ * Other clients in the service's vhost, which may publish to its queues during the repair; null: there are none. Throws
+ * REFUSED if one reads from these queues.
  */
 export async function foreignClients(
   broker: BrokerSource,
@@ -33,7 +33,7 @@ export async function foreignClients(
     lists,
   )
   try {
-    // anybody may call himself as this program does
+    // any client may use the name of this program's connection
     const isOurs = (it: BrokerConnection): boolean => it.clientName === ownConnectionName && it.user === broker.user
     const connections = (await broker.connections()).filter((it) => it.user !== '' && it.user !== user && !isOurs(it))
     const others = new Map([
@@ -43,33 +43,36 @@ export async function foreignClients(
     if (others.size === 0) return null
     const who = listed([...others].map(([name, its]) => `${name} as ${its}`))
     return risk(
-      `${counted(others.size, 'other client')} in vhost ${broker.vhost} (${who}): what they publish to the service's queues while those are declared anew is lost`,
+      `${counted(others.size, 'other client')} in vhost ${broker.vhost} (${who}): messages that they publish while the service's queues are redeclared are lost`,
       lists,
     )
   } catch (error) {
     if (!(error instanceof AdminError) || (error.code !== 'FORBIDDEN' && error.code !== 'UNAVAILABLE')) throw error
     return risk(
-      `whether other clients publish in vhost ${broker.vhost} is not shown: ${error.message}. What they publish to the service's queues while those are declared anew is lost`,
+      `cannot tell whether other clients publish in vhost ${broker.vhost}: ${error.message}. Messages that they publish while the service's queues are redeclared are lost`,
       [...error.suggestions, ...lists],
     )
   }
 }
 
-/** Nobody can accept that: what somebody else reads cannot be moved, nor deleted, under his hands. Throws REFUSED. */
+/**
+ * Throws REFUSED if another client reads from a queue: its messages cannot be moved or deleted safely, so this is no
+ * risk to accept.
+ */
 function refuseReaders(readers: readonly BrokerConsumer[], lists: readonly Suggestion[]): void {
   if (readers.length === 0) return
   const queues = [...new Set(readers.map(({ queue }) => queue))]
   const who = listed([...new Set(readers.map((it) => `${it.connection} as ${it.user}`))])
   throw new AdminError(
     'REFUSED',
-    `${counted(queues.length, 'queue')} (${listed(queues)}) ${queues.length === 1 ? 'is' : 'are'} read from by others than the service: ${who}`,
-    [...lists, 'stop what that is'],
+    `other clients than the service read from ${counted(queues.length, 'queue')} (${listed(queues)}): ${who}`,
+    [...lists, 'stop the other clients'],
   )
 }
 
 /**
- * A list lags by some seconds, where a count does not: as long as more read from the queues than are listed, it is
- * asked again.
+ * The broker's consumers. Its list lags by a few seconds, but its counts do not: asks again while fewer are listed than
+ * counted.
  */
 async function listedConsumers(broker: BrokerSource, queues: readonly string[]): Promise<readonly BrokerConsumer[]> {
   const end = performance.now() + lagMs

@@ -7,22 +7,22 @@ import type { BrokerPolicy, BrokerSource } from '../../core/sources.ts'
 import { exchangeArguments, queueArguments, shownBytes } from '../../knowledge/broker.ts'
 
 /**
- * Throws REFUSED where messages could not wait in the queues `holding`, or the broker takes none. `there`: queues of
- * the vhost.
+ * Throws REFUSED if messages could not wait safely in the queues `holding`, or if the broker accepts none. `there`:
+ * queues of the vhost.
  */
 export async function refuseUnlessHeldSafely(
   broker: BrokerSource,
   holding: readonly string[],
   { policies, there }: { policies: readonly BrokerPolicy[]; there: readonly { name: string }[] },
 ): Promise<void> {
-  // who may not see nodes learns of an alarm when the broker takes nothing
+  // a user who may not see nodes finds out when the broker accepts no messages
   const alarmed = ((await tolerant(broker.nodes())) ?? []).filter(
     ({ memoryAlarm, diskAlarm }) => memoryAlarm || diskAlarm,
   )
   if (alarmed.length > 0) {
     throw new AdminError(
       'REFUSED',
-      `an alarm stands on ${listed(alarmed.map(({ name }) => name))}: the broker takes no messages, so none can be moved`,
+      `the broker has an alarm on ${listed(alarmed.map(({ name }) => name))} and accepts no messages, so none can be moved`,
       ['testops-admin doctor -d {deployment} --only broker/alarms'],
     )
   }
@@ -32,7 +32,7 @@ export async function refuseUnlessHeldSafely(
   const counts = await broker.counts(holding.filter((name) => left.has(name)))
   const full = [...counts].find(([, it]) => it !== null && it.ready > 0)
   if (full) {
-    throw new AdminError('REFUSED', `queue ${full[0]} holds messages of an earlier repair already`, [
+    throw new AdminError('REFUSED', `queue ${full[0]} still has messages from an earlier repair`, [
       'testops-admin history -d {deployment}',
       rabbitmqctl(broker, 'list_queues name messages'),
     ])
@@ -45,8 +45,8 @@ interface Declared {
 }
 
 /**
- * Throws REFUSED where the list does not tell an argument that the broker compares: declared again otherwise, it would
- * be refused to the service.
+ * Throws REFUSED if the list does not show an argument that the broker compares: redeclared with another value, the
+ * queue would be refused to the service.
  */
 export function refuseUntold(queues: readonly Declared[], exchanges: readonly Declared[]): void {
   const untold = (kind: string, all: readonly Declared[], known: ReadonlySet<string>): string[] =>
@@ -59,7 +59,7 @@ export function refuseUntold(queues: readonly Declared[], exchanges: readonly De
   if (all.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `the broker's list does not tell ${listed(all)} exactly (a text that is not UTF-8, or a number above 2^53), so it could not be declared again as it is`,
+    `the broker does not show the exact value of ${listed(all)} (text that is not UTF-8, or a number above 2^53), so it could not be redeclared unchanged`,
     ['rabbitmqctl list_queues name arguments   # on the broker', 'have the service declare it with another value'],
   )
 }
@@ -70,12 +70,12 @@ function isTold(value: unknown): boolean {
     : !(typeof value === 'string' && shownBytes(value) !== null)
 }
 
-/** Throws REFUSED where the setting would change under transient queues that are left as they are. */
+/** Throws REFUSED if the setting would change although some transient queues stay as they are. */
 export function refuseToLeave(leftOut: readonly string[], setting: string): void {
   if (leftOut.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `--queue leaves out ${listed(leftOut)}: once ${setting}=true, the broker refuses the service those`,
+    `--queue leaves out ${listed(leftOut)}. With ${setting}=true, the broker would refuse ${leftOut.length === 1 ? 'that queue' : 'those queues'} to the service`,
     ['testops-admin reset-queues -d {deployment}   # without --queue: all of them'],
   )
 }

@@ -20,19 +20,19 @@ export interface Wanted extends Pick<Chosen, 'queues' | 'exchanges' | 'deadLette
   user: string
   saved: Definitions
   setting: { name: string; from: string | null; to: string } | null
-  /** 0: nobody empties them */
+  /** 0: the step is left out */
   drainSeconds: number
   discards: boolean
   messages: number
-  /** the user_id of another user comes back */
+  /** whether a user_id of another user survives the move */
   keepsUserIds: boolean
-  /** queues of the service's connection, which vanish with it */
+  /** exclusive queues of the service's connection, which vanish with it */
   exclusive: readonly string[]
   stop: Step
   start: Step
 }
 
-/** All that is done, in an order in which what can fail fails before it can harm (DESIGN.md 6). */
+/** All steps, ordered so that what can fail does so before it can do harm (DESIGN.md 6). */
 export function stepsOf(wanted: Wanted): Step[] {
   const { queues, exchanges, setting, stop, start, exclusive } = wanted
   const stopping =
@@ -40,10 +40,10 @@ export function stepsOf(wanted: Wanted): Step[] {
       ? stop
       : {
           ...stop,
-          loses: `${listed(exclusive)} with what is in them: exclusive to the service's connection, they go with each stop of it`,
+          loses: `${listed(exclusive)} with all messages: exclusive queues, which RabbitMQ deletes at every stop of the service`,
         }
   const keeps = vanishingOf(wanted).map(({ name }) => name)
-  // a setting that is taken back takes effect with another start, too
+  // an undone setting also needs a new start to take effect
   const binds = wanted.saved.bindings
   const starting: Step = {
     ...start,
@@ -81,7 +81,7 @@ function beforeStop(wanted: Wanted): Step[] {
   if (discards || queues.length === 0) return []
   return [
     {
-      title: `declare durable queues in which messages wait meanwhile, for each of ${counted(queues.length, 'queue')} that is in use`,
+      title: `declare a durable holding queue for each queue that is in use, out of ${counted(queues.length, 'queue')}`,
       action: { kind: 'hold-queues', moves: movesOf(wanted), saved, ...keptOf(wanted) },
       interrupts: false,
     },
@@ -90,7 +90,7 @@ function beforeStop(wanted: Wanted): Step[] {
       ? []
       : [
           {
-            title: `let the service empty its queues, for ${drainSeconds} s at most`,
+            title: `let the service empty its queues, for up to ${drainSeconds} s`,
             action: {
               kind: 'drain-queues' as const,
               queues: namesOf(wanted),
@@ -103,13 +103,16 @@ function beforeStop(wanted: Wanted): Step[] {
   ]
 }
 
-/** Exchanges that are kept from vanishing, where any are. */
+/** The exchanges that the repair keeps from vanishing, as a part of an action. */
 function keptOf(wanted: Wanted): { vanishing?: readonly VanishingExchange[] } {
   const vanishing = keptIn(wanted)
   return vanishing.length === 0 ? {} : { vanishing }
 }
 
-/** An exchange of another type could send messages to ours, or be bound to it in no way that is known. */
+/**
+ * Auto-delete exchanges that the repair can keep. One of another type could send messages to our exchange, or cannot be
+ * bound to it in a known way.
+ */
 function keptIn({ exchanges, vanishing, discards, queues }: Wanted): VanishingExchange[] {
   if (discards || queues.length === 0) return []
   const own = exchanges.filter(({ autoDelete }) => autoDelete)
@@ -119,16 +122,16 @@ function keptIn({ exchanges, vanishing, discards, queues }: Wanted): VanishingEx
   })
 }
 
-/** Others' exchanges that vanish, which nothing brings back; null: none do. */
+/** Exchanges of others that vanish for good; null: none. */
 function lossOfExchanges(wanted: Wanted): string | null {
   const kept = new Set(keptIn(wanted).map(({ name }) => name))
   const lost = wanted.vanishing.map(({ name }) => name).filter((name) => !kept.has(name))
   return lost.length === 0
     ? null
-    : `${listed(lost)} with all bindings, unless the service declares them: ${lost.length === 1 ? 'an exchange that vanishes' : 'exchanges that vanish'} with the last binding`
+    : `${lost.length === 1 ? 'auto-delete exchange' : 'auto-delete exchanges'} ${listed(lost)} with all bindings, unless the service declares ${lost.length === 1 ? 'it' : 'them'} again`
 }
 
-/** Those that go with their last consumer, or some time after it. */
+/** Queues that vanish with their last consumer, or some time after it. */
 function vanishingOf({ queues }: Wanted): BrokerQueue[] {
   return queues
     .map(({ queue }) => queue)
@@ -138,20 +141,20 @@ function vanishingOf({ queues }: Wanted): BrokerQueue[] {
 function keepStep(wanted: Wanted, vanishing: readonly BrokerQueue[]): Step {
   const names = vanishing.map(({ name }) => name)
   return {
-    title: `hold ${listed(names)} open, which would vanish with the service's connection`,
+    title: `keep ${listed(names)} from vanishing with the service's connection`,
     action: {
       kind: 'keep-queues',
       queues: vanishing.map((queue) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) })),
       bindings: bindingsTo(wanted, wanted.saved).filter(({ destination }) => names.includes(destination)),
     },
     interrupts: false,
-    loses: `should this program be killed, or the broker be lost, before their messages are moved aside, by this repair or its undo, ${listed(names)} vanish with what is in them`,
+    loses: `${listed(names)} with all messages, if this program is killed or the broker is lost before the repair or its undo has moved them aside`,
   }
 }
 
 function quietStep(wanted: Wanted): Step {
   return {
-    title: 'wait until nothing of the service is connected to the broker',
+    title: "wait until the service's connections to the broker are closed",
     action: { kind: 'await-quiet', queues: namesOf(wanted), user: wanted.user },
     interrupts: false,
   }
@@ -169,7 +172,7 @@ function queueSteps(wanted: Wanted): Step[] {
   const former: Former[] = queues.map(({ queue }) => ({ queue: declarationOf(queue), holding: holdingOf(queue.name) }))
   const counts = { messages }
   const losses = [
-    discards ? 'all messages in them: --discard-messages asks for that' : null,
+    discards ? 'all messages in them, because of --discard-messages' : null,
     lossOfDeadLetters(namesOf(wanted), wanted.deadLettered),
     lossOfExchanges(wanted),
   ].filter((it) => it !== null)
@@ -201,7 +204,7 @@ function exchangeSteps(wanted: Wanted): Step[] {
   ].filter((it) => it !== null)
   return [
     {
-      title: `declare ${counted(exchanges.length, 'exchange')} anew as durable, with all their bindings: ${listed(names)}`,
+      title: `redeclare ${counted(exchanges.length, 'exchange')} as durable, with all bindings: ${listed(names)}`,
       action: {
         kind: 'switch-exchanges',
         exchanges: exchanges.map((it) => ({ from: exchangeOf(it), to: { ...exchangeOf(it), durable: true } })),
@@ -216,12 +219,12 @@ function exchangeSteps(wanted: Wanted): Step[] {
   ]
 }
 
-/** Messages that no queue has yet, and that nothing counts; null: there are none of the kind. */
+/** The loss of messages that exchanges keep themselves, which nothing counts; null: no exchange is of that kind. */
 function lossOfKept(exchanges: Wanted['exchanges']): string | null {
   const keeping = exchanges
     .filter(({ type }) => keepingExchanges.includes(type))
     .map(({ name, type }) => `${name} (${type})`)
-  return keeping.length === 0 ? null : `messages that wait in ${listed(keeping)}: they go with the exchange`
+  return keeping.length === 0 ? null : `messages that wait in ${listed(keeping)}: they are deleted with the exchange`
 }
 
 function afterwards(wanted: Wanted): Step[] {
@@ -229,15 +232,15 @@ function afterwards(wanted: Wanted): Step[] {
   if (queues.length === 0) return []
   const moves = movesOf(wanted)
   const kept = new Set(keptIn(wanted).map(({ name }) => name))
-  // a message that expires before the service is up goes nowhere where the queue of its dead letters is missing
+  // a message that expires before the service is up is lost if the queue for its dead letters is missing
   const isAlways = ({ queue: { name }, isDeclared }: ChosenQueue): boolean =>
     !isDeclared || deadLettered.has(name) || isFed.has(name)
-  // their exchange is to have its bindings again before it is let go of
+  // an exchange needs its bindings back before it is released
   const isFed = new Set(saved.bindings.filter(({ source }) => kept.has(source)).map(({ destination }) => destination))
   const expiring = queues.filter(({ queue }) => 'x-expires' in queue.arguments).map(({ queue }) => queue.name)
   const losses = [
     ...(expiring.length > 0
-      ? [`${listed(expiring)} with what is in them, should nobody read from them for their x-expires`]
+      ? [`${listed(expiring)} with all messages, if their x-expires runs out before anybody reads from them`]
       : []),
     ...[
       lossOfTypes(
@@ -248,7 +251,7 @@ function afterwards(wanted: Wanted): Step[] {
   ]
   const anew: Step = {
     title:
-      'declare those queues anew as durable for which messages wait, to which dead letters go, or which the service is not known to declare; it declares the others',
+      'redeclare the queues as durable: those with waiting messages, those for dead letters, and those that the service may not declare itself',
     action: {
       kind: 'redeclare-queues',
       queues: queues.map((it) => ({
@@ -269,14 +272,14 @@ function afterwards(wanted: Wanted): Step[] {
       action: { kind: 'move-messages', direction: 'back', moves, counts: { messages } },
       interrupts: false,
       loses:
-        'of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before, whether it was persistent (it is afterwards)' +
+        'for each moved message: the exchange it came through, how long it has waited (its time to live starts again), whether it was delivered before, whether it was persistent (it now is)' +
         (countsDeathsItself(version)
-          ? ', how often it was a dead letter (its x-death stays until it is one again, and then counts from 1)'
+          ? ', how often it was dead-lettered (its x-death stays until the next time, then counts from 1)'
           : '') +
-        (keepsUserIds ? '' : ", and its user_id where that is another user's"),
+        (keepsUserIds ? '' : ", and its user_id if it is another user's"),
     },
     {
-      title: 'delete the queues in which messages waited',
+      title: 'delete the holding queues',
       action: { kind: 'delete-held', holding: moves.map(({ holding }) => holding), ...keptOf(wanted) },
       interrupts: false,
     },
@@ -284,8 +287,8 @@ function afterwards(wanted: Wanted): Step[] {
 }
 
 /**
- * Of arguments that RabbitMQ does not know, the broker's list shows no types, and nobody but their owner can tell them;
- * null: there are none.
+ * The loss of argument types: the broker shows none for arguments that it does not know, and only their owner knows
+ * them. Null: no such arguments.
  */
 function lossOfTypes(
   all: readonly { name: string; arguments: Readonly<Record<string, unknown>> }[],
@@ -297,7 +300,7 @@ function lossOfTypes(
       .map((key) => `${key} of ${name}`),
   )
   if (untold.length === 0) return null
-  return `the exact type of each argument that RabbitMQ does not know (${listed(untold)}): text comes back as text, a whole number as int or long, any other as double`
+  return `the exact type of each argument that RabbitMQ does not know (${listed(untold)}): text stays text, a whole number becomes int or long, any other number double`
 }
 
 function bindingsTo(wanted: Wanted, { bindings }: Definitions): Binding[] {
@@ -320,7 +323,7 @@ export function exchangeOf({
   return { name, type, durable, autoDelete, internal, arguments: values }
 }
 
-/** As it is declared anew: without what this broker does not take any more. */
+/** The same queue as durable, without the arguments that this broker no longer accepts. */
 function durableOf(queue: QueueDeclaration, version: string): QueueDeclaration {
   const kept = Object.entries(queue.arguments).filter(([name, value]) => !isDroppedArgument(version, name, value))
   return { ...declarationOf(queue), durable: true, arguments: Object.fromEntries(kept) }

@@ -4,7 +4,10 @@ import type { Suggestion } from '../../core/shell-command.ts'
 import type { SecretReference } from './nodes.ts'
 import type { SelectedDeployment } from './select.ts'
 
-/** What of a deployment's configuration can be corrected by hand, and what is typed for it; undefined: it has none. */
+/**
+ * The parts of a configuration that an operator can correct by hand, and what to type for it; undefined: there is no
+ * configuration.
+ */
 export function editableOf({ settings, file, found }: SelectedDeployment): Editable | undefined {
   if (found !== undefined) return undefined
   const { apiToken, database = [], broker, sessions, kubernetes, compose } = settings
@@ -26,14 +29,14 @@ export function editableOf({ settings, file, found }: SelectedDeployment): Edita
   }
 }
 
-/** Nothing of it shows the secret, nor leaves it in a shell's history. */
+/** A command to enter a secret, without showing it or leaving it in the shell's history. */
 function entered(reference: SecretReference, configuration: string, context: string | undefined): Suggestion {
   switch (reference.form) {
     case 'env':
       return command`read -rs ${reference.variable} && export ${reference.variable}`
     case 'file':
       return editing(reference.path)
-    // where the command has it from is its own matter
+    // where that command gets the secret is unknown
     case 'command':
       return editing(configuration)
     case 'kubernetesSecret': {

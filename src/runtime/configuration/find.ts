@@ -4,7 +4,7 @@ import { codeOf } from '../../core/error.ts'
 import { configHome } from '../paths.ts'
 import type { Environment } from '../paths.ts'
 
-/** How a configuration is called where none is named. */
+/** The default name of a configuration file. */
 export const fileName = 'testops-admin.yaml'
 
 export interface ConfigurationRequest {
@@ -14,7 +14,7 @@ export interface ConfigurationRequest {
   workingDirectory: string
 }
 
-/** The configuration that a command reads, absolute; null: there is none. A file that was named need not be there. */
+/** The absolute path of the configuration that a command reads; null: there is none. A named file may be missing. */
 export async function configurationFile({
   file,
   environment,
@@ -36,7 +36,10 @@ function upwards(folder: string): string[] {
   return [join(folder, fileName), ...(parent === folder ? [] : upwards(parent))]
 }
 
-/** False only where it is sure: what is there but may not be read is an error to report, not a file to pass over. */
+/**
+ * Whether a file exists; false only if that is certain. A file that may not be read is an error to report, not one to
+ * skip.
+ */
 export async function exists(file: string): Promise<boolean> {
   try {
     await stat(file)

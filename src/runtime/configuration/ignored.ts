@@ -4,8 +4,8 @@ import { judgementOf } from '../../adapters/read-file.ts'
 import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
 
 /**
- * What a command that needs no configuration says of one that others could have written; null where there is nothing to
- * say. Nothing is read of it.
+ * The notice that a command without need of a configuration ignores one that others could have written; null: nothing
+ * to report. Reads nothing in it.
  */
 export async function ignoredConfiguration(request: ConfigurationRequest): Promise<string | null> {
   const { environment, workingDirectory } = request

@@ -34,8 +34,8 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
 }
 
 /**
- * `looked`: what else was looked at in vain, for a deployment to be found; `next`: what to type about what could not be
- * asked; `failure`: of what was named to be looked at, which is told first.
+ * The error for a missing configuration. `looked`: where else a deployment was looked for; `next`: what to type about
+ * what could not be checked; `failure`: of a place that was named, reported first.
  */
 export function withoutConfiguration(
   { workingDirectory, environment }: ConfigurationRequest,
@@ -57,7 +57,7 @@ export function withoutConfiguration(
       ...next,
       'testops-admin init   # finds one, asks for the rest, and writes it',
       copyTemplate(fileName),
-      '--config FILE   # one that lies elsewhere',
+      '--config FILE   # a configuration in another place',
       'testops-admin lab up   # a practice deployment, then use -d lab',
     ],
   )
@@ -76,8 +76,8 @@ interface Around {
 }
 
 /**
- * Reads and validates one file, once it is sure that nobody but this user and root can have written it: it may name
- * commands. Errors name it as seen from the working directory, and what to type next.
+ * Reads and validates one file, after checking that only this user and root can have written it, because it may name
+ * commands. Errors show it relative to the working directory, and say what to type next.
  */
 export async function readConfiguration(file: string, around: Around): Promise<Configuration> {
   try {
@@ -111,7 +111,7 @@ function checkNames(settings: Settings, at: (path: string[]) => string): void {
   const hint = didYouMean(current, names)
   throw new AdminError(
     'CONFIGURATION',
-    `\`current\` at ${at(['current'])} names \`${current}\`, which is no deployment${hint ? `; ${hint}` : ''}`,
+    `\`current\` at ${at(['current'])} names \`${current}\`, which is not one of the deployments${hint ? `; ${hint}` : ''}`,
     names.map((name) => sentence`current: ${name}`),
   )
 }

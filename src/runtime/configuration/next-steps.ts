@@ -14,7 +14,7 @@ export function readTemplate(): ShellCommand {
 
 /** How to begin a configuration. */
 export function copyTemplate(to: string): ShellCommand {
-  return command`cp ${templateFile()} ${asPath(to)}   # the commented template, to be filled in`
+  return command`cp ${templateFile()} ${asPath(to)}   # a commented template: fill it in`
 }
 
 /** What to type where a file that was named cannot be read; `shown` is its path as errors name it. */

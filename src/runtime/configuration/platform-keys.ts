@@ -5,8 +5,8 @@ import type { DeploymentSettings } from './schema.ts'
 const sections = ['host', 'compose', 'kubernetes'] as const
 
 /**
- * The platforms that a deployment may be on as far as its configuration says: the one that it names, else those it has
- * a section of, else this machine.
+ * The possible platforms of a deployment by its configuration: the one it names, else those with a section, else this
+ * machine.
  */
 export function possiblePlatforms(settings: DeploymentSettings): readonly [PlatformName, ...PlatformName[]] {
   if (settings.platform) return [settings.platform]
@@ -14,7 +14,7 @@ export function possiblePlatforms(settings: DeploymentSettings): readonly [Platf
   return [first, ...others]
 }
 
-/** Keys that mean something on some platforms alone: elsewhere they are told by the platform itself. */
+/** Keys that only some platforms use: the others find these values themselves. */
 const keysOf = { build: ['host', 'compose'], image: ['host'], cpuinfo: ['host', 'compose'] } as const satisfies Partial<
   Record<keyof DeploymentSettings, readonly PlatformName[]>
 >

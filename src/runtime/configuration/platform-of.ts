@@ -23,7 +23,7 @@ export function platformOf({ name, settings, file }: SelectedDeployment): Platfo
   if (described.length < 2) return described[0]
   throw new AdminError(
     'CONFIGURATION',
-    `deployment \`${name}\` in ${file} has the sections ${described.join(' and ')}: say which counts`,
+    `deployment \`${name}\` in ${file} has the sections ${described.join(' and ')}: choose one with \`platform\``,
     [sentence`platform: ${described.join(' | ')}`],
   )
 }

@@ -30,7 +30,7 @@ const broker = section('the message broker', {
   ),
   managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
   rabbitmqctl: command(
-    'how to run `rabbitmqctl`, which is used if the management API is disabled or unreachable; if left out, it is looked for on this machine, and in a pod or container of the platform',
+    'how to run `rabbitmqctl` if the management API is disabled or unreachable; if left out, it is looked for on this machine and in the pod or container of the broker',
     '[sudo, -n, rabbitmqctl]',
   ),
   user,
@@ -68,7 +68,7 @@ const host = section(
   'the service on this machine: a systemd unit, or commands of your own',
   {
     unit: text('systemd unit of the service', 'testops', (name) =>
-      /^[\w@:.\\-]+$/.test(name) ? null : 'is no name of a unit',
+      /^[\w@:.\\-]+$/.test(name) ? null : 'is not the name of a unit',
     ),
     commands: section(
       'commands to run if there is no unit',
@@ -130,14 +130,14 @@ const deployment = section(
     image: text('image that should run (platform host)', 'registry.example.org/testops/testops:527u01'),
     cpuinfo: file("copy of /proc/cpuinfo from the service's machine", 'cpuinfo.txt'),
     timeZone: text("time zone of the service's JVM", 'Europe/Berlin', (name) =>
-      isTimeZone(name) ? null : 'is no time zone, such as Europe/Berlin',
+      isTimeZone(name) ? null : 'is not a time zone such as Europe/Berlin',
     ),
     vendor: section("names of the vendor's settings and loggers", {
       prefix: text('prefix of settings', defaultVendor.prefix, (name) =>
         /^[A-Z][A-Z0-9_]*$/.test(name) ? null : 'must be capitals',
       ),
       package: text('package of loggers', defaultVendor.package, (name) =>
-        /^[\w.-]+$/.test(name) ? null : 'is no package',
+        /^[\w.-]+$/.test(name) ? null : 'is not a package name',
       ),
     }),
     database: oneOrMany("the service's database, or a list of its data sources, the main one first", '', database),

@@ -29,7 +29,7 @@ export type SecretReader = (reference: SecretReference) => Promise<Secret>
 const maxSecretBytes = 100_000
 const maxCertificateBytes = 1_000_000
 
-/** Each secret is fetched once: a pipe can be read but once, and a command may ask a person. */
+/** Reads each secret only once: a pipe can be read only once, and a command may ask a person. */
 export function secretReader(options: SecretOptions): SecretReader {
   const fetched = new Map<string, Promise<Secret>>()
   return (reference) => {
@@ -103,7 +103,7 @@ async function fromFile(reference: SecretReference & { form: 'file' }, options: 
     what,
     empty: 'is empty',
     holds: 'holds',
-    next: command`wc ${asPath(path)}   # one line, and nothing beside the secret`,
+    next: command`wc ${asPath(path)}   # must be one line: the secret and nothing else`,
   })
 }
 
@@ -139,7 +139,7 @@ async function fromCommand(reference: SecretReference & { form: 'command' }, opt
     what,
     empty: 'printed nothing',
     holds: 'printed',
-    next: command`${nested(again)} | wc   # one line, and nothing beside the secret`,
+    next: command`${nested(again)} | wc   # must be one line: the secret and nothing else`,
   })
 }
 
@@ -176,7 +176,7 @@ function secretOf(
     const isAround = !content.trim().includes('\n')
     throw unusable(
       at,
-      `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, and a secret is one line`,
+      `${what} ${isAround ? 'begins or ends with an empty line' : `${holds} ${length} lines`}, but a secret is one line`,
       [next],
     )
   }
@@ -184,7 +184,7 @@ function secretOf(
   return new Secret(content)
 }
 
-/** A program that complains may quote what it printed. */
+/** The text of an error without lines that the program printed, which may contain the secret. */
 function withoutLinesOf(secret: string, text: string): string {
   const lines = secret.split('\n').map((line) => line.trim())
   return lines.filter((line) => line.length > 3).reduce((clean, line) => clean.replaceAll(line, '[secret]'), text)
@@ -216,7 +216,7 @@ function unusable(at: string, what: string, hints: readonly Suggestion[] = []): 
   return new AdminError('SECRET_MISSING', `the secret at ${at} cannot be used: ${what}`, hints)
 }
 
-/** So that it is in no history of commands. */
+/** A command that sets the variable without leaving the secret in the shell's history. */
 function setAnew(variable: string): Suggestion {
   return command`read -rs ${variable} && export ${variable}   # then paste it: one line`
 }

@@ -15,7 +15,7 @@ export interface SelectedDeployment {
   settings: DeploymentSettings
   /** the configuration's file, absolute */
   file: string
-  /** there is no such file: what was found, and is used, for people */
+  /** if there is no such file: the deployment that was found and is used, for people */
   found?: string
   /** what was opened to find it */
   seen?: Seen
@@ -24,14 +24,14 @@ export interface SelectedDeployment {
 export interface DeploymentRequest extends ConfigurationRequest {
   name?: string | undefined
   signal?: AbortSignal | undefined
-  /** is told which deployment is used where no configuration names one */
+  /** receives the name of the deployment that is used without a configuration */
   tell?: ((message: string) => void) | undefined
-  /** asks which of several that were found is meant; without it that is an error */
+  /** asks which of several found deployments to use; without it, several are an error */
   choose?: ((found: readonly Discovered[]) => Promise<Discovered>) | undefined
 }
 
 const lab = 'lab'
-/** The same one as other users see it: the owner of a project, and who has no role. */
+/** The practice deployment as other users see it: the owner of a project, and a user without a role. */
 const labAsOthers: readonly string[] = ['lab-owner', 'lab-guest']
 
 /**
@@ -70,7 +70,7 @@ export async function findDeployment(request: DeploymentRequest): Promise<Select
   return selectDiscovered(await discover({ ...request, isKept: true }), request)
 }
 
-/** The one that was found, or is chosen. Throws CONFIGURATION, USAGE. */
+/** The deployment that was found, or that the operator chooses. Throws CONFIGURATION, USAGE. */
 export async function selectDiscovered(discovery: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
   const { found, unseen } = discovery
   const { name, tell, choose } = request
@@ -97,7 +97,7 @@ export async function selectDiscovered(discovery: Discovery, request: Deployment
   if (name === undefined) {
     throw new AdminError(
       'CONFIGURATION',
-      `no configuration found, and several deployments are here: ${all}`,
+      `no configuration found, but several deployments: ${all}`,
       names.map((known) => command`-d ${known}`),
     )
   }

@@ -35,7 +35,7 @@ export function configurationOf(name: string, draft: DraftSection): string {
   return `${head}# All other keys, with examples: the template that comes with the program.\n\n${lines.map(aligned).join('\n')}\n`
 }
 
-/** In the order of the schema; a key that it does not know comes last, for whoever validates it to tell. */
+/** Lines in the order of the schema; unknown keys come last, for validation to report. */
 function writtenLines({ keys }: Section, draft: DraftSection, indent: string): Line[] {
   const names = [...Object.keys(keys), ...Object.keys(draft).filter((key) => !Object.hasOwn(keys, key))]
   return names.flatMap((key) => {

@@ -17,12 +17,12 @@ export interface Place {
 
 export const secretForms = '{env: NAME}, {file: PATH}, {command: [PROGRAM, …]} or {kubernetesSecret: NAME/KEY}'
 
-/** so many mistakes are told */
+/** the most mistakes that are listed */
 const mostMistakes = 20
 
 /**
- * Judges a document by the schema and gives it its type. Throws CONFIGURATION with all that is wrong, in the order of
- * the file.
+ * Validates a document by the schema and gives it its type. Throws CONFIGURATION with all mistakes, in the order of the
+ * file.
  */
 export function validate<N extends Node>(root: N, document: unknown, place: Place): Value<N> {
   const mistakes: AdminError[] = []
@@ -30,7 +30,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
   if (mistakes.length > 0) throw together(mistakes)
   return value as Value<N>
 
-  /** One mistake does not hide those beside it; nobody gets the value then. */
+  /** Collects a mistake, so that others are found too; then no value is returned. */
   function attempt(part: () => unknown): unknown {
     try {
       return part()
@@ -78,7 +78,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     const names = Object.keys(given)
     for (const name of node.required) if (!names.includes(name)) mistakes.push(wrong(path, `lacks the key \`${name}\``))
     const [one, other] = node.exclusive?.filter((name) => names.includes(name)) ?? []
-    if (other) mistakes.push(wrong([...path, other], `cannot stand beside \`${one}\``, 'keep one of the two'))
+    if (other) mistakes.push(wrong([...path, other], `cannot be combined with \`${one}\``, 'keep one of the two'))
     return Object.fromEntries(
       names.map((name) => [
         name,
@@ -131,7 +131,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     if (form === 'env') return { at, form, variable: readText(given[form], inner, variableProblem) }
     if (form === 'file') return { at, form, path: fileAt(readText(given[form], inner), inner).path }
     if (form === 'kubernetesSecret') return { at, form, name: readText(given[form], inner, clusterSecretProblem) }
-    if (form !== 'command') throw wrong(inner, `is no way to name a secret; use ${secretForms}`)
+    if (form !== 'command') throw wrong(inner, `is not a way to name a secret; use ${secretForms}`)
     return {
       at,
       form,
@@ -161,9 +161,9 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
     if (later !== undefined)
       return wrong([...path, name], `is not supported by this version: it has no ${later}`, 'leave the key out')
     const home = homeOf(name, root)
-    const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs into ${home}`
+    const hint = home === null ? didYouMean(name, known) : `\`${name}\` belongs in ${home}`
     const message = `unknown key \`${name}\` at ${place.at([...path, name])}${hint ? `; ${hint}` : ''}`
-    return new AdminError('CONFIGURATION', message, [sentence`keys that may stand there: ${nested(commaList(known))}`])
+    return new AdminError('CONFIGURATION', message, [sentence`keys allowed there: ${nested(commaList(known))}`])
   }
 
   function wrong(path: Path, what: string, suggestion?: Suggestion): AdminError {
@@ -172,7 +172,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
   }
 }
 
-/** One as it is; several as a list, with what is to be done in the line of each. */
+/** One mistake as it is; several as a list, each with its remedy. */
 export function together(mistakes: readonly AdminError[]): AdminError {
   const [first] = mistakes
   if (first && mistakes.length === 1) return first
@@ -187,13 +187,13 @@ export function together(mistakes: readonly AdminError[]): AdminError {
 const commandWords = { kind: 'list', about: '', example: '', of: { kind: 'text', about: '', example: '' } } as const
 
 function variableProblem(name: string): string | null {
-  return /^[A-Za-z_]\w*$/.test(name) ? null : 'is no name of an environment variable'
+  return /^[A-Za-z_]\w*$/.test(name) ? null : 'is not the name of an environment variable'
 }
 
 function clusterSecretProblem(name: string): string | null {
   return /^(?:[^/\s]+\/)?[^/\s]+\/[^/\s]+$/.test(name)
     ? null
-    : 'names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'
+    : 'must name a key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'
 }
 
 /** The last key of a path, without the deployment that the line shows anyway: `host.commands.start`. */
@@ -202,7 +202,7 @@ function keyOf(path: Path): string {
   return within.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
 }
 
-/** The section that does know such a key, where only one does. */
+/** The section that has such a key, if exactly one does. */
 function homeOf(key: string, node: Node, name = 'the top of the file'): string | null {
   const homes = sectionsWith(key, node, name)
   return homes.length === 1 ? homes[0]! : null

@@ -11,7 +11,7 @@ export function parseHostPort(address: string, defaultPort: number): HostPort {
   const parts = /^(?:\[([0-9a-fA-F:.%\w]+)\]|([^\s:/@[\]?#]+))(?::(\d{1,5}))?$/.exec(address.trim())
   const host = parts?.[1] ?? parts?.[2]
   const port = parts?.[3] === undefined ? defaultPort : Number(parts[3])
-  if (!host) throw new Error('is no host:port')
+  if (!host) throw new Error('is not host:port')
   if (port < 1 || port > 65_535) throw new Error('has a port outside 1 to 65535')
   return { host, port }
 }
@@ -69,6 +69,6 @@ export function decode(part: string): string {
 
 export function parsePort(value: string): number {
   const port = Number(value)
-  if (!/^\s*\d+\s*$/.test(value) || port < 1 || port > 65_535) throw new Error('is no port')
+  if (!/^\s*\d+\s*$/.test(value) || port < 1 || port > 65_535) throw new Error('is not a port')
   return port
 }

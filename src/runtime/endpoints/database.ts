@@ -92,7 +92,7 @@ async function endpointOf(
   const configured = settings.url === undefined ? null : parseDatabaseAddress(settings.url)
   const address = configured ?? discovered
   if (!address)
-    throw notConfigured('address of a further database', context, 'database', 'each item of the list needs its `url`')
+    throw notConfigured('address of another database', context, 'database', 'each item of the list needs its `url`')
   const { user, password, login } = await credentialsOf(
     { ...settings, addressUser: configured?.user ?? null },
     service,

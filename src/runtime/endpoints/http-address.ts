@@ -1,7 +1,7 @@
 /** Reads the address of something that speaks HTTP; it may have a path, and comes back without a trailing slash. */
 export function parseHttpAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
-  if (!url && /^https?:\/\/[^/]/i.test(address.trim())) throw new Error('names a host or a port that cannot be one')
+  if (!url && /^https?:\/\/[^/]/i.test(address.trim())) throw new Error('has an invalid host or port')
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new Error(`must begin with http:// or https://${likely(address)}`)
   if (url.username || url.password) throw new Error('holds credentials; leave them out')

@@ -2,9 +2,8 @@ import { AdminError } from '../../core/error.ts'
 import type { Login } from './context.ts'
 
 /**
- * What opening a part gives. Where a login is refused that is not known to be the service's, the error says so
- * (obstacle `login`), for then nothing follows from it for the service; where it lacks the password, it says why that
- * is not known.
+ * Opens a part. If it refuses a login that may not be the service's, the error says so (obstacle `login`), because the
+ * service is not affected then; if no password is known, the error says why.
  */
 export async function toldByLogin<T>({ isService, unread }: Login, opening: Promise<T>): Promise<T> {
   try {

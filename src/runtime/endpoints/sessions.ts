@@ -120,7 +120,9 @@ function discover(environment: ServiceEnvironment): Location | null {
     : { ...plain, host, port: parseSetting(environment, springSettings.redisPort, parsePort) ?? 6379 }
 }
 
-/** Where the configuration says where the store is, a setting that makes no sense does no harm. */
+/**
+ * The settings' location; null if they make no sense, which does no harm if the configuration says where the store is.
+ */
 function discoverIfReadable(environment: ServiceEnvironment): Location | null {
   try {
     return discover(environment)
@@ -135,6 +137,6 @@ function hostPorts(nodes: readonly string[], defaultPort: number): [HostPort, ..
 }
 
 function parseDatabaseNumber(value: string): number {
-  if (!/^\d+$/.test(value.trim())) throw new Error('is no number')
+  if (!/^\d+$/.test(value.trim())) throw new Error('is not a number')
   return Number(value)
 }

@@ -73,7 +73,7 @@ export async function judge(path: Path, answer: string, options: JudgeOptions): 
             /(?<=^holds a password; leave it out) and write .*/,
             subject.startsWith('--')
               ? `, and say with --${path[0]}-password where it is kept`
-              : ', and you are asked next where it is kept',
+              : ': the next question asks where it is kept',
           ),
         )
       return { value: answer, doubt: null }
@@ -99,7 +99,7 @@ function secretAt(text: string, subject: string, directory: string): { env: stri
   if (form === 'file') return { file: resolve(directory, place) }
   throw new AdminError(
     'USAGE',
-    `${subject} names where the secret is kept, and never the secret itself: env:NAME or file:PATH`,
+    `${subject} takes the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH`,
     [typed([subject, 'env:NAME']), typed([subject, 'file:PATH'])],
   )
 }
@@ -133,7 +133,7 @@ async function judgeFile(path: string): Promise<{ problem: string | null; doubt:
       .stat()
       .then((it) => it.isFile())
       .finally(async () => handle.close())
-    return { problem: isFile ? null : `names no plain file: ${path}`, doubt: null }
+    return { problem: isFile ? null : `does not name a plain file: ${path}`, doubt: null }
   } catch (error) {
     const code = codeOf(error)
     if (code === 'EACCES') return { problem: null, doubt: `this user may not read ${path}` }
@@ -154,7 +154,7 @@ async function problemOfCommand(
 ): Promise<string | null> {
   const [program = ''] = words
   if (words.some((word) => /^(?:[|;&<>]+|\d?>.*)$|\$\(|`/.test(word)))
-    return 'needs a shell, and is run without one: put it into a script'
+    return 'needs a shell, but runs without one: put it into a script'
   const isThere = program.includes('/')
     ? await access(resolve(directory, program), constants.X_OK).then(
         () => true,

@@ -64,7 +64,7 @@ export async function writeNew(file: string, name: string, draft: Draft, environ
 }
 
 function alreadyThere(file: string): AdminError {
-  return new AdminError('REFUSED', `${file} is there already, and is not overwritten`, [
+  return new AdminError('REFUSED', `${file} already exists, and is not overwritten`, [
     '--output FILE   # another one',
     typed(['mv', file, `${file}.old`]),
   ])

@@ -14,7 +14,7 @@ export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
   const parts: LogPart[] = []
   for (const name of names) {
     const { kind, format } = await look(name)
-    if (kind === 'folder') throw new AdminError('USAGE', `${name} is a folder, and no log of an agent`, [flag])
+    if (kind === 'folder') throw new AdminError('USAGE', `${name} is a folder, not the log of an agent`, [flag])
     const unpacker = unpackers[format]
     if (unpacker)
       throw new AdminError('UNAVAILABLE', `${name} is compressed with ${format}, which this program cannot unpack`, [

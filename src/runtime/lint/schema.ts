@@ -9,7 +9,7 @@ export type Level = (typeof levels)[number]
 /** What the settings of `lint-results` may say. */
 export const lintSchema = section('settings of lint-results', {
   rules: named('how rules are judged', 'rules', choice('how the rule is judged', 'warning', levels), ruleProblem),
-  'max-warnings': whole('more warnings than that end with 1, and no fewer', '0'),
+  'max-warnings': whole('exit with 1 if there are more warnings than this', '0'),
   previous: file('results directory of an earlier run, to compare with', 'build/previous-results'),
   'agent-log': oneOrMany('logs of the agent that uploads', 'agent.log', file('a log of the agent', 'agent.log')),
   changing: list(
@@ -22,5 +22,5 @@ export const lintSchema = section('settings of lint-results', {
 function ruleProblem(name: string): string | null {
   if ((ruleIds as readonly string[]).includes(name)) return null
   const hint = didYouMean(name, ruleIds)
-  return `is no rule${hint ? `; ${hint}` : `: ${ruleIds.join(', ')}`}`
+  return `is not a rule${hint ? `; ${hint}` : `: ${ruleIds.join(', ')}`}`
 }

@@ -99,8 +99,8 @@ async function assertStaysInFolder(file: string, shown: string): Promise<void> {
   if (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`)) return
   throw new AdminError(
     'CONFIGURATION',
-    `the settings ${shown} are a symbolic link that leads out of its folder, and was not followed`,
-    [command`--settings ${real}   # if the link is intended`, '--settings none   # judge without any'],
+    `the settings ${shown} are a symbolic link out of their folder, and were not read`,
+    [command`--settings ${real}   # if you mean that file`, '--settings none   # judge without settings'],
   )
 }
 
@@ -155,7 +155,7 @@ async function textOf(file: string, shown: string): Promise<{ text: string; judg
     throw new AdminError(
       'CONFIGURATION',
       `cannot read the settings ${shown}: ${whyUnreadable(error)}`,
-      [typed(['ls', '-l', asPath(shown)]), '--settings none   # judge without any'],
+      [typed(['ls', '-l', asPath(shown)]), '--settings none   # judge without settings'],
       { cause: error },
     )
   }
@@ -175,7 +175,7 @@ async function assertWithin(folder: string, { path, at }: FileReference, { flaws
   throw new AdminError(
     'CONFIGURATION',
     `the settings at ${at} name a file outside their folder, and are not trusted: ${whyDistrusted(flaws)}`,
-    [...mendsOf(flaws), '--settings none   # judge without any'],
+    [...mendsOf(flaws), '--settings none   # judge without settings'],
   )
 }
 

@@ -70,7 +70,7 @@ export async function inputsIn(names: readonly string[], { timeZone, follow, inp
     !unique.some((other) => isOlderPart(file, other))
   const live = ordered.flatMap((it) => (isLive(it) ? [it.name] : []))
   if (live.length === 0 && files.length === unique.length)
-    follow('none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are')
+    follow('cannot follow these files, because they are compressed or in UTF-16. They are scanned once')
   return {
     parts: ordered.filter((it) => !isLive(it)),
     following: live.length === 0 ? null : (signal) => followAll(live, signal, follow),
@@ -104,7 +104,7 @@ async function look(name: string): Promise<Inspected | null> {
     if (target !== null)
       throw new AdminError(
         'USAGE',
-        `${name} is a link to ${target}, which is not there`,
+        `${name} is a link to ${target}, which is missing`,
         [command`ls -l ${asPath(name)}`],
         { cause: error },
       )

@@ -105,7 +105,7 @@ export function startScan(
     }
     if (!following) return
     if (signal.aborted)
-      goneOver('what follows', new AdminError('INTERRUPTED', 'interrupted before all was read that is there'))
+      goneOver('what follows', new AdminError('INTERRUPTED', 'interrupted before everything was read'))
     else await follow(following)
   }
   return {

@@ -31,7 +31,7 @@ export const queuesDurableTable: CheckTable = {
       sources: { broker: broker({ queues: [queue(), ...foreign], consumers: [consumer(), foreignReader] }) },
       status: 'ok',
       says: [
-        '1 queue of the service as it asks for; transient, and not known to be its own: billing, billing.tmp; VENDOR',
+        '1 queue of the service as it asks for; transient, but not known to be its own: billing, billing.tmp; VENDOR',
       ],
     },
     {
@@ -49,8 +49,8 @@ export const queuesDurableTable: CheckTable = {
       },
       status: 'skipped',
       says: [
-        "which of the 3 queues in vhost / are the service's is not known: its log names none, and the broker lists nobody who reads from them as testops",
-        'lag by some seconds',
+        "cannot tell which of the 3 queues in vhost / are the service's: its log names none, and user testops reads from none",
+        'lists lag by a few seconds',
       ],
     },
     {

@@ -78,7 +78,7 @@ export const upgradeTable: CheckTable = {
         logs: logs(),
       },
       status: 'ok',
-      says: ['RabbitMQ 4.3.5: 1 queue in vhost /; transient, and not known to be its own: billing'],
+      says: ['RabbitMQ 4.3.5: 1 queue in vhost /; transient, but not known to be its own: billing'],
       silentOn: ['none of them'],
     },
     {
@@ -99,7 +99,7 @@ export const upgradeTable: CheckTable = {
         logs: logs(),
       },
       status: 'skipped',
-      says: ["are the service's is not known"],
+      says: ['cannot tell which of the '],
     },
     {
       situation: 'the broker is down',

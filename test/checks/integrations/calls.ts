@@ -40,7 +40,7 @@ export const integrationsCredentialsTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'tracker.example.org: HTTP 401, the answer to wrong credentials; 3 times, first 20',
+        'tracker.example.org: HTTP 401: wrong credentials; 3 times, first 20',
         "grep -F '<-- 401' /var/log/testops/testops.log | tail -1",
         'check-integration -d prod --url https://tracker.example.org/rest/myself --user \\"$NAME\\" --password-from @-',
         'without blanks at either end',

@@ -120,7 +120,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'fits no repair of this deployment: unlock-changelog has no such steps: set-setting',
+        'fits no repair of this deployment: unlock-changelog never has these steps: set-setting',
         `testops-admin discard ${run} -d prod`,
       ],
       silentOn: ['resume'],

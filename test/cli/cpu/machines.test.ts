@@ -123,7 +123,7 @@ describe('a cpuinfo file', () => {
     const file = await fileOf('other', text)
     await expect(judged(file)).rejects.toMatchObject({
       code: 'USAGE',
-      message: 'other is no cpuinfo file: it shows no processor',
+      message: 'other is not a cpuinfo file: it shows no processor',
     })
   })
 

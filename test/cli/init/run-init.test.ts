@@ -299,7 +299,7 @@ test('of several Java processes one is named, or chosen, or none of them', async
 test('several wrong flags are told together', async () => {
   const { error } = await run(await nothing(), { unit: 'a b', url: 'x', 'environment-file': 'none.env' })
   expect(error?.message).toMatch(
-    /^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is no name of a unit; for example: testops\n- --environment-file names a file that does not exist: /,
+    /^there are 3 mistakes\n- --url must begin with [^\n]*\n- --unit is not the name of a unit; for example: testops\n- --environment-file names a file that does not exist: /,
   )
 })
 
@@ -350,7 +350,7 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'a secret in clear',
     { unit: 'x', 'api-token': 'hunter2' },
     'USAGE',
-    /^--api-token names where the secret is kept, and never the secret itself: env:NAME or file:PATH$/,
+    /^--api-token takes the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH$/,
   ],
   [
     'a password in an address',
@@ -397,7 +397,7 @@ test('a file that is there is left alone', async () => {
   const { error } = await run(world, { unit: 'x' })
   expect([error?.code, error?.message, error?.suggestions]).toEqual([
     'REFUSED',
-    `${file} is there already, and is not overwritten`,
+    `${file} already exists, and is not overwritten`,
     ['--output FILE   # another one', `mv ${file} ${file}.old`],
   ])
   expect(await readFile(file, 'utf8')).toBe('mine')

@@ -310,7 +310,7 @@ describe('a record of another machine', () => {
     ]) {
       expect([end.code, end.message]).toEqual([
         4,
-        `Nothing changed: the record of run ${attack.run} does not fit this deployment: it sets JAVA_TOOL_OPTIONS, which a record of another machine may not set`,
+        `Nothing changed: the record of run ${attack.run} does not fit this deployment: it sets JAVA_TOOL_OPTIONS, which a record from another machine may not set`,
       ])
       expect(end.next?.at(-1)).toBe(
         `testops-admin discard ${attack.run} -d {deployment}   # shows the record, saves it here, and removes it`,

@@ -222,7 +222,7 @@ describe('what others have written of steps', () => {
     )
     expect(await resumed(of, run)).toEqual([
       4,
-      expect.stringMatching(/a note of it binds export to events, and nothing shows that it was$/),
+      expect.stringMatching(/a note binds export to events, but nothing shows that this binding existed$/),
     ])
     expect(of.deployment.broker.snapshot().bindings).toEqual([])
   })
@@ -261,7 +261,7 @@ describe('what others have written of steps', () => {
     expect(await undone(of, run)).toEqual([
       4,
       expect.stringMatching(
-        /declare those queues anew.*: the record says undone, the deployment shows it still as that step left it/,
+        /redeclare the queues.*: the record says undone, the deployment shows it still as that step left it/,
       ),
     ])
     expect(isAsMade(of)).toEqual(before)

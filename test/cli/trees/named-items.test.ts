@@ -85,7 +85,7 @@ test('a file that is not there, or is no list', async () => {
   expect(await fault({ file: '/nowhere/trees.txt' })).toMatch(/^USAGE FILE cannot be read: ENOENT/)
   expect(await fault({ file: tmpdir() })).toMatch(/^USAGE \S+ cannot be read: EISDIR/)
   expect(await fault({ file: await file(Buffer.alloc(4_000_001, '1\n')) })).toBe(
-    'USAGE FILE is larger than 4 MB: is it the right one?',
+    'USAGE FILE is larger than 4 MB: is it the right file?',
   )
   expect(await fault({ file: await file(`${Array.from({ length: 100_001 }, (_, id) => id + 1).join('\n')}\n`) })).toBe(
     'USAGE 100001 projects and trees are too many: one run takes at most 100000. Split the list',

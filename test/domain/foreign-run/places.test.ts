@@ -5,7 +5,7 @@ import { fileWorld } from '../../fakes/index.ts'
 import { history, setting, step, unfitOf } from './records.ts'
 
 const path = '/etc/testops/testops.env'
-const others = `a note of it would write to other lines of ${path} than those of VENDOR_RABBIT_DURABLE`
+const others = `a note would change lines of ${path} that do not set VENDOR_RABBIT_DURABLE`
 
 function noted(trace: { at: number; was: string; is: string }): RunHistory {
   const note = `environment-file ${JSON.stringify({ path, ...trace })}`

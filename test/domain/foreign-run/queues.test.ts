@@ -156,25 +156,25 @@ describe('an exchange is that of the broker', () => {
       'in a run that has done nothing',
       reset(withTap()),
       { broker: asItWas },
-      /^exchange tap is not there, and by the record it was not deleted$/,
+      /^exchange tap is missing, but the record has not deleted it$/,
     ],
     [
       'before the step that switches it',
       reset(withTap(), ranTo('move-messages')),
       { broker: asItWas, service: stopped },
-      /^exchange tap is not there, and by the record it was not deleted$/,
+      /^exchange tap is missing, but the record has not deleted it$/,
     ],
     [
       'where nothing of a run stands',
       reset(withTap(), ranTo('switch-exchanges')),
       { broker: asItWas },
-      /^exchange tap is not there, and nothing shows that it was$/,
+      /^exchange tap is missing, and nothing shows that it ever existed$/,
     ],
     [
       'once it would have been declared again',
       reset(withTap(), ranTo('switch-exchanges', ['intent', 'done'])),
       { broker: deleted, service: stopped },
-      /^exchange tap is not there, and by the record it was not deleted$/,
+      /^exchange tap is missing, but the record has not deleted it$/,
     ],
   ])('and not a new one: %s', async (_, it, sources, said) =>
     expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
@@ -183,7 +183,7 @@ describe('an exchange is that of the broker', () => {
   test('and is not durable before the step that makes it so', async () => {
     expect(
       await unfitOf(reset(), { broker: fakeBroker({ queues: [uploads], exchanges: [switched], bindings: [binding] }) }),
-    ).toEqual(['exchange events is durable, and by the record it was not declared again yet'])
+    ).toEqual(['exchange events is durable, but the record has not declared it again yet'])
   })
 })
 
@@ -261,7 +261,7 @@ describe('bindings are those of the broker', () => {
         ),
       ),
       given(),
-      /^it leaves out that queue upload is bound to events$/,
+      /^it leaves out the binding of queue upload to events$/,
     ],
   ])('%s', async (_, it, sources, said) =>
     expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
@@ -269,8 +269,8 @@ describe('bindings are those of the broker', () => {
 })
 
 describe('a queue that is not there was deleted by the run', () => {
-  const unproven = /^queue upload is not there, and nothing shows that it was$/
-  const early = /^queue upload is not there, and by the record it was not deleted yet$/
+  const unproven = /^queue upload is missing, and nothing shows that it ever existed$/
+  const early = /^queue upload is missing, but the record has not deleted it yet$/
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
     ['nothing is on record', reset(), { broker: without('queue') }, early],
     [
@@ -320,7 +320,7 @@ describe('a queue that is not there was deleted by the run', () => {
       'it was to be declared in any case',
       reset(resetSteps(), ranTo('start-service')),
       { broker: fakeBroker({ queues: [], exchanges: [switched], bindings: [] }), service: stopped },
-      /^queue upload is not there, and by the record it was declared again$/,
+      /^queue upload is missing, but the record has declared it again$/,
     ],
     [
       'it would vanish, and nothing was begun',
@@ -345,7 +345,7 @@ describe('a queue that is there', () => {
       'is not durable before it was deleted',
       reset(),
       { broker: fakeBroker({ queues: [anew], exchanges: [events], bindings: [binding] }) },
-      /^queue upload is durable, and by the record it was not deleted yet$/,
+      /^queue upload is durable, but the record has not deleted it yet$/,
     ],
     [
       'has the arguments that an undo would give it',
@@ -354,7 +354,7 @@ describe('a queue that is there', () => {
         ranTo('start-service'),
       ),
       { broker: fakeBroker({ queues: [anew], exchanges: [switched], bindings: [binding] }) },
-      /^queue upload is durable, and not as the record would declare it$/,
+      /^queue upload is durable, but not declared as in the record$/,
     ],
     [
       'is of no connection alone',
@@ -378,19 +378,19 @@ describe('a queue that is there', () => {
         changed('delete-queues', ({ queues }) => ({ queues: queues.map((it) => ({ ...it, always: true as const })) })),
       ),
       { broker: asItWas },
-      /^it marks queues to be declared in a step that declares none$/,
+      /^it marks queues for declaration in a step that declares none$/,
     ],
     [
       'is waited for',
       reset(changed('await-quiet', () => ({ queues: [] }))),
       { broker: asItWas },
-      /^it waits for other queues than it deletes$/,
+      /^the queues that it waits for are not those that it deletes$/,
     ],
     [
       'gets a queue to hold its messages',
       reset(resetSteps().slice(2)),
       { broker: asItWas },
-      /^reset-queues has no such steps/,
+      /^reset-queues never has these steps/,
     ],
   ])('%s', async (_, it, sources, said) =>
     expect(await unfitOf(it, sources)).toContainEqual(expect.stringMatching(said)),
@@ -432,30 +432,30 @@ describe('messages that are deleted', () => {
   }
   const intended = ranTo('delete-queues', ['intent'], resetSteps({ discards: true }))
   test.each<[what: string, RunHistory, Given, said: RegExp]>([
-    ['are told as lost', untold, { broker: asItWas }, /^it would lose messages that it does not say are lost$/],
+    ['are told as lost', untold, { broker: asItWas }, /^it would lose messages without saying so$/],
     [
       'are not told as lost by a blank',
       discarding(4, { of: { loses: ' ' } }),
       { broker: asItWas },
-      /^it would lose messages that it does not say are lost$/,
+      /^it would lose messages without saying so$/,
     ],
     [
       'are shown in their number',
       discarding(1e6, { shown: 4 }),
       { broker: asItWas },
-      /^its plan shows 4 messages as lost, and it deletes up to 1000000$/,
+      /^its plan shows 4 messages as lost, but it deletes up to 1000000$/,
     ],
     [
       'are no more than there are',
       discarding(1e6),
       { broker: asItWas },
-      /^it deletes up to .* messages, and its queues hold 4$/,
+      /^it deletes up to .* messages, but its queues hold 4$/,
     ],
     [
       'are no more than there are, as long as no queue was deleted',
       discarding(1e6, { ran: intended }),
       { broker: asItWas, service: stopped },
-      /^it deletes up to .* messages, and its queues hold 4$/,
+      /^it deletes up to .* messages, but its queues hold 4$/,
     ],
     [
       'are counted once',

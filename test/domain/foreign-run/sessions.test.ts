@@ -52,7 +52,7 @@ test.each<[what: string, RunHistory, SessionsSource, said: string[]]>([
     'another one than that of the sessions',
     removal({ namespace: 'orders' }),
     store({ namespace: 'spring:session' }, { orders: 9 }),
-    ['it removes keys below orders, and the sessions are below spring:session'],
+    ['it removes keys below orders, but the sessions are below spring:session'],
   ],
   [
     'one of several',
@@ -66,25 +66,25 @@ test.each<[what: string, RunHistory, SessionsSource, said: string[]]>([
       },
       { orders: 9 },
     ),
-    ['it removes keys below orders, and several key spaces hold sessions: orders, spring:session'],
+    ['it removes keys below orders, but several key spaces hold sessions: orders, spring:session'],
   ],
   [
     'one that holds other keys, where no session is',
     removal({ namespace: 'orders' }, true),
     store({}, { orders: 9 }),
-    ['it removes keys below orders, and nothing shows that the sessions were there'],
+    ['it removes keys below orders, but nothing shows that sessions were ever there'],
   ],
   [
     'one that is empty, in a run that has done nothing',
     removal({ namespace: 'orders' }),
     store({}),
-    ['it removes keys below orders, and nothing shows that the sessions were there'],
+    ['it removes keys below orders, but nothing shows that sessions were ever there'],
   ],
   [
     'all of a database for one user',
     removal({ which: { user: 'alice' }, flush: true }),
     store({ namespace: 'spring:session' }),
-    ['it empties the whole database, and means only some of the sessions'],
+    ['it empties the whole database, but selects only some of the sessions'],
   ],
 ])('the key space of a record: %s', async (_, it, sessions, said) =>
   expect(await unfitOf(it, { sessions })).toEqual(said),

@@ -14,9 +14,9 @@ describe('what stands unseen at the ends', () => {
     ['pass\u3000', ['ends with 1 U+3000']],
     [
       'pass \t\n\r\u00a0',
-      ["ends with 1 blank (U+0020), 1 tab (U+0009), 1 line's end (U+000A), 1 carriage return (U+000D) and more"],
+      ['ends with 1 blank (U+0020), 1 tab (U+0009), 1 line feed (U+000A), 1 carriage return (U+000D) and more'],
     ],
-    ['   ', ['consists of 3 blanks (U+0020) alone']],
+    ['   ', ['consists only of 3 blanks (U+0020)']],
     ['', []],
   ])('%j', (text, said) => {
     expect(unseenIn(text)).toEqual(said)
@@ -34,21 +34,21 @@ describe('of what is signed in with', () => {
         password: { text: 's3cret', from: 'the file pw', hadLineEnd: true },
       }),
     ).toEqual([
-      'user ok: `bob`: it is a name; some integrations want an e-mail address instead, so try that where it is refused',
-      "password ok: the password (the file pw) has nothing unseen at its ends; the line's end at the end of the file is no part of it",
+      'user ok: `bob`: it is a name. If it is refused, try an e-mail address: some integrations need that',
+      'password ok: the password (the file pw) has no invisible characters at either end; the line end at the end of the file is ignored',
     ])
   })
 
   test('an e-mail address that is not to be shown', () => {
     expect(of({ user: { text: 'bob@example.org', from: 'the file user' } })).toEqual([
-      'user ok: the user (the file user): it is an e-mail address; some integrations want a name instead, so try that where it is refused',
+      'user ok: the user (the file user): it is an e-mail address. If it is refused, try a name: some integrations need that',
     ])
   })
 
   test.each([
-    ['a blank at the end', ' s3cret', 'begins with 1 blank (U+0020): it counts as a part of the token'],
-    ['several lines', 's3\ncr\net', "holds 2 line's ends (U+000A): a token is one line"],
-    ['a control character', 's3\u0007cret', 'holds 1 U+0007: a token is one line'],
+    ['a blank at the end', ' s3cret', 'begins with 1 blank (U+0020), which counts as part of the token'],
+    ['several lines', 's3\ncr\net', 'contains 2 line feeds (U+000A), but a token is one line'],
+    ['a control character', 's3\u0007cret', 'contains 1 U+0007, but a token is one line'],
   ])('a token with %s is a problem of credentials, and is not shown', (_, text, said) => {
     const [step] = credentialSteps({ token: { text, from: 'standard input' } })
     expect(step).toEqual({

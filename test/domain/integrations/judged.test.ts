@@ -25,26 +25,26 @@ const shortly = ({ status, cause }: IntegrationStep): string => (cause === undef
 
 describe('an answer to who gives no credentials', () => {
   test.each<[string, URL, ShownAnswer | AdminError, string, RegExp]>([
-    ['wants a user', api, answer(401), 'ok', /wants a user/],
-    ['is open', api, answer(200), 'ok', /answers who gives no user/],
-    ['forbids', api, answer(403), 'unknown', /nobody in without credentials/],
+    ['wants a user', api, answer(401), 'ok', /asks for credentials/],
+    ['is open', api, answer(200), 'ok', /answers without credentials/],
+    ['forbids', api, answer(403), 'unknown', /admits nobody without credentials/],
     ['does not know the call', api, answer(400), 'problem api', /the API has changed$/],
     ['is not there', api, answer(404), 'problem api', /does not know this call/],
     ['is gone', api, answer(410), 'problem api', /does not know this call/],
-    ['is not there at the root, which names no API', root, answer(404), 'ok', /names no path/],
+    ['is not there at the root, which names no API', root, answer(404), 'ok', /add its path to --url/],
     ['does not answer GET', api, answer(405), 'unknown', /does not answer GET/],
     ['is a page where an API was', api, answer(200, { form: 'page' }), 'problem api', /a web page/],
     ['is a page of a web interface', ui, answer(200, { form: 'page' }), 'warning api', /a web page/],
-    ['is the page at the root', root, answer(200, { form: 'page' }), 'ok', /of the API this says nothing/],
+    ['is the page at the root', root, answer(200, { form: 'page' }), 'ok', /says nothing about the API/],
     ['wants no more calls', api, answer(429), 'unknown', /no more calls/],
-    ['fails', api, answer(500), 'problem api', /fails by itself/],
-    ['is not reached behind its proxy', api, answer(502), 'problem connectivity', /does not reach it/],
+    ['fails', api, answer(500), 'problem api', /internal error/],
+    ['is not reached behind its proxy', api, answer(502), 'problem connectivity', /cannot reach it/],
     [
       'wants https',
       new URL('http://a.example.org:443/api'),
       answer(400, { said: "HTTP 400, 'The plain HTTP request was sent to HTTPS port'" }),
       'problem api',
-      /wants https/,
+      /needs https/,
     ],
     ['sends to its sign-in page from the root', root, answer(302, { location: '/login.jsp' }), 'ok', /sign-in page/],
     [
@@ -63,7 +63,7 @@ describe('an answer to who gives no credentials', () => {
     ],
     ['sends to a page that authorizes', ui, answer(302, { location: '/authorize' }), 'warning api', /a sign-in page/],
     ['sends to a session', api, answer(303, { location: '/session/new' }), 'problem api', /a sign-in page/],
-    ['sends to a catalogue', ui, answer(302, { location: '/catalogindex' }), 'ok', /its own pages/],
+    ['sends to a catalogue', ui, answer(302, { location: '/catalogindex' }), 'ok', /page of its own/],
     [
       'sends to itself',
       api,
@@ -92,14 +92,14 @@ describe('an answer to who gives no credentials', () => {
         obstacle: { kind: 'client-certificate', host: 'a', port: 443 },
       }),
       'unknown',
-      /^it wants one: whether the service has one/,
+      /^it wants one: cannot tell from here whether the service has one/,
     ],
     [
       'wants a client certificate, and says so',
       api,
       answer(400, { said: "HTTP 400, 'No required SSL certificate was sent'" }),
       'unknown',
-      /wants a client certificate: whether the service has one/,
+      /requires a client certificate: cannot tell from here whether the service has one/,
     ],
     [
       'sends to another host',
@@ -113,11 +113,11 @@ describe('an answer to who gives no credentials', () => {
       new URL('http://a.example.org/x'),
       answer(301, { location: 'https://a.example.org/x' }),
       'warning api',
-      /wants https:\/\//,
+      /must begin with https:\/\//,
     ],
     ['has moved for good', api, answer(308, { location: '/rest/api/3/myself' }), 'warning api', /moved for good/],
-    ['sends to another page', ui, answer(302, { location: '/jira/' }), 'ok', /its own pages/],
-    ['sends to what is no address', api, answer(302, { location: 'http://[' }), 'problem api', /no address/],
+    ['sends to another page', ui, answer(302, { location: '/jira/' }), 'ok', /page of its own/],
+    ['sends to what is no address', api, answer(302, { location: 'http://[' }), 'problem api', /invalid address/],
     ['has a status that nobody knows', api, answer(499), 'problem api', /does not know this call/],
     ['never comes', api, new AdminError('TIMED_OUT', 'late'), 'problem connectivity', /^late$/],
     ['is no HTTP', api, new AdminError('UNEXPECTED_ANSWER', 'no HTTP'), 'problem api', /^no HTTP$/],
@@ -179,25 +179,25 @@ describe('a certificate', () => {
       'has an authority that ends sooner',
       { chain: [certificate(), certificate({ subject: 'R11', to: days(1) })] },
       'warning connectivity',
-      /\(that of R11 above it\): 1 day left$/,
+      /\(the certificate of R11 above it\): 1 day left$/,
     ],
     [
       'has expired',
       { distrust: 'CERT_HAS_EXPIRED', chain: [certificate({ to: days(-1) })] },
       'problem connectivity',
-      /^it has expired at 2026-11-21 12:00:00Z\. Issued by R11/,
+      /^it expired at 2026-11-21 12:00:00Z\. Issued by R11/,
     ],
     [
       'has an authority that has expired',
       { distrust: 'CERT_HAS_EXPIRED', chain: [certificate(), certificate({ subject: 'R11', to: days(-1) })] },
       'problem connectivity',
-      /^the certificate of R11 above it has expired/,
+      /^the certificate of R11 above it expired/,
     ],
     [
       'is not valid yet',
       { distrust: 'CERT_NOT_YET_VALID', chain: [certificate({ from: days(1) })] },
       'problem connectivity',
-      /^it is not valid before 2026-11-23 12:00:00Z: if that is past, the clock here is wrong/,
+      /^it is not valid before 2026-11-23 12:00:00Z. If that is in the past, the clock of this machine is wrong/,
     ],
     [
       'is for another name',
@@ -209,13 +209,13 @@ describe('a certificate', () => {
       'is signed by itself',
       { distrust: 'DEPTH_ZERO_SELF_SIGNED_CERT', chain: [certificate({ isSelfSigned: true })] },
       'problem connectivity',
-      /^it is signed by itself, by no authority; .*--ca FILE\)$/,
+      /^it is self-signed; .*--ca FILE\)$/,
     ],
     [
       'is of an unknown authority',
       { distrust: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
       'problem connectivity',
-      /is not sent with it, .* Issued by R11/,
+      /does not send the certificate of its authority, .* Issued by R11/,
     ],
     ['is distrusted for another reason', { distrust: 'CERT_REVOKED' }, 'problem connectivity', /^CERT_REVOKED/],
     [
@@ -226,7 +226,7 @@ describe('a certificate', () => {
         chain: [certificate({ isSelfSigned: true, to: days(-1), names: [] })],
       },
       'problem connectivity',
-      /^it is for .*; it has expired .*; it is signed by itself/,
+      /^it is for .*; it expired .*; it is self-signed/,
     ],
     ['is not shown', { chain: [] }, 'unknown', /shows no certificate/],
     [
@@ -235,7 +235,7 @@ describe('a certificate', () => {
         obstacle: { kind: 'client-certificate', host: 'a', port: 443 },
       }),
       'unknown',
-      /^it wants one: whether the service has one/,
+      /^it wants one: cannot tell from here whether the service has one/,
     ],
     [
       'is not come to',
@@ -255,7 +255,7 @@ describe('a certificate', () => {
       { ...encrypted(new AdminError('UNREACHABLE', 'the proxy does not let through')), proxy: 'proxy:3128' },
       now,
     )
-    expect(step).toMatchObject({ status: 'unknown', message: 'the proxy does not let through, from here' })
+    expect(step).toMatchObject({ status: 'unknown', message: 'the proxy does not let through, from this machine' })
   })
 
   test('is not asked for where nothing is encrypted', () => {
@@ -274,51 +274,63 @@ describe('name and connection', () => {
       {},
       there(true),
       ['name ok', 'connection ok'],
-      /is 10\.0\.0\.7 here; it has an address where the service runs \| 10\.0\.0\.7:443 accepts connections \(3 ms\)$/,
+      /resolves to 10\.0\.0\.7 here; it resolves where the service runs \| 10\.0\.0\.7:443 accepts connections \(3 ms\)$/,
     ],
-    ['no deployment', {}, null, ['name ok', 'connection ok'], /is not asked: no deployment is given/],
-    ['it cannot be asked there', {}, there(null), ['name ok', 'connection ok'], /runs cannot be asked \|/],
+    [
+      'no deployment',
+      {},
+      null,
+      ['name ok', 'connection ok'],
+      /cannot tell whether it resolves where the service runs: no deployment is given/,
+    ],
+    [
+      'it cannot be asked there',
+      {},
+      there(null),
+      ['name ok', 'connection ok'],
+      /cannot tell whether it resolves where the service runs \|/,
+    ],
     [
       'it may not be asked there',
       {},
       there(new AdminError('FORBIDDEN', 'no exec')),
       ['name unknown', 'connection ok'],
-      /cannot be asked: no exec/,
+      /cannot tell .*: no exec/,
     ],
     [
       'no address there',
       {},
       there(false),
       ['name problem connectivity', 'connection ok'],
-      /it has none where the service runs/,
+      /it does not resolve where the service runs/,
     ],
     [
       'no address anywhere',
       { addresses: [], connection: null },
       there(false),
       ['name problem connectivity'],
-      /has no address here; it has none/,
+      /does not resolve here; it does not resolve/,
     ],
     [
       'no address here, nothing known of there',
       { addresses: [], connection: null },
       null,
       ['name problem connectivity'],
-      /has no address here/,
+      /does not resolve here/,
     ],
     [
       'no address here alone',
       { addresses: [], connection: null },
       there(true),
       ['name unknown'],
-      /has no address here; it has an address where/,
+      /does not resolve here; it resolves where/,
     ],
     [
       'a proxy looks names up',
       { addresses: [], proxy: 'proxy:3128', connection: { to: 'proxy:3128', durationMs: 1 } },
       null,
       ['name ok', 'connection ok'],
-      /where the proxy proxy:3128 looks names up.*through which all else goes/,
+      /but the proxy proxy:3128 resolves names.*All further steps use it/,
     ],
     [
       'the look-up fails',
@@ -334,14 +346,14 @@ describe('name and connection', () => {
       { connection: refused },
       there(true, true),
       ['name ok', 'connection unknown'],
-      /refused, from here$/,
+      /refused, from this machine$/,
     ],
     [
       'the proxy refuses',
       { connection: refused, proxy: 'proxy:3128' },
       null,
       ['name ok', 'connection unknown'],
-      /refused, from here$/,
+      /refused, from this machine$/,
     ],
   ])('%s', (_, of, place, expected, message) => {
     const steps = reachSteps(root, system(of), place)
@@ -371,9 +383,9 @@ describe('the one attempt to sign in', () => {
   test('is not made where something stands in the way, or it was not reached', () => {
     const problem: IntegrationStep = { step: 'certificate', status: 'problem', message: '' }
     expect(keptFromSignIn([problem, answerStep(api, answer(401))], answer(401))).toBe(
-      'not tried: the certificate comes first',
+      'not tried: fix the certificate first',
     )
-    expect(keptFromSignIn([answerStep(api, answer(410))], answer(410))).toBe('not tried: the answer comes first')
+    expect(keptFromSignIn([answerStep(api, answer(410))], answer(410))).toBe('not tried: fix the answer first')
     expect(keptFromSignIn([answerStep(api, answer(404))], answer(404))).toBeNull()
     expect(keptFromSignIn([], null)).toBe('not tried: it was not reached')
     expect(

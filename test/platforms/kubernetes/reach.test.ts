@@ -306,7 +306,7 @@ test.each([
   expect([error?.code, error?.obstacle, error?.suggestions[0]]).toEqual([
     'UNREACHABLE',
     { kind: 'beyond' },
-    'testops-admin doctor -d {deployment} --relay   # looks through the cluster; repairs, resume and undo also take --relay',
+    'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too',
   ])
   expect(error?.message).toMatch(
     /^the cluster of context `test` calls pod `testops-rabbitmq-\S+` Ready, but does not connect this machine to it \(node `\S+`\): /,

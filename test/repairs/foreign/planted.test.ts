@@ -72,7 +72,7 @@ describe('a journal that was planted in the broker', () => {
     expect([looked.code, checks[0]!.severity, checks[0]!.findings?.[0]?.message]).toEqual([
       2,
       'warning',
-      `the broker holds a record \`${record.run}\` that fits no repair of this deployment: it sets JAVA_TOOL_OPTIONS, which a record of another machine may not set`,
+      `the broker holds a record \`${record.run}\` that fits no repair of this deployment: it sets JAVA_TOOL_OPTIONS, which a record from another machine may not set`,
     ])
     expect(checks[0]!.remedy?.commands).toEqual([expect.stringMatching(`^testops-admin discard ${record.run} -d prod`)])
     const settings = await readFile(at.service.settingsFile, 'utf8')

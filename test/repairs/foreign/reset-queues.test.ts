@@ -117,14 +117,14 @@ describe.concurrent('a record that was changed in the broker is refused, and not
       reset,
       'stop-service:before',
       renamed('export', 'phantom'),
-      'queue phantom is not there, and by the record it was not deleted yet',
+      'queue phantom is missing, but the record has not deleted it yet',
     ],
     [
       'another exchange',
       reset,
       'stop-service:before',
       renamed('work', 'phantom'),
-      'exchange phantom is not there, and by the record it was not deleted',
+      'exchange phantom is missing, but the record has not deleted it',
     ],
     ['another binding', reset, 'stop-service:before', bound, 'queue export is not bound to work as the record says'],
     [
@@ -135,7 +135,7 @@ describe.concurrent('a record that was changed in the broker is refused, and not
         record
           .replaceAll('"messages":2', '"messages":2000')
           .replace('"messagesDiscarded":2', '"messagesDiscarded":2000'),
-      'it deletes up to 2,000 messages, and its queues hold 2',
+      'it deletes up to 2,000 messages, but its queues hold 2',
     ],
   ])('%s', async (_, words, point, change, said) => {
     await withOwn('3', async (own) => {

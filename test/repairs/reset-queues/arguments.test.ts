@@ -55,7 +55,7 @@ describe.concurrent('arguments', () => {
             calls: await own.service.calls(),
           }).toEqual({
             code: 4,
-            message: `the broker's list does not tell ${what} of ${of} ${of === 'queue' ? 'upload' : 'odd'} exactly (a text that is not UTF-8, or a number above 2^53), so it could not be declared again as it is`,
+            message: `the broker does not show the exact value of ${what} of ${of} ${of === 'queue' ? 'upload' : 'odd'} (text that is not UTF-8, or a number above 2^53), so it could not be redeclared unchanged`,
             whole: before,
             calls,
           })
@@ -99,10 +99,10 @@ describe.concurrent('arguments', () => {
         const loses = (kind: string): string => plan.steps.find(({ action }) => action.kind === kind)?.loses ?? ''
         expect([loses('redeclare-queues'), loses('switch-exchanges')]).toEqual([
           expect.stringMatching(
-            /^the exact type of each argument that RabbitMQ does not know \(.* of upload.*\): text comes back as text/,
+            /^the exact type of each argument that RabbitMQ does not know \(.* of upload.*\): text stays text/,
           ) as string,
           expect.stringMatching(
-            /^the exact type of each argument that RabbitMQ does not know \(.* of odd.*\): text comes back as text/,
+            /^the exact type of each argument that RabbitMQ does not know \(.* of odd.*\): text stays text/,
           ) as string,
         ])
       },
@@ -167,7 +167,7 @@ describe.concurrent('an exchange that goes with its last binding', () => {
         await own.operator.run([...words, '--discard-messages', '--dry-run', '--json'])
       ).json<RepairDocument>()
       expect(plan.steps.map(({ loses }) => loses).filter((it) => it !== undefined)).toEqual([
-        'all messages in them: --discard-messages asks for that; next, theirs with all bindings, unless the service declares them: exchanges that vanish with the last binding',
+        'all messages in them, because of --discard-messages; auto-delete exchanges next, theirs with all bindings, unless the service declares them again',
       ])
     })
   })

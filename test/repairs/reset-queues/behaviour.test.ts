@@ -112,7 +112,7 @@ describe.concurrent('reset-queues', () => {
       })
       const loses = document.plan.steps.flatMap(({ loses: it }) => it ?? [])
       expect(loses).toEqual([
-        "of each message that is moved: the name of the exchange that it came through, how long it has waited (a time to live begins anew), whether it had been delivered before, whether it was persistent (it is afterwards), and its user_id where that is another user's",
+        "for each moved message: the exchange it came through, how long it has waited (its time to live starts again), whether it was delivered before, whether it was persistent (it now is), and its user_id if it is another user's",
       ])
     })
   })
@@ -130,7 +130,7 @@ describe.concurrent('reset-queues', () => {
       const refused = await saved.ended
       expect({ code: refused.code, error: refused.json<RepairDocument>().error?.message }).toEqual({
         code: 6,
-        error: '3 messages would be lost now, and 2 messages were confirmed',
+        error: '3 messages would be lost now, but only 2 messages were confirmed',
       })
       const { run, plan } = refused.json<RepairDocument>()
       expect(plan.impact['messagesDiscarded']).toBe(2)
@@ -197,7 +197,7 @@ describe.concurrent('reset-queues', () => {
       const { error } = ended.json<RepairDocument>()
       expect({ code: ended.code, message: error?.message }).toEqual({
         code: 6,
-        message: 'queue export is read from by somebody: it is not deleted, and nothing of it is lost',
+        message: 'another client reads from queue export, so it was not deleted. Nothing is lost',
       })
       await reader.close()
       const resumed = await operator.run(['resume', '--json'])

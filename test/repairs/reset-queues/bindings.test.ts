@@ -213,7 +213,7 @@ describe.concurrent('a binding that could not be made again', () => {
           error: {
             code: 'REFUSED',
             message: expect.stringMatching(
-              /^the types of the arguments of a binding cannot be told \((queue export|exchange work) to exchange audit: value\)/,
+              /^cannot tell the argument types of a binding \((queue export|exchange work) to exchange audit: value\)/,
             ) as string,
           },
           bindings: before,
@@ -252,7 +252,7 @@ describe.concurrent('a binding that could not be made again', () => {
           ended.stderr,
         ).toEqual({
           code: 6,
-          error: expect.stringMatching(/^the types of the arguments of a binding cannot be told/) as string,
+          error: expect.stringMatching(/^cannot tell the argument types of a binding/) as string,
           odd,
         })
         await withoutOdd(own)

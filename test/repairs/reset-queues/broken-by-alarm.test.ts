@@ -100,7 +100,7 @@ async function isRefused({ own, before }: Awaited<ReturnType<typeof filled>>): P
   }).toEqual({
     code: 4,
     message: expect.stringMatching(
-      /^an alarm stands on \S+: the broker takes no messages, so none can be moved$/,
+      /^the broker has an alarm on \S+ and accepts no messages, so none can be moved$/,
     ) as string,
     next: expect.stringContaining('doctor') as string,
     calls,

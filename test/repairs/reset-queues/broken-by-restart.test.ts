@@ -118,8 +118,7 @@ async function endsWell({ own, run, way, of, before, loses }: Begun): Promise<vo
   expect({ code: last.code, state: after }, last.stderr).toEqual({ code: 0, state: { ...wanted, queues } })
   const lost = Object.keys(queues).filter((name) => left(name).length < wanted.queues[name]!.texts.length)
   const { message = '' } = first.json<RepairDocument>().error ?? {}
-  const said =
-    /^Queue (upload|export) had \d+ messages .*, or RabbitMQ was restarted: it drops what transient queues hold/
+  const said = /^Queue (upload|export) had \d+ messages .*, or RabbitMQ was restarted, which empties transient queues/
   expect({ code: first.code, isTold: said.test(message) }, message).toEqual({
     code: lost.length > 0 ? 6 : 0,
     isTold: lost.length > 0,
@@ -155,7 +154,7 @@ const goneBefore =
   /^(Queue (export|upload|upload_dlq) is gone, with any messages in it: none had been moved aside yet[.] ){3}RabbitMQ was most likely restarted, which drops transient queues[.]( The plan counted 302 messages in all queues[.])? The service is still stopped$/
 /** a broker that is killed may hold again what was acknowledged last, and some of that is brought back then */
 const goneAfter =
-  /^(Queue (export|upload) (is gone, with (2|300) messages that had come back|has lost \d+ of (2|300) messages that had come back: RabbitMQ was restarted)[.] ){1,2}(RabbitMQ was most likely restarted|All that was left is back)/
+  /^(Queue (export|upload) (is gone, with (2|300) messages that had come back|has lost \d+ of (2|300) messages that had come back: RabbitMQ was restarted)[.] ){1,2}(RabbitMQ was most likely restarted|All other messages are back)/
 
 const between: readonly Between[] = [
   { of: 'reset-queues', at: 'move-messages:before', isKilled: true, way: 'resume', said: goneBefore },

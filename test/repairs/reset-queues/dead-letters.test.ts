@@ -91,7 +91,7 @@ test('dead letters of a queue that stays are named as what may be lost, while th
     async ({ operator }) => {
       const { plan } = (await operator.run(['reset-queues', '--dry-run', '--json'])).json<RepairDocument>()
       const loses = plan.steps.find(({ action }) => action.kind === 'delete-queues')?.loses
-      expect(loses).toBe('dead letters of retry to upload, until that is declared anew')
+      expect(loses).toBe('dead letters from retry to upload, until that queue is redeclared')
     },
     { declares },
   )

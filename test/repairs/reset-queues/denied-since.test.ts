@@ -48,7 +48,7 @@ test('a broker that takes no transient queues any more: what is half taken back 
       code: 4,
       outcome: 'refused',
       message:
-        '3 queues (export, upload, upload_dlq) cannot be made transient again: the broker takes no such queue any more (the broker lists the feature as denied)',
+        'cannot make 3 queues (export, upload, upload_dlq) transient again: the broker no longer accepts such queues (the broker lists the feature as denied)',
       state: madeDurable(before.get(done)!),
     })
     const resumed = await half.operator.repair(['resume', runs.get(half)!])

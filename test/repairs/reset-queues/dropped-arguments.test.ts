@@ -19,7 +19,7 @@ test.each([
   [
     '4.3.6',
     { 'x-queue-mode': 'lazy', 'x-max-priority': 5 },
-    ['RabbitMQ 4.3.6 no longer takes these arguments, so they are left out: upload: x-queue-version=1'],
+    ['RabbitMQ 4.3.6 no longer accepts these arguments, so they are left out: upload: x-queue-version=1'],
   ],
 ])('RabbitMQ %s is asked for what it takes', async (version, kept, named) => {
   const { source } = brokerWorld({

@@ -98,10 +98,10 @@ describe.each(lines)('all that a virtual host of RabbitMQ %s holds', (line) => {
         const { plan, run } = done.json<RepairDocument>()
         expect(plan.steps.flatMap(({ loses }) => loses ?? []).map((text) => text.slice(0, 40))).toMatchInlineSnapshot(`
           [
-            "should this program be killed, or the br",
+            "expiring, passing with all messages, if ",
             "the exact type of each argument that Rab",
-            "expiring with what is in them, should no",
-            "of each message that is moved: the name ",
+            "expiring with all messages, if their x-e",
+            "for each moved message: the exchange it ",
           ]
         `)
         const undone = await own.operator.repair(['undo', run!])

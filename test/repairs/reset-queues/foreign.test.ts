@@ -119,7 +119,7 @@ describe.concurrent('another client', () => {
         state: await own.state(),
       }).toEqual({
         code: 4,
-        message: `1 queue (upload_dlq) is read from by others than the service: billing as ${own.vhost.vhost}-other`,
+        message: `other clients than the service read from 1 queue (upload_dlq): billing as ${own.vhost.vhost}-other`,
         calls,
         state: before,
       })
@@ -138,7 +138,7 @@ describe.concurrent('another client', () => {
       }).toEqual({
         code: 4,
         message:
-          'with the service stopped, 1 queue (upload_dlq) is still read from, and messages are moved only while nobody else uses the queues. Nothing was changed, and the service is as it was before',
+          'the service is stopped, but a client still reads from 1 queue (upload_dlq). Messages are moved only while nobody else uses the queues. Nothing was changed, and the service is as it was before',
         state: before,
       })
       await leave()
@@ -160,7 +160,7 @@ describe.concurrent('another client', () => {
       }).toEqual({
         code: 4,
         message: expect.stringMatching(
-          /^with the service stopped, user \S+ is still connected from (nightly-export|\S+ -> \S+): its messages .* the service is as it was before$/,
+          /^the service is stopped, but user \S+ is still connected from (nightly-export|\S+ -> \S+)\. Messages are moved .* the service is as it was before$/,
         ) as string,
         state: before,
       })
@@ -215,7 +215,7 @@ test.concurrent('policies under which waiting messages would be lost are refused
         code: 4,
         message: expect.stringMatching(
           new RegExp(
-            `^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets (?=.*${keys.join(')(?=.*')}).* on the queues in which messages would wait: some could be lost$`,
+            `^${isOperators ? 'operator ' : ''}policy lossy \\(pattern \\\\\\.upload\\$\\) sets (?=.*${keys.join(')(?=.*')}).* on the holding queues: messages could be lost$`,
           ),
         ) as string,
       })

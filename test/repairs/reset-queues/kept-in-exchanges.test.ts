@@ -3,8 +3,14 @@ import { exchange } from '../../fakes/broker.ts'
 import { resetSteps } from '../../domain/foreign-run/records.ts'
 
 test.each([
-  { type: 'x-delayed-message', loses: 'messages that wait in later (x-delayed-message): they go with the exchange' },
-  { type: 'x-recent-history', loses: 'messages that wait in later (x-recent-history): they go with the exchange' },
+  {
+    type: 'x-delayed-message',
+    loses: 'messages that wait in later (x-delayed-message): they are deleted with the exchange',
+  },
+  {
+    type: 'x-recent-history',
+    loses: 'messages that wait in later (x-recent-history): they are deleted with the exchange',
+  },
   { type: 'topic', loses: undefined },
 ])('what an exchange of type $type keeps is named as lost, where it keeps anything', ({ type, loses }) => {
   const steps = resetSteps({ from: exchange({ name: 'later', durable: false, type }) })

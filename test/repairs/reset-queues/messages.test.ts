@@ -52,7 +52,7 @@ async function meddledWithin(
 }
 
 function differing(said: string): string {
-  return `Queue upload ${said}. Somebody else read from ${held} or published to it. All that was left is back. The service is still stopped`
+  return `Queue upload ${said}. Another client read from ${held} or published to it. All other messages are back. The service is still stopped`
 }
 
 const lessThanFive = differing('had 5 messages moved aside, and 4 came back')
@@ -243,7 +243,7 @@ describe.concurrent('messages that wait', () => {
         }).toEqual({
           code: 6,
           running: false,
-          message: `Queue upload had 5 messages when the move was cut off, and ${left.length} of them when it was resumed. Somebody else read from upload in that time, they expired, or RabbitMQ was restarted: it drops what transient queues hold. All that was left is back. The service is still stopped`,
+          message: `Queue upload had 5 messages when the move was cut off, and ${left.length} of them when it was resumed. Another client read from upload in that time, messages expired, or RabbitMQ was restarted, which empties transient queues. All other messages are back. The service is still stopped`,
         })
         const resumed = await own.operator.run(['resume', '--json'])
         expect({

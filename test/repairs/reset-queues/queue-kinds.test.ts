@@ -59,7 +59,7 @@ describe.concurrent('reset-queues and', () => {
         }).toEqual({
           code: 0,
           deleted: line === '3' ? ['plain'] : [],
-          notes: ['quorum queues and streams are always durable, and left alone: quorum, stream'],
+          notes: ['quorum queues and streams are always durable and stay unchanged: quorum, stream'],
           setting: 'true',
         })
         expect([await own.texts('plain'), await own.texts('quorum'), await streamed(own, 'stream', 2)]).toEqual([
@@ -95,7 +95,7 @@ describe.concurrent('reset-queues and', () => {
       const stop = document.plan.steps.find(({ action }) => action.kind === 'stop-service')
       expect({ code: ended.code, loses: stop?.loses, state: await state() }).toEqual({
         code: 0,
-        loses: expect.stringMatching(/^replies with what is in them: exclusive/) as string,
+        loses: expect.stringMatching(/^replies with all messages: exclusive queues/) as string,
         state: madeDurable(before),
       })
     })
@@ -109,7 +109,7 @@ describe.concurrent('reset-queues and', () => {
         ['1', 0],
         ['2', 0],
       ],
-      loses: /queue-of-a-kind with what is in them, should nobody read from them for their x-expires/,
+      loses: /queue-of-a-kind with all messages, if their x-expires runs out/,
     },
     {
       what: 'x-message-ttl',
@@ -118,7 +118,7 @@ describe.concurrent('reset-queues and', () => {
         ['1', 0],
         ['2', 0],
       ],
-      loses: /a time to live begins anew/,
+      loses: /its time to live starts again/,
     },
     {
       what: 'priorities',
@@ -187,7 +187,7 @@ describe.concurrent('reset-queues and', () => {
       expect({ code, notes: plan.notes.filter((note) => note.startsWith('left out')), queues }).toEqual({
         // the service's declaration of the third is refused still
         code: 1,
-        notes: ['left out by --queue, and transient: export'],
+        notes: ['queues that stay transient, because --queue leaves them out: export'],
         queues: { ...made, export: before.queues['export'] },
       })
       const rest = await operator.repair([...words, '--queue', 'export'])

@@ -28,8 +28,7 @@ const refusals: readonly Refusal[] = [
         'apply-to': 'queues',
       }),
     code: 4,
-    message:
-      /^policy short \(pattern \.\*\) sets message-ttl on the queues in which messages would wait: some could be lost$/,
+    message: /^policy short \(pattern \.\*\) sets message-ttl on the holding queues: messages could be lost$/,
   },
   {
     name: "an operator's policy that bounds them",
@@ -69,19 +68,20 @@ const refusals: readonly Refusal[] = [
       await (await client.createChannel()).consume('export', () => undefined)
     },
     code: 4,
-    message: /^1 queue \(export\) is read from by others than the service: billing as \S+-other$/,
+    message: /^other clients than the service read from 1 queue \(export\): billing as \S+-other$/,
   },
   {
     name: 'nothing that proves which queues are its own',
     set: async ({ service }) => writeFile(join(service.directory, 'service.log'), ''),
     code: 4,
-    message: /: only what is provably the service's own is touched$/,
+    message: /\. This repair changes only queues that are provably the service's$/,
   },
   {
     name: 'a pattern that leaves transient queues behind',
     words: ['--queue', 'upload*'],
     code: 4,
-    message: /^--queue leaves out export: once VENDOR_RABBIT_DURABLE=true, the broker refuses the service those$/,
+    message:
+      /^--queue leaves out export\. With VENDOR_RABBIT_DURABLE=true, the broker would refuse that queue to the service$/,
   },
   {
     name: 'a transient queue beside its own, of which nothing tells whose it is',
@@ -91,13 +91,13 @@ const refusals: readonly Refusal[] = [
     },
     code: 4,
     message:
-      /^queue audit is transient, and whose it is is not known: it is bound to exchange work, as the service's own queues are, .*\(406\)$/,
+      /^cannot tell whether transient queue audit is the service's: it is bound to exchange work, like the service's own queues\. .*\(406\)$/,
   },
   {
     name: 'a pattern that names nothing',
     words: ['--queue', 'nope*'],
     code: 64,
-    message: /^no queue is named by --queue nope\*: vhost \S+ holds export, upload, upload_dlq$/,
+    message: /^--queue nope\* matches no queue: vhost \S+ has export, upload, upload_dlq$/,
   },
   {
     name: 'a user who may declare nothing of ours',
@@ -275,7 +275,7 @@ test.concurrent('each transient queue that is left is named, and why', async () 
       await own.operator.run(['reset-queues', '--drain', '0', '--dry-run', '--json'])
     ).json<RepairDocument>()
     expect(plan.notes).toContainEqual(
-      `transient, and left as they are: billing (read by ${other}), reports (nothing shows that it is the service's)`,
+      `other queues, which stay transient: billing (read by ${other}), reports (nothing shows that it is the service's)`,
     )
   } finally {
     await own.end()

@@ -13,14 +13,14 @@ test.each(['6a1c7f58-3f0e-4a52-9d6c-0c5f6a1f0b01', 'a', 'eyJ.a.b', `it's`])('%s 
 })
 
 test.each([
-  [' abcdef', 'begins with a blank: no API token does'],
-  ['abcdef ', 'ends with a blank: no API token does'],
-  ['\tabcdef\u00a0', 'begins with a blank, and ends with one: no API token does'],
-  ['   ', 'holds blanks only'],
-  ['Bearer abcdef', 'begins with a word that belongs to a header: the API token alone is wanted'],
-  ['Authorization: api-token abcdef', 'begins with a word that belongs to a header: the API token alone is wanted'],
-  ['abc def', 'holds a blank or a character that is no ASCII, which no API token has'],
-  ['ключ', 'holds a blank or a character that is no ASCII, which no API token has'],
+  [' abcdef', 'begins with a blank, which no API token does'],
+  ['abcdef ', 'ends with a blank, which no API token does'],
+  ['\tabcdef\u00a0', 'begins and ends with a blank, which no API token does'],
+  ['   ', 'contains only blanks'],
+  ['Bearer abcdef', 'begins with a word from an HTTP header: give only the API token'],
+  ['Authorization: api-token abcdef', 'begins with a word from an HTTP header: give only the API token'],
+  ['abc def', 'contains a blank or a non-ASCII character, which no API token has'],
+  ['ключ', 'contains a blank or a non-ASCII character, which no API token has'],
   ['"abcdef"', 'is in quotes, which would count as part of it'],
 ])('"%s" is none', async (token, why) => {
   expect(await judged(token)).toBe(

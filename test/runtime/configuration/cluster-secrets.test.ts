@@ -58,7 +58,7 @@ describe('a secret of the cluster', () => {
     [
       'several lines',
       'quality/own/lines',
-      'cannot be used: the Secret `quality/own/lines` of the cluster holds 2 lines, and a secret is one line',
+      'cannot be used: the Secret `quality/own/lines` of the cluster holds 2 lines, but a secret is one line',
       ['kubectl describe secret own'],
     ],
     [
@@ -82,7 +82,7 @@ describe('a secret of the cluster', () => {
     const { code, message } = await told(loadConfiguration({ environment: {}, workingDirectory }))
     expect([code, message.replace(/^.* at /, '')]).toEqual([
       'CONFIGURATION',
-      'testops-admin.yaml:3 names no key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY',
+      'testops-admin.yaml:3 must name a key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY',
     ])
   })
 })

@@ -228,7 +228,7 @@ test.each([
   ],
   [
     '{host: {unit: a, commands: {start: [a], stop: [a], status: [a]}}}',
-    /^`host.commands` at testops-admin.yaml:1 cannot stand beside `unit`$/,
+    /^`host.commands` at testops-admin.yaml:1 cannot be combined with `unit`$/,
   ],
   ['{URL: "https://a"}', /^unknown key `URL` at testops-admin.yaml:1; did you mean `url`\?$/],
   ['{Host: {unit: a}}', /^unknown key `Host` at testops-admin.yaml:1; did you mean `host`\?$/],
@@ -238,7 +238,7 @@ test.each([
   ['{url: null}', /^`url` at testops-admin.yaml:1 must be text, not empty$/],
   ['{host: null}', /^`host` at testops-admin.yaml:1 must be a section of keys, not empty$/],
   ['{apiToken: null}', /^`apiToken` at testops-admin.yaml:1 is a secret and must not stand here/],
-  ['{apiToken: {ENV: A}}', /^`apiToken.ENV` at testops-admin.yaml:1 is no way to name a secret/],
+  ['{apiToken: {ENV: A}}', /^`apiToken.ENV` at testops-admin.yaml:1 is not a way to name a secret/],
   ['{vendor: {prefix: A, x: {y: 1}}}', /^unknown key `x` at testops-admin.yaml:1$/],
   ['{integrations: []}', /^`integrations` at testops-admin.yaml:1 is an empty list$/],
   ['{integrations: [null]}', /^`integrations\[0\]` at testops-admin.yaml:1 must be a section of keys, not empty$/],

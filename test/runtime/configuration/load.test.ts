@@ -20,7 +20,7 @@ async function errorOf(work: Promise<unknown>): Promise<string> {
 /** As it lies in this package, where users find it too. */
 const template = join(import.meta.dirname, '../../../templates/testops-admin.yaml')
 const read = 'less TEMPLATE   # the commented template: every key, with an example'
-const copyTo = (name: string): string => `cp TEMPLATE ${name}   # the commented template, to be filled in`
+const copyTo = (name: string): string => `cp TEMPLATE ${name}   # a commented template: fill it in`
 const lines = (range: string): string => `sed -n ${range}p testops-admin.yaml   # the lines around it`
 
 test.each([
@@ -71,7 +71,7 @@ test.each([
   ['deployments:\n  prod:\n', '`deployments.prod` at testops-admin.yaml:2 must be a section of keys, not empty', read],
   [
     `current: prdo\n${valid}`,
-    '`current` at testops-admin.yaml:1 names `prdo`, which is no deployment; did you mean `prod`?',
+    '`current` at testops-admin.yaml:1 names `prdo`, which is not one of the deployments; did you mean `prod`?',
     'current: prod',
   ],
   [
@@ -82,12 +82,12 @@ test.each([
   [
     'curent: prod\ndeployments: {}\n',
     'unknown key `curent` at testops-admin.yaml:1; did you mean `current`?',
-    'keys that may stand there: current, deployments',
+    'keys allowed there: current, deployments',
   ],
   [
     '__proto__: 1\ndeployments: {}\n',
     'unknown key `__proto__` at testops-admin.yaml:1',
-    'keys that may stand there: current, deployments',
+    'keys allowed there: current, deployments',
   ],
 ])('%j', async (text, message, ...next) => {
   const workingDirectory = await folderWith({ 'testops-admin.yaml': text })
@@ -98,16 +98,16 @@ test.each([
   ['databse: {}', 'unknown key `databse` at testops-admin.yaml:4; did you mean `database`?'],
   [
     'managementUrl: http://mq:15672',
-    'unknown key `managementUrl` at testops-admin.yaml:4; `managementUrl` belongs into `broker`',
+    'unknown key `managementUrl` at testops-admin.yaml:4; `managementUrl` belongs in `broker`',
   ],
   [
     'host: {image: "testops:1"}',
-    'unknown key `image` at testops-admin.yaml:4; `image` belongs into the deployment itself',
+    'unknown key `image` at testops-admin.yaml:4; `image` belongs in the deployment itself',
   ],
   ['host: {unt: testops}', 'unknown key `unt` at testops-admin.yaml:4; did you mean `unit`?'],
   ['platform: hosts', '`platform` at testops-admin.yaml:4 must be kubernetes, compose or host'],
   ['host: {unit: [testops]}', '`host.unit` at testops-admin.yaml:4 must be text, not a list'],
-  ['host: {unit: "a b"}', '`host.unit` at testops-admin.yaml:4 is no name of a unit'],
+  ['host: {unit: "a b"}', '`host.unit` at testops-admin.yaml:4 is not the name of a unit'],
   ['host: {commands: {start: [a], stop: [b]}}', '`host.commands` at testops-admin.yaml:4 lacks the key `status`'],
   [
     'host: {commands: {start: a b, stop: [b], status: [c]}}',
@@ -123,12 +123,12 @@ test.each([
   ],
   [
     'host:\n      logs:\n        file: a\n        command: [b]',
-    '`host.logs.command` at testops-admin.yaml:7 cannot stand beside `file`',
+    '`host.logs.command` at testops-admin.yaml:7 cannot be combined with `file`',
   ],
   ['build: 527', '`build` at testops-admin.yaml:4 must be text, not a number'],
   ['build: true', '`build` at testops-admin.yaml:4 must be text, not true or false'],
   ['build: ""', '`build` at testops-admin.yaml:4 is empty'],
-  ['timeZone: Mars/Olympus', '`timeZone` at testops-admin.yaml:4 is no time zone, such as Europe/Berlin'],
+  ['timeZone: Mars/Olympus', '`timeZone` at testops-admin.yaml:4 is not a time zone such as Europe/Berlin'],
   ['vendor: {prefix: vendor}', '`vendor.prefix` at testops-admin.yaml:4 must be capitals'],
   [
     'apiToken: abc',
@@ -138,9 +138,9 @@ test.each([
   ['apiToken: {env: A, file: b}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
   [
     'apiToken: {environment: A}',
-    `\`apiToken.environment\` at testops-admin.yaml:4 is no way to name a secret; use ${forms()}`,
+    `\`apiToken.environment\` at testops-admin.yaml:4 is not a way to name a secret; use ${forms()}`,
   ],
-  ['apiToken: {env: A-B}', '`apiToken.env` at testops-admin.yaml:4 is no name of an environment variable'],
+  ['apiToken: {env: A-B}', '`apiToken.env` at testops-admin.yaml:4 is not the name of an environment variable'],
   ['apiToken: {command: pass show x}', '`apiToken.command` at testops-admin.yaml:4 must be a list, not text'],
   ['database: {url: "postgresql://u:hunter2@h/d"}', `\`database.url\` at testops-admin.yaml:4 ${noPassword()}`],
   [
@@ -165,12 +165,12 @@ test.each([
     '`broker.managementUrl` at testops-admin.yaml:4 holds credentials; leave them out',
   ],
   ['sessions: {url: "redis://:hunter2@h"}', `\`sessions.url\` at testops-admin.yaml:4 ${noPassword()}`],
-  ['sessions: {url: "redis://h/x"}', '`sessions.url` at testops-admin.yaml:4 has a database that is no number'],
+  ['sessions: {url: "redis://h/x"}', '`sessions.url` at testops-admin.yaml:4 has a database that is not a number'],
   [
     'sessions: {url: "redis://h", cluster: ["h:1"]}',
-    '`sessions.cluster` at testops-admin.yaml:4 cannot stand beside `url`',
+    '`sessions.cluster` at testops-admin.yaml:4 cannot be combined with `url`',
   ],
-  ['sessions: {cluster: ["h:x"]}', '`sessions.cluster[0]` at testops-admin.yaml:4 is no host:port'],
+  ['sessions: {cluster: ["h:x"]}', '`sessions.cluster[0]` at testops-admin.yaml:4 is not host:port'],
   ['sessions: {sentinel: {nodes: ["h:1"]}}', '`sessions.sentinel` at testops-admin.yaml:4 lacks the key `master`'],
   ['integrations: [{name: jira}]', '`integrations[0]` at testops-admin.yaml:4 lacks the key `url`'],
 ])('a deployment with %s', async (text, message) => {
@@ -197,7 +197,7 @@ test('several mistakes are told at once, in the order of the file', async () => 
   expect(await errorOf(loadConfiguration({ environment: {}, workingDirectory }))).toBe(
     [
       'there are 5 mistakes',
-      '- unknown key `curent` at testops-admin.yaml:1; did you mean `current`?; keys that may stand there: current, deployments',
+      '- unknown key `curent` at testops-admin.yaml:1; did you mean `current`?; keys allowed there: current, deployments',
       '- `platform` at testops-admin.yaml:4 must be kubernetes, compose or host; did you mean host?',
       `- \`database[0].url\` at testops-admin.yaml:6 ${noPassword()}`,
       '- `database[1].url` at testops-admin.yaml:7 must be text, not a number; put it in quotes: "5"',
@@ -268,7 +268,7 @@ test('the search goes from here upwards, then to the configuration folder', asyn
       `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
       'testops-admin init   # finds one, asks for the rest, and writes it',
       copyTo('testops-admin.yaml'),
-      '--config FILE   # one that lies elsewhere',
+      '--config FILE   # a configuration in another place',
       'testops-admin lab up   # a practice deployment, then use -d lab',
     ].join('\n'),
   )

@@ -51,7 +51,7 @@ describe('a secret is what stands there, without the end of its line', () => {
   })
 })
 
-const oneLine = '   # one line, and nothing beside the secret'
+const oneLine = '   # must be one line: the secret and nothing else'
 const setAnew = (variable: string): string => `read -rs ${variable} && export ${variable}   # then paste it: one line`
 
 describe('one that cannot be had is named with its line, what was said, and no part of it', () => {
@@ -61,13 +61,13 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'several lines',
       () => env('LINES'),
-      'cannot be used: the environment variable LINES holds 2 lines, and a secret is one line',
+      'cannot be used: the environment variable LINES holds 2 lines, but a secret is one line',
       [setAnew('LINES')],
     ],
     [
       'a line end too many',
       () => env('SPACED'),
-      'cannot be used: the environment variable SPACED begins or ends with an empty line, and a secret is one line',
+      'cannot be used: the environment variable SPACED begins or ends with an empty line, but a secret is one line',
       [setAnew('SPACED')],
     ],
     [
@@ -91,7 +91,7 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'a file of lines',
       (folder) => file(join(folder, 'lines')),
-      'cannot be used: the file FOLDER/lines holds 3 lines, and a secret is one line',
+      'cannot be used: the file FOLDER/lines holds 3 lines, but a secret is one line',
       [`wc FOLDER/lines${oneLine}`],
     ],
     ['a file without end', () => file('/dev/zero'), 'cannot be used: the file /dev/zero holds more than 100000 bytes'],
@@ -127,7 +127,7 @@ describe('one that cannot be had is named with its line, what was said, and no p
     [
       'a program that prints lines',
       (folder) => command('cat', join(folder, 'lines')),
-      'cannot be used: the command `cat FOLDER/lines` printed 3 lines, and a secret is one line',
+      'cannot be used: the command `cat FOLDER/lines` printed 3 lines, but a secret is one line',
       [`cat FOLDER/lines | wc${oneLine}`],
     ],
     [

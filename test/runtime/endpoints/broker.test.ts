@@ -79,7 +79,7 @@ test.each([
   ],
   [
     { SPRING_RABBITMQ_HOST: 'mq', SPRING_RABBITMQ_PORT: 'x' },
-    "CONFIGURATION: the service's setting SPRING_RABBITMQ_PORT is no port",
+    "CONFIGURATION: the service's setting SPRING_RABBITMQ_PORT is not a port",
   ],
 ])('%j', async (settings, expected) => {
   expect(await errorOf(situation('', settings).then(brokerEndpoint))).toBe(expected)

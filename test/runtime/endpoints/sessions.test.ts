@@ -109,7 +109,7 @@ test.each([
   ],
   [
     { SPRING_DATA_REDIS_HOST: 'h', SPRING_DATA_REDIS_DATABASE: 'x' },
-    "CONFIGURATION: the service's setting SPRING_DATA_REDIS_DATABASE is no number",
+    "CONFIGURATION: the service's setting SPRING_DATA_REDIS_DATABASE is not a number",
   ],
 ])('%j', async (settings, expected) => {
   expect(await errorOf(situation('', settings).then(sessionsEndpoint))).toBe(expected)

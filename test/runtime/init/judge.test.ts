@@ -54,7 +54,7 @@ test.each<[string, Path, string, string]>([
     'postgresql://u:hunter2@h/d',
     '--flag holds a password; leave it out, and say with --database-password where it is kept | for example: postgresql://testops@db.example.org/testops',
   ],
-  ['a unit', ['host', 'unit'], 'a b', '--flag is no name of a unit | for example: testops'],
+  ['a unit', ['host', 'unit'], 'a b', '--flag is not the name of a unit | for example: testops'],
   [
     'a namespace',
     ['kubernetes', 'namespace'],
@@ -92,13 +92,13 @@ test.each<[string, Path, string, string]>([
     'what needs a shell',
     ['host', 'commands', 'stop'],
     'sh stop && true',
-    "--flag needs a shell, and is run without one: put it into a script | for example: '/opt/testops/bin/service stop'",
+    "--flag needs a shell, but runs without one: put it into a script | for example: '/opt/testops/bin/service stop'",
   ],
   [
     'a secret in clear',
     ['apiToken'],
     'hunter2',
-    '--flag names where the secret is kept, and never the secret itself: env:NAME or file:PATH | --flag env:NAME | --flag file:PATH',
+    '--flag takes the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH | --flag env:NAME | --flag file:PATH',
   ],
   ['where a secret is kept', ['apiToken'], 'file:token', '{"file":"/token"}'],
 ])('%s', async (_, path, answer, expected) => {
@@ -114,7 +114,7 @@ test('a file has to be there; one that this user may not read is doubtful', asyn
     `--flag names a file that does not exist: ${join(folder, 'b.env')}`,
   )
   expect(await said(path, 'a.env/b', folder)).toContain('--flag names a file that does not exist')
-  expect(await said(path, '.', folder)).toContain(`--flag names no plain file: ${folder}`)
+  expect(await said(path, '.', folder)).toContain(`--flag does not name a plain file: ${folder}`)
   expect(await said(path, 'loop', folder)).toContain('--flag names a file that cannot be read: ELOOP')
   if (process.geteuid?.() !== 0) return
   await chmod(folder, 0o755)
@@ -133,12 +133,12 @@ test('a secret is read where it is kept, and judged', async () => {
   expect(await message(['apiToken'], 'env:TOKEN')).toBe(null)
   expect(await message(['database', 'password'], 'env:BAD')).toBe(null)
   expect(await message(['apiToken'], 'env:BAD')).toBe(
-    'the secret at env:BAD cannot be used: the environment variable BAD begins with a blank: no API token does',
+    'the secret at env:BAD cannot be used: the environment variable BAD begins with a blank, which no API token does',
   )
   expect(await message(['apiToken'], 'env:NONE')).toBe(
     'the secret at env:NONE is missing: the environment variable NONE is not set',
   )
-  expect(await message(['apiToken'], 'file:two')).toMatch(/holds 2 lines, and a secret is one line$/)
+  expect(await message(['apiToken'], 'file:two')).toMatch(/holds 2 lines, but a secret is one line$/)
 })
 
 test('the name of a deployment', () => {

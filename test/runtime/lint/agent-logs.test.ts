@@ -73,7 +73,7 @@ test('it has to be there, a file, and of a kind that is known', async () => {
   await expect(agentLogs([join(log, 'b')])).rejects.toMatchObject({ code: 'USAGE' })
   await expect(agentLogs([place])).rejects.toMatchObject({
     code: 'USAGE',
-    message: `${place} is a folder, and no log of an agent`,
+    message: `${place} is a folder, not the log of an agent`,
   })
   await expect(agentLogs([bzip2])).rejects.toMatchObject({
     code: 'UNAVAILABLE',

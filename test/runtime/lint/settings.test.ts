@@ -79,9 +79,8 @@ describe('where it is looked for', () => {
     const real = realpathSync(join(place, 'a', target))
     await expect(found).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message:
-        'the settings a/.testops-lint.yaml are a symbolic link that leads out of its folder, and was not followed',
-      suggestions: [`--settings ${real}   # if the link is intended`, '--settings none   # judge without any'],
+      message: 'the settings a/.testops-lint.yaml are a symbolic link out of their folder, and were not read',
+      suggestions: [`--settings ${real}   # if you mean that file`, '--settings none   # judge without settings'],
     })
     // named, it is the user's word
     await expect(settings(['a/b'], 'a/.testops-lint.yaml')).rejects.toMatchObject({
@@ -103,7 +102,10 @@ describe('where it is looked for', () => {
 
 describe('what is wrong is told with its line', () => {
   test.each<[text: string, message: string]>([
-    ['rules:\n  long-fild: off\n', '`rules.long-fild` at .testops-lint.yaml:2 is no rule; did you mean `long-field`?'],
+    [
+      'rules:\n  long-fild: off\n',
+      '`rules.long-fild` at .testops-lint.yaml:2 is not a rule; did you mean `long-field`?',
+    ],
     ['rules:\n  long-field: of\n', '`rules.long-field` at .testops-lint.yaml:2 must be off, warning or error'],
     ['rules:\n  long-field: false\n', '`rules.long-field` at .testops-lint.yaml:2 must be text, not true or false'],
     ['rules: off\n', '`rules` at .testops-lint.yaml:1 must be a section of keys, not text'],
@@ -132,11 +134,11 @@ describe('what is wrong is told with its line', () => {
       suggestions: [],
       message: [
         'there are 7 mistakes',
-        '`rules.orphan` at .testops-lint.yaml:2 is no rule; did you mean `orphan-attachment`?',
+        '`rules.orphan` at .testops-lint.yaml:2 is not a rule; did you mean `orphan-attachment`?',
         '`rules.bad-json` at .testops-lint.yaml:3 must be off, warning or error',
         '`max-warnings` at .testops-lint.yaml:4 must be a whole number, 0 or more, not -1',
         '`previous` at .testops-lint.yaml:5 must be text, not a number; put it in quotes: "5"',
-        'unknown key `extra` at .testops-lint.yaml:6; keys that may stand there: rules, max-warnings, previous, agent-log, changing',
+        'unknown key `extra` at .testops-lint.yaml:6; keys allowed there: rules, max-warnings, previous, agent-log, changing',
         '`agent-log[1]` at .testops-lint.yaml:7 is empty; leave the key out',
         '`changing` at .testops-lint.yaml:8 is an empty list; leave the key out',
       ].join('\n- '),

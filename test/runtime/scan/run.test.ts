@@ -191,7 +191,7 @@ test('a file under several names is read once, and a link that leads nowhere is 
   expect([result.parts.map(({ name }) => name), counted(result)]).toEqual([[link], { 'http-failed': 1 }])
   await expect(inFiles([dead])).rejects.toMatchObject({
     code: 'USAGE',
-    message: `${dead} is a link to gone.log, which is not there`,
+    message: `${dead} is a link to gone.log, which is missing`,
     suggestions: [`ls -l ${dead}`],
   })
 })
@@ -355,7 +355,7 @@ test('whoever ends it before there was anything to follow is told that not all w
   })
   await run.ended
   expect(run.result().unread.map(({ name, error }) => `${name}: ${error.message}`)).toEqual([
-    'what follows: interrupted before all was read that is there',
+    'what follows: interrupted before everything was read',
   ])
 })
 
@@ -370,7 +370,7 @@ test('that there is nothing to follow is told', async () => {
   })
   expect([counted(await scanned(inputs)), told]).toEqual([
     { 'http-failed': 1 },
-    ['none of these files can be followed, since they are packed or in UTF-16: they are scanned as they are'],
+    ['cannot follow these files, because they are compressed or in UTF-16. They are scanned once'],
   ])
 })
 

@@ -3,23 +3,23 @@ import { backExchangePrefix } from '../../../knowledge/broker.ts'
 import { byShown, isLive, isTypedAsShown, shownKey, stepOf } from './parts.ts'
 import type { Live, Parts } from './parts.ts'
 
-/** One end of a binding. `kept`: no step touches it; `unknown`: what is bound to it cannot be told now. */
+/** One end of a binding. `kept`: no step touches it; `unknown`: its bindings cannot be compared now. */
 type End = 'kept' | 'former' | 'anew' | 'unknown'
 
-/** What of its bindings differs from those of the broker, as far as both ends stand so that it can be told. */
+/** How the record's bindings differ from the broker's, as far as both ends exist and can be compared. */
 export function unfitLiveBindings(parts: Parts, live: Live): string[] {
   const own = new Set(parts.exchanges.map(({ from }) => from.name))
   const nowhere = parts.bindings.find(({ source }) => !own.has(source) && !isExchange(source, live))
   if (nowhere)
     return [
-      `it binds ${nowhere.destinationKind} ${nowhere.destination} to an exchange ${nowhere.source} that is not there`,
+      `it binds ${nowhere.destinationKind} ${nowhere.destination} to exchange ${nowhere.source}, which is missing`,
     ]
   const mistyped = parts.bindings.find((it) => !isTypedAsShown(it))
   if (mistyped)
     return [`it binds ${mistyped.destinationKind} ${mistyped.destination} with other arguments than it shows`]
   const there = byShown(live.bindings)
   const isThere = (it: Binding): boolean => (there.get(shownKey(it)) ?? []).some((other) => isLive(it, other))
-  // one that is there stands for itself, whatever its ends are
+  // an existing binding is compared whatever its ends are
   const absent = parts.bindings.filter(
     (it) => (isComparable(it, parts, live) || there.has(shownKey(it))) && !isThere(it),
   )
@@ -57,7 +57,7 @@ function queueEnd(name: string, { names, stages }: Parts, { queues }: Live): End
   return stages.redeclare.at === 'after' ? 'anew' : 'unknown'
 }
 
-/** A queue that is deleted loses each binding that the record does not have. */
+/** Bindings that the record leaves out, and that a deleted queue would lose. */
 function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): string[] {
   if (stages.delete.at !== 'before') return []
   const known = byShown(stepOf(plan, 'delete-queues')?.bindings ?? [])
@@ -65,10 +65,10 @@ function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): st
   const isOwn = ({ destination, destinationKind }: Binding): boolean =>
     destinationKind === 'queue' && names.includes(destination) && queues.get(destination)?.durable === false
   const lost = bindings.find((it) => isOwn(it) && !it.source.startsWith(backExchangePrefix) && !isKnown(it))
-  return lost ? [`it leaves out that queue ${lost.destination} is bound to ${lost.source}`] : []
+  return lost ? [`it leaves out the binding of queue ${lost.destination} to ${lost.source}`] : []
 }
 
-/** Lists leave out those that the broker has declared itself. */
+/** Whether an exchange exists. Lists leave out those that the broker itself declares. */
 function isExchange(name: string, { exchanges }: Live): boolean {
   return exchanges.has(name) || name.startsWith('amq.')
 }

@@ -13,7 +13,7 @@ export function isAnyGone({ names, exchanges }: Parts, live: Live): boolean {
   return names.some((name) => !live.queues.has(name)) || exchanges.some(({ from }) => !live.exchanges.has(from.name))
 }
 
-/** What of its queues differs from those of the broker; `stands`: something of the run is there. */
+/** How the record's queues differ from the broker's; `stands`: traces of the run remain. */
 export function unfitLiveQueues(parts: Parts, live: Live, stands: boolean): string[] {
   return parts.former.flatMap(({ queue }) => {
     const there = live.queues.get(queue.name)
@@ -24,17 +24,15 @@ export function unfitLiveQueues(parts: Parts, live: Live, stands: boolean): stri
 
 function ofGone(queue: QueueDeclaration, { plan, stages, history }: Parts, stands: boolean): string[] {
   const isExpected = stages.delete.at !== 'before' || (vanishes(queue) && hasBegun(history))
-  if (!isExpected) return [`queue ${queue.name} is not there, and by the record it was not deleted yet`]
-  if (!stands) return [`queue ${queue.name} is not there, and nothing shows that it was`]
+  if (!isExpected) return [`queue ${queue.name} is missing, but the record has not deleted it yet`]
+  if (!stands) return [`queue ${queue.name} is missing, and nothing shows that it ever existed`]
   const isDeclared =
     stages.redeclare.at === 'after' &&
     stepOf(plan, 'redeclare-queues')?.queues.some((it) => it.always && it.queue.name === queue.name)
-  return isDeclared && !vanishes(queue)
-    ? [`queue ${queue.name} is not there, and by the record it was declared again`]
-    : []
+  return isDeclared && !vanishes(queue) ? [`queue ${queue.name} is missing, but the record has declared it again`] : []
 }
 
-/** One that is there as it was, or as it is to be. */
+/** How an existing queue differs from both its former and its planned declaration. */
 function ofThere(queue: QueueDeclaration, there: BrokerQueue, { plan, stages }: Parts): string[] {
   const unlike = [`queue ${queue.name} is not declared as the record says`]
   if (there.exclusive) return unlike
@@ -47,24 +45,24 @@ function ofThere(queue: QueueDeclaration, there: BrokerQueue, { plan, stages }: 
     }))
     return isSameQueue(recorded!, found!) ? [] : unlike
   }
-  if (stages.delete.at === 'before') return [`queue ${queue.name} is durable, and by the record it was not deleted yet`]
+  if (stages.delete.at === 'before') return [`queue ${queue.name} is durable, but the record has not deleted it yet`]
   const anew = stepOf(plan, 'redeclare-queues')?.queues.find((it) => it.queue.name === queue.name)?.queue
   const isIt =
     anew !== undefined &&
     there.autoDelete === anew.autoDelete &&
     !alwaysDurable.includes(there.type) &&
     holdsAll(there.arguments, plainly(anew.arguments))
-  return isIt ? [] : [`queue ${queue.name} is durable, and not as the record would declare it`]
+  return isIt ? [] : [`queue ${queue.name} is durable, but not declared as in the record`]
 }
 
-/** A service that has started since may have declared more. */
+/** Whether all wanted arguments are there: a service that started since may have declared more. */
 function holdsAll(values: QueueDeclaration['arguments'], wanted: QueueDeclaration['arguments']): boolean {
   return Object.entries(wanted).every(
     ([name, value]) => Object.hasOwn(values, name) && isDeepStrictEqual(values[name], value),
   )
 }
 
-/** Only what this broker no longer takes is left out when a queue is declared again. */
+/** Arguments that the record leaves out although this broker accepts them. */
 function ofDropped({ name, arguments: values }: QueueDeclaration, { plan }: Parts, { version }: Live): string[] {
   const anew = stepOf(plan, 'redeclare-queues')?.queues.find(({ queue }) => queue.name === name)?.queue.arguments ?? {}
   const dropped = Object.entries(values).find(
@@ -80,24 +78,24 @@ function plainly(values: QueueDeclaration['arguments']): Record<string, unknown>
   )
 }
 
-/** What of its exchanges differs from those of the broker. */
+/** How the record's exchanges differ from the broker's. */
 export function unfitLiveExchanges({ exchanges, stages, history }: Parts, live: Live, stands: boolean): string[] {
   return exchanges.flatMap(({ from }) => {
     const there = live.exchanges.get(from.name)
     if (there) {
       if (!isSameExchange(from, there)) return [`exchange ${from.name} is not declared as the record says`]
       return there.durable && stages.switch.at === 'before'
-        ? [`exchange ${from.name} is durable, and by the record it was not declared again yet`]
+        ? [`exchange ${from.name} is durable, but the record has not declared it again yet`]
         : []
     }
     // an exchange that is auto-delete goes with the last queue that is bound to it
     const isExpected = stages.switch.at === 'within' || (from.autoDelete && hasBegun(history))
-    if (!isExpected) return [`exchange ${from.name} is not there, and by the record it was not deleted`]
-    return stands ? [] : [`exchange ${from.name} is not there, and nothing shows that it was`]
+    if (!isExpected) return [`exchange ${from.name} is missing, but the record has not deleted it`]
+    return stands ? [] : [`exchange ${from.name} is missing, and nothing shows that it ever existed`]
   })
 }
 
-/** But for whether it is durable. */
+/** Whether both are the same exchange, apart from `durable`. */
 function isSameExchange(one: ExchangeDeclaration, other: ExchangeDeclaration): boolean {
   return (
     one.type === other.type &&
@@ -107,7 +105,7 @@ function isSameExchange(one: ExchangeDeclaration, other: ExchangeDeclaration): b
   )
 }
 
-/** As long as no queue was deleted, no more messages can be meant to be lost than there are. */
+/** Whether the record would delete more messages than exist; compared only while all queues still exist. */
 export async function unfitLoss(
   { plan, former, names, discards, history }: Parts,
   { queues }: Live,
@@ -122,5 +120,5 @@ export async function unfitLoss(
     0,
   )
   const { messages } = stepOf(plan, 'delete-queues')!.counts
-  return messages > now ? [`it deletes up to ${counted(messages, 'message')}, and its queues hold ${now}`] : []
+  return messages > now ? [`it deletes up to ${counted(messages, 'message')}, but its queues hold ${now}`] : []
 }

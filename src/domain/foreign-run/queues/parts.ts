@@ -10,14 +10,14 @@ import type { Binding, QueueDeclaration } from '../../../core/topology.ts'
 import { stageOf } from '../stages.ts'
 import type { Stage } from '../stages.ts'
 
-/** What a record of a reset-queues names in the broker, and how far it says that it has come. */
+/** The queues, exchanges and bindings in a record of reset-queues, and how far its steps have come. */
 export interface Parts {
   history: RunHistory
   plan: Plan
   names: readonly string[]
   former: readonly Former[]
   exchanges: ActionOf<'switch-exchanges'>['exchanges']
-  /** of all its steps, and of the notes by which exchanges are bound again */
+  /** bindings of all its steps and notes */
   bindings: readonly Binding[]
   quiet: ActionOf<'await-quiet'> | null
   discards: boolean
@@ -32,7 +32,7 @@ export interface Live {
   version: string
 }
 
-/** Reads them from the record. */
+/** Reads the parts of a record. */
 export function partsOf(history: RunHistory): Parts {
   const { plan } = history.record
   const former = stepOf(plan, 'delete-queues')?.queues ?? []
@@ -59,7 +59,7 @@ export function partsOf(history: RunHistory): Parts {
   }
 }
 
-/** Bindings that came after the plan was made: they are bound again with their exchange or queue. */
+/** Noted bindings, which were added after the plan was made and come back with their exchange or queue. */
 function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
   return plan.steps.flatMap(({ action: { kind } }, step) => {
     if (!bindingNoters.includes(kind)) return []
@@ -83,24 +83,24 @@ export function vanishes({ autoDelete, arguments: values }: QueueDeclaration): b
   return autoDelete || Object.hasOwn(values, 'x-expires')
 }
 
-/** The same for bindings that are the same in every word of a record. */
+/** A key that is equal for bindings that are identical in a record. */
 function bindingKey(binding: Binding): string {
   const { key, typed } = binding
   return JSON.stringify([shownKey(binding), key, typed && sorted(typed)])
 }
 
-/** The same for bindings that lists show alike. */
+/** A key that is equal for bindings that lists show alike. */
 export function shownKey({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
   return JSON.stringify([source, destinationKind, destination, routingKey, sorted(values)])
 }
 
-/** Whether a binding of a record may be that one of the broker: types and key count where both tell them. */
+/** Whether a recorded binding may be that binding of the broker: types and key count if both have them. */
 export function isLive(one: Binding, live: Binding): boolean {
   const isAlike = (a: unknown, b: unknown): boolean => a === undefined || b === undefined || isDeepStrictEqual(a, b)
   return shownKey(one) === shownKey(live) && isAlike(one.key, live.key) && isAlike(one.typed, live.typed)
 }
 
-/** Those of a broker, by what lists show of them. */
+/** The broker's bindings, by what lists show of them. */
 export function byShown(bindings: readonly Binding[]): ReadonlyMap<string, readonly Binding[]> {
   const all = new Map<string, Binding[]>()
   for (const it of bindings) {
@@ -111,7 +111,7 @@ export function byShown(bindings: readonly Binding[]): ReadonlyMap<string, reado
   return all
 }
 
-/** Whether the types of a binding are of the arguments that it shows: what is bound are those with the types. */
+/** Whether the typed arguments of a binding match those it shows: undo binds the typed ones. */
 export function isTypedAsShown({ arguments: values, typed }: Binding): boolean {
   if (typed === undefined) return true
   const names = Object.keys(values)

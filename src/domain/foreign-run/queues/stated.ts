@@ -11,7 +11,7 @@ const mostQueues = 20_000
 /** of `--drain` */
 const longestDrain = 86_400
 
-/** What the steps of a reset-queues say that its steps never say, each beside the others; empty: nothing. */
+/** Contradictions between the steps of a record of reset-queues; empty: none. */
 export function unfitStatements(parts: Parts): string[] {
   const { former } = parts
   if (former.length > mostQueues) return [`it names ${former.length} queues`]
@@ -49,58 +49,64 @@ function ofQueues(parts: Parts): string[] {
       [...former, ...anew, ...kept].every(
         ({ queue, holding }) => holding === null || holding === holdingOf(queue.name),
       ),
-      'messages would go to a queue that is not this program’s',
+      'it moves messages to a queue that this program does not use',
     ],
     [
       moves.every(
         (list) =>
           isWhole(list.map(({ queue }) => queue)) && list.every(({ queue, holding }) => holding === holdingOf(queue)),
       ),
-      'it moves messages between other queues than it deletes',
+      'the queues that it moves are not those that it deletes',
     ],
-    [directions.length === 0 || isDeepStrictEqual(directions, ['aside', 'back']), 'it moves messages in another order'],
+    [
+      directions.length === 0 || isDeepStrictEqual(directions, ['aside', 'back']),
+      'it moves messages in the wrong order',
+    ],
     [
       held === null || isDeepStrictEqual([...held].sort(), names.map(holdingOf).sort()),
-      'it deletes other queues than those that hold its messages',
+      'the holding queues that it deletes are not its own',
     ],
     [
       saved === null ||
         (isWhole(saved.map(({ name }) => name)) &&
           saved.every((it) => former.some(({ queue }) => isSameQueue(queue, it)))),
-      'what it saved differs from what it deletes',
+      'the queues that it saved are not those that it deletes',
     ],
     [
       kept.every(({ queue }) => former.some((it) => isSameQueue(it.queue, queue))) &&
         keeps.every((name) => known.has(name)),
-      'it holds other queues open than it deletes',
+      'it keeps queues open that it does not delete',
     ],
     [
       isWhole(anew.map(({ queue }) => queue.name)) &&
         anew.every(({ queue }) => former.some((it) => isAnew(queue, it.queue))),
-      'it declares other queues than it deletes',
+      'the queues that it declares are not those that it deletes',
     ],
     [
       [...former, ...kept].every(({ always }) => always === undefined),
-      'it marks queues to be declared in a step that declares none',
+      'it marks queues for declaration in a step that declares none',
     ],
-    [isWhole(stepOf(plan, 'await-quiet')?.queues ?? names), 'it waits for other queues than it deletes'],
+    [
+      isWhole(stepOf(plan, 'await-quiet')?.queues ?? names),
+      'the queues that it waits for are not those that it deletes',
+    ],
     [
       drained === null ||
         (isWhole(drained.queues) &&
           Number.isInteger(drained.seconds) &&
           drained.seconds > 0 &&
           drained.seconds <= longestDrain),
-      'it drains other queues than it deletes, or for too long',
+      'the queues that it drains are not those that it deletes, or it drains for too long',
     ],
     [
       discards === (names.length > 0 && moves.length === 0) && isLossTold(parts),
-      'it would lose messages that it does not say are lost',
+      'it would lose messages without saying so',
     ],
   ] as const
   return toldOf(wrong)
 }
 
-/** The same queue, durable, with no argument that it did not have. */
+/** Whether it is the same queue as durable, without new arguments. */
 function isAnew(anew: QueueDeclaration, former: QueueDeclaration): boolean {
   const kept = Object.fromEntries(
     Object.entries(former.arguments).filter(([name]) => Object.hasOwn(anew.arguments, name)),
@@ -125,7 +131,7 @@ function ofExchanges({ exchanges, plan }: Parts): string[] {
     ({ from, to }) => from.durable || isBuiltIn(from.name) || !isDeepStrictEqual({ ...from, durable: true }, { ...to }),
   )
   return [
-    ...others.map(({ from }) => `it makes another exchange of ${from.name} than the same one, durable`),
+    ...others.map(({ from }) => `it changes more of exchange ${from.name} than whether it is durable`),
     ...toldOf([
       [new Set(names).size === names.length, 'it names an exchange twice'],
       [
@@ -134,18 +140,18 @@ function ofExchanges({ exchanges, plan }: Parts): string[] {
             saved,
             exchanges.map(({ from }) => from),
           ),
-        'it saved other exchanges than it declares',
+        'the exchanges that it saved are not those that it declares',
       ],
       [
         isDeepStrictEqual(kept, stepOf(plan, 'delete-held')?.vanishing ?? []) &&
           kept.every(({ name }) => !isBuiltIn(name)),
-        'it keeps other exchanges from vanishing than it lets go of',
+        'the exchanges that it keeps from vanishing are not those that it releases',
       ],
     ]),
   ]
 }
 
-/** To its queues and exchanges alone, and each step the same. */
+/** Checks that all bindings are of its own queues and exchanges, and the same in each step. */
 function ofBindings({ bindings, names, exchanges, plan }: Parts): string[] {
   const ownQueues = new Set(names)
   const ownExchanges = new Set(exchanges.map(({ from }) => from.name))
@@ -154,7 +160,7 @@ function ofBindings({ bindings, names, exchanges, plan }: Parts): string[] {
   const ofOwnExchange = ({ source, destination, destinationKind }: (typeof bindings)[number]): boolean =>
     ownExchanges.has(source) || (destinationKind === 'exchange' && ownExchanges.has(destination))
   const other = bindings.find((it) => it.source === '' || !(toOwnQueue(it) || ofOwnExchange(it)))
-  if (other) return [`it binds what is not its own: ${other.source} to ${other.destination}`]
+  if (other) return [`it binds a queue or exchange that is not its own: ${other.source} to ${other.destination}`]
   const deleted = stepOf(plan, 'delete-queues')?.bindings ?? []
   const switched = stepOf(plan, 'switch-exchanges')?.bindings ?? []
   const kept = stepOf(plan, 'keep-queues')
@@ -181,7 +187,7 @@ function isLossTold({ plan, discards }: Parts): boolean {
   )
 }
 
-/** The plan shows what is lost, and the step deletes no more than that. */
+/** Checks that the step deletes no more messages than the plan shows as lost. */
 function ofCounts({ plan, discards }: Parts): string[] {
   const counts = plan.steps.flatMap(({ action }) =>
     'counts' in action && 'messages' in action.counts ? [action.counts.messages] : [],
@@ -192,7 +198,7 @@ function ofCounts({ plan, discards }: Parts): string[] {
     [counts.every((it) => Number.isSafeInteger(it) && it === count), 'its steps count different numbers of messages'],
     [
       shown === (discards ? count : 0),
-      `its plan shows ${counted(shown, 'message')} as lost, and it deletes up to ${discards ? count : 0}`,
+      `its plan shows ${counted(shown, 'message')} as lost, but it deletes up to ${discards ? count : 0}`,
     ],
   ])
 }

@@ -99,7 +99,7 @@ export const problems: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['the broker answered so'],
+    says: ["the service's log shows such a refusal"],
   },
   {
     situation: 'the log cannot be read, and the version alone tells',
@@ -115,6 +115,6 @@ export const problems: readonly Case[] = [
     },
     status: 'problem',
     severity: 'error',
-    says: ['RabbitMQ refuses it from 4.3 on'],
+    says: ['RabbitMQ refuses it since 4.3'],
   },
 ]
