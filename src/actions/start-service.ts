@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { tolerant } from '../domain/wanted.ts'
 import { exact } from '../domain/queues/exact-bindings.ts'
 import { AdminError } from '../core/error.ts'
 import type { ErrorCode } from '../core/error.ts'
@@ -16,6 +17,8 @@ import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
 const pollMs = 500
+/** how often to see whether the service migrates */
+const migratingMs = 5000
 /** how long instances that differ from the declaration may still be terminating */
 const lackingMs = 10_000
 const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
@@ -48,8 +51,18 @@ export const startService: ActionHandler<'start-service'> = {
     progress('waiting until the service answers')
     const refuseUnseen = unseenWatch(timeoutMs, 'the service was started and runs')
     let lackingUntil: number | null = null
+    let lookedAt = performance.now()
+    let isTold = false
     for (;;) {
       const answer = await answerOf(workshop)
+      if (answer !== true && !isTold && performance.now() - lookedAt > Math.min(migratingMs, timeoutMs / 10)) {
+        lookedAt = performance.now()
+        isTold = (await tolerant(areFree(action, workshop))) === false
+        if (isTold)
+          progress(
+            'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; resume waits again',
+          )
+      }
       if (answer === true && (await areFree(action, workshop))) {
         const lacks = await lacksOf(workshop)
         if (lacks.length === 0) break

@@ -67,3 +67,18 @@ it('one that has no pod yet is waited for', async () => {
     /^TIMED_OUT the service runs, but has not answered for 1 s/,
   )
 })
+
+it('one that migrates is said to migrate, and that it may be left to do so', async () => {
+  const held = { id: 1, locked: true, lockGranted: '2026-11-26 12:00:00', lockedBy: 'testops-1 (10.0.0.7)' }
+  const deployment = fakeDeployment({ service: 'stopped', rows: [held] })
+  const told: string[] = []
+  const workshop = workshopOf(deployment, { patienceMs: 1200, progress: (text: string) => void told.push(text) })
+  const none = new AdminError('UNAVAILABLE', 'no answer yet', [], { obstacle: { kind: 'instances' } })
+  const wait = { ...action, locks: [{ database: 'db.example.org:5432/testops', schema: 'public' }] } as Action
+  await failureOf(
+    handlerOf(wait).perform(wait, { ...workshop, open: { ...workshop.open, api: async () => Promise.reject(none) } }),
+  )
+  expect(told.filter((text) => text.includes('migrating'))).toEqual([
+    'the service is migrating its database, which can take hours. Ctrl-C ends only this wait; resume waits again',
+  ])
+})

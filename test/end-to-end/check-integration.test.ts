@@ -309,7 +309,7 @@ describe('what is given wrongly', () => {
     [['--url', 'https://bob:s3cret@tracker.example.org'], /holds credentials; leave them out$/],
     [
       ['--url', 'https://a.example.org', '--password-from', 's3cret'],
-      /^--password-from takes the place where the value is kept, not the value: /,
+      /^--password-from names the place where the value is kept, not the value: /,
     ],
     [
       ['--url', 'https://a.example.org', '--user-from', '@-', '--password-from', '@-'],

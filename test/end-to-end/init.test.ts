@@ -119,7 +119,7 @@ test('each wrong answer is asked again, with what is expected, and none is lost'
     [/holds a password[^]*Database, /, '\r'],
     ...questions.slice(8, 10),
     [/Where an API token/, 'hunter2\r'],
-    [/takes the place where the secret is kept[^]*Where an API token/, 'env:NO_SUCH_VARIABLE\r'],
+    [/names the place where the secret is kept[^]*Where an API token/, 'env:NO_SUCH_VARIABLE\r'],
     [/is not set[^]*Where an API token/, 'file:token\r'],
   ])
   expect([exitCode, await draft()]).toEqual([3, null])

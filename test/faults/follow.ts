@@ -7,6 +7,8 @@ export interface Followed {
   path: readonly string[]
   /** null: the deployment is healthy; else the step that is left to do by hand */
   byHand: string | null
+  /** the service was started and migrates, which takes as long as it takes: the run is left unfinished */
+  isMigrating?: true
 }
 
 const mostSteps = 8
@@ -14,8 +16,12 @@ const nextLine = /^Next: (.+)$/m
 /** A command for a shell, and on which machine it is typed. */
 const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
 const waiting = /^testops-admin doctor .* {3}# again when the migration or repair has finished$/
-/** The name of the deployment, where it is asked for. */
-const confirming: readonly Answer[] = [[/to confirm: /, 'lab\r']]
+const migrating = /is migrating its database/
+/** The name of the deployment, where it is asked for; and Ctrl-C, where a service that migrates is waited for. */
+const answering: readonly Answer[] = [
+  [/to confirm: /, 'lab\r'],
+  [migrating, '\u0003'],
+]
 
 /**
  * Types what `Next:` says, as it is printed, on a terminal, until doctor finds nothing or a step is left to do by hand,
@@ -39,7 +45,8 @@ export async function followNext(lab: OwnLab): Promise<Followed> {
       expect(path, 'it leads in a circle').not.toContain(next)
       expect(path.length, path.join('\n')).toBeLessThan(mostSteps)
       path.push(next)
-      const { exitCode, text } = await lab.type(next, confirming)
+      const { exitCode, text } = await lab.type(next, answering)
+      if (migrating.test(text)) return { path, byHand: null, isMigrating: true }
       expect([0, 1, 2], `${next}\n${text}`).toContain(exitCode)
       next = nextLine.exec(text)?.[1]
     }

@@ -148,11 +148,11 @@ test.each([
 test.each([
   [
     'kubernetes: {namespace: testops}',
-    'UNAVAILABLE: cannot tell how to reach deployment `prod`: no cluster is known here: there is no kubectl configuration in FOLDER/.kube/config, and this is not a pod',
+    'UNAVAILABLE: cannot tell how to reach deployment `prod`: no cluster is known: there is no kubectl configuration in FOLDER/.kube/config, and this is not a pod',
   ],
   [
     'build: "1"',
-    "CONFIGURATION: cannot tell how to reach deployment `prod`: the service's settings are not known: set `host.environmentFile`",
+    "CONFIGURATION: cannot tell how to reach deployment `prod`: the service's settings are unknown: set `host.environmentFile`",
   ],
   [
     'host: {environmentFile: none.env}',

@@ -199,7 +199,7 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
   const how =
     ended === null
       ? ''
-      : `it ended${ended.exitCode === null ? '' : ` with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
+      : `it ${ended.exitCode === null ? 'ended' : `exited with ${ended.exitCode}`}${ended.reason === '' ? '' : ` (${ended.reason})`}${ended.at === null ? '' : ` at ${moment(ended.at)}`}`
   const again = restarts === 0 ? '' : `restarted ${restarts === 1 ? 'once' : `${restarts} times`}`
   const state =
     waits !== null

@@ -48,7 +48,7 @@ async function read(reference: string, flag: `--${string}`): Promise<Given> {
   }
   const file = /^@(.+)$/.exec(reference)?.[1]
   if (file === undefined)
-    throw new AdminError('USAGE', `${flag} takes the place where the value is kept, not the value: ${forms}`, [
+    throw new AdminError('USAGE', `${flag} names the place where the value is kept, not the value: ${forms}`, [
       typed([flag, '@FILE']),
     ])
   const all = await readInput(file, { mostBytes: 100_000, next: [typed([flag, '@FILE'])] })

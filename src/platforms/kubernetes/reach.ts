@@ -156,7 +156,7 @@ async function forwardTo(
   let known = { pod: first, at: performance.now() }
   const find = async (): Promise<{ pod: string; port: number }> => {
     const next = (await again?.()) ?? first
-    if ('address' in next) throw new AdminError('UNAVAILABLE', `${forward} has no pod any more`)
+    if ('address' in next) throw new AdminError('UNAVAILABLE', `no pod is left for ${forward}`)
     known = { pod: next, at: performance.now() }
     return next
   }

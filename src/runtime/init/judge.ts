@@ -99,7 +99,7 @@ function secretAt(text: string, subject: string, directory: string): { env: stri
   if (form === 'file') return { file: resolve(directory, place) }
   throw new AdminError(
     'USAGE',
-    `${subject} takes the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH`,
+    `${subject} names the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH`,
     [typed([subject, 'env:NAME']), typed([subject, 'file:PATH'])],
   )
 }

@@ -332,7 +332,7 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'nothing that is found',
     {},
     'CONFIGURATION',
-    /^no deployment was found: systemd is not installed; no container of docker, and no compose file in .* has the image testops or testops-legacy; no cluster is known here: /,
+    /^no deployment was found: systemd is not installed; no container of docker, and no compose file in .* has the image testops or testops-legacy; no cluster is known: /,
   ],
   [
     'a platform and a flag of another',
@@ -350,7 +350,7 @@ test.each<[string, Partial<InitFlags>, string, RegExp]>([
     'a secret in clear',
     { unit: 'x', 'api-token': 'hunter2' },
     'USAGE',
-    /^--api-token takes the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH$/,
+    /^--api-token names the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH$/,
   ],
   [
     'a password in an address',

@@ -234,7 +234,7 @@ describe('what others have written of steps', () => {
     ]) {
       const of = await resetKilledAt('delete-queues:intended')
       copyOf(of, run).push(noted('delete-queues', { event: 'bound', bindings: [bound] }))
-      expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/a note of it binds upload to events/)])
+      expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/a note binds upload to events/)])
     }
   })
 

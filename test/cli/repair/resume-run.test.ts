@@ -133,10 +133,14 @@ describe('resume', () => {
   test('one of a deployment of the same name in another cluster, where kubectl leads there by now, is left alone', async () => {
     const of = operator()
     const at = (server: string): string => `https://${server}:6443, namespace testops`
-    of.session.opened.deployment.cluster = at('10.0.0.2')
+    Object.assign(of.session.opened.deployment, { platform: 'kubernetes', cluster: at('10.0.0.2') })
     await of.journals.here.begin(recordOf({ by: of.session.by, plan: planOf({ target: { cluster: at('10.0.0.1') } }) }))
     const said = `Nothing changed: run ${run} was begun at ${at('10.0.0.1')}, but this is ${at('10.0.0.2')}`
-    const next = ['kubectl config use-context NAME   # the context of that cluster', 'kubectl config get-contexts']
+    const next = [
+      'kubectl config use-context NAME   # the context of that cluster',
+      'kubectl config get-contexts',
+      'testops-admin history -d prod',
+    ]
     expect(await resumed(of)).toEqual(['error', 4, said, next])
     expect((await undone(of, run)).slice(0, 4)).toEqual(['error', 4, said, next])
     of.session.opened.deployment.cluster = at('10.0.0.1')

@@ -17,7 +17,7 @@ describe('is not touched', () => {
     )
     const control = await (await world.open()).control()
     await expect(control.writeSetting(set('true', null))).rejects.toThrow(
-      `the compose file names the image ${image.replace('26.2.1', '26.3.1')}, and the container testops has ${image}: it would be changed with the setting`,
+      `the compose file names the image ${image.replace('26.2.1', '26.3.1')}, but container testops runs ${image}: this would change the image too`,
     )
   })
 

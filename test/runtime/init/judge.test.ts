@@ -98,7 +98,7 @@ test.each<[string, Path, string, string]>([
     'a secret in clear',
     ['apiToken'],
     'hunter2',
-    '--flag takes the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH | --flag env:NAME | --flag file:PATH',
+    '--flag names the place where the secret is kept, not the secret itself. Give env:NAME or file:PATH | --flag env:NAME | --flag file:PATH',
   ],
   ['where a secret is kept', ['apiToken'], 'file:token', '{"file":"/token"}'],
 ])('%s', async (_, path, answer, expected) => {
