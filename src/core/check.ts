@@ -44,13 +44,15 @@ export type Outcome =
       follows?: string
       /** every repair is refused until this problem is gone */
       blocksRepairs?: boolean
+      /** it has a reason of its own: no other problem causes it */
+      isApart?: boolean
     }
   | { status: 'skipped'; reason: string }
 
 /**
  * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be
- * opened), `isOwn` (by this program's own login or secret, of which the service may have another) and `isApart` (for a
- * reason that no other problem causes). An error that is no `AdminError` is a bug of the check.
+ * opened), and then `isOwn` (by this program's own login or secret, of which the service may have another) and
+ * `isApart`. An error that is no `AdminError` is a bug of the check.
  */
 export type Result =
   | (Outcome & { isUnopened?: boolean; isOwn?: boolean; isApart?: boolean })

@@ -16,9 +16,9 @@ export type RepairId =
 
 /** The risks that the plans of each repair may name. */
 export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
-  'unlock-changelog': ['live-holder', 'unproven-holder', 'stuck-rollout', 'controller'],
+  'unlock-changelog': ['live-holder', 'unproven-holder', 'running-migration', 'stuck-rollout', 'controller'],
   'flush-sessions': [],
-  'reset-queues': ['foreign-clients', 'unseen-policies', 'stuck-rollout', 'controller'],
+  'reset-queues': ['foreign-clients', 'unseen-policies', 'running-migration', 'stuck-rollout', 'controller'],
   'migrate-trees': [],
   'use-legacy-image': [
     'unknown-build',
@@ -39,7 +39,7 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
     'controller',
   ],
   'service-stop': ['running-migration', 'stuck-rollout', 'controller'],
-  'service-start': [],
+  'service-start': ['running-migration'],
   'service-restart': ['running-migration', 'stuck-rollout', 'controller'],
 }
 

@@ -5,7 +5,7 @@ import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Judged } from './causes.ts'
 import { fill, fillCommand, fillRemedy } from './remedy.ts'
-import { isByRepair } from './repair-commands.ts'
+import { isByRepair, isByRun } from './repair-commands.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -76,6 +76,8 @@ const starts = /^testops-admin service (?:re)?start /
 function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   const commands =
     resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
+  if (isByRun({ ...remedy, commands }) && first !== undefined && !isByRun({ ...remedy, commands: [first] }))
+    return { ...remedy, commands: [first, ...commands] }
   if (!isByRepair({ ...remedy, commands })) return { ...remedy, commands }
   if (isBusy)
     return {

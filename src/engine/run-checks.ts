@@ -86,7 +86,9 @@ function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undef
 
 /** What comes before any other repair: to end the unfinished one, or to remove what keeps that from ending. */
 function beforeRepairs(all: readonly Judged[]): Suggestion | undefined {
-  const blocking = all.find(({ result }) => result.status === 'problem' && result.blocksRepairs)
+  const blocks = all.filter(({ result }) => result.status === 'problem' && result.blocksRepairs)
+  // what has a reason of its own is in the way of an unfinished repair, too
+  const blocking = blocks.find(({ result }) => result.status === 'problem' && result.isApart) ?? blocks[0]
   const root = all.find(({ check }) => check.id === blocking?.because) ?? blocking
   return root && remedyOf(root)?.commands[0]
 }

@@ -20,6 +20,7 @@ import type { Chosen, ChosenQueue } from './reset-queues/chosen.ts'
 import { foreignClients } from './reset-queues/foreign-clients.ts'
 import { refuseToLeave, refuseUnlessHeldSafely, refuseUntold } from './reset-queues/refusals.ts'
 import { declarationOf, exchangeOf, stepsOf } from './reset-queues/steps.ts'
+import { secondMigrationRisks } from '../domain/lock/stolen.ts'
 import { rolloutRisks } from './rollout-risks.ts'
 import { vendorToWrite } from './set-env/vendor.ts'
 import { controllerRisks, settingNotes, startStep, stopStep, unaskedNotes } from './service-steps.ts'
@@ -151,7 +152,11 @@ export const resetQueues = defineRepair({
         ...risks,
         ...(steps.length === 0
           ? []
-          : [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))]),
+          : [
+              ...(await rolloutRisks(service, { mends: ['unready'] })),
+              ...(await controllerRisks(service)),
+              ...(await secondMigrationRisks(logs, status, deployment)),
+            ]),
       ],
       steps,
       verifiedBy: ['broker/queues-durable', 'service/running', 'api/reachable'],

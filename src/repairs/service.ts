@@ -37,7 +37,7 @@ export const startTheService = defineRepair({
   async plan(sources, deployment) {
     const seen = await lookAtService(sources, deployment, { toStop: false })
     if (seen.status.state === 'running') return nothingToDo(seen, `the service runs: ${seen.status.detail}`)
-    return { ...drafted(seen, [startStep()]), impact: { serviceStarts: 1 } }
+    return { ...drafted(seen, [startStep()]), impact: { serviceStarts: 1 }, risks: seen.startRisks }
   },
 })
 
@@ -54,12 +54,13 @@ export const restartTheService = defineRepair({
         ...drafted(seen, [startStep()]),
         impact: { serviceStarts: 1 },
         notes: ['the service is stopped, so it is only started', ...seen.notes],
+        risks: seen.startRisks,
       }
     return {
       ...drafted(seen, [stopStep(seen.status), startStep()]),
       impact: { serviceRestarts: 1 },
       notes: seen.notes,
-      risks: seen.risks,
+      risks: [...seen.risks, ...seen.startRisks],
     }
   },
 })

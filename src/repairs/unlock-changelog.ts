@@ -12,6 +12,7 @@ import type { ChangelogLockRow, ChangelogLockTable, DatabaseIdentity, DatabaseSo
 import { changelogLock } from '../knowledge/lock.ts'
 import { leftAlone, noTable, nothing, partOf } from './lock/part.ts'
 import type { Part } from './lock/part.ts'
+import { secondMigrationRisks } from '../domain/lock/stolen.ts'
 import { rolloutRisks } from './rollout-risks.ts'
 import { controllerRisks, startStep, stopStep, unaskedNotes } from './service-steps.ts'
 import { command } from '../core/shell-command.ts'
@@ -73,7 +74,11 @@ export const unlockChangelog = defineRepair({
     const isStopped = restart && changes.length > 0
     const ofStop =
       isStopped && !(service instanceof AdminError)
-        ? [...(await rolloutRisks(service, { mends: ['unready'] })), ...(await controllerRisks(service))]
+        ? [
+            ...(await rolloutRisks(service, { mends: ['unready'] })),
+            ...(await controllerRisks(service)),
+            ...(await secondMigrationRisks(logs, await service.status(), deployment)),
+          ]
         : []
     return {
       target,

@@ -238,6 +238,30 @@ const stories: Story[] = [
     roots: ['sessions/clock', 'service/clocks'],
   },
   {
+    story: 'the broker refuses queues, and the last start released the lock of a migration that may still run',
+    parts: {
+      ...denying,
+      service: fakeService({
+        status: stopped({ state: 'failed' }),
+        environment: settings({ VENDOR_RABBIT_DURABLE: undefined }),
+      }),
+      logs: fakeLogs({
+        recent: {
+          complete: true,
+          records: [
+            record('liquibase.lockservice : Waiting for changelog lock....'),
+            record('liquibase.lockservice : Successfully released change log lock'),
+            record('LockException: Could not acquire change log lock.  Currently locked by a (10.0.0.8) since 1/1/26'),
+          ],
+        },
+      }),
+      api: unreachable('api'),
+    },
+    exitCode: 1,
+    roots: ['broker/queues-durable', 'service/crashes'],
+    follow: { 'service/running': 'broker/queues-durable', 'api/reachable': 'broker/queues-durable' },
+  },
+  {
     story: 'the token is refused',
     parts: { api: fakeApi({ accessToken: new AdminError('UNAUTHENTICATED', 'refused') }) },
     exitCode: 1,

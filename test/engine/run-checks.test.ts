@@ -282,6 +282,13 @@ describe('where an unfinished repair waits for nothing but a start', () => {
     ])
     const { checks: crashing } = await run([stale, blocking('service/crashes'), crashed])
     expect(crashing[0]!.remedy?.commands).toEqual(['edit it', 'testops-admin flush-sessions --stale -d prod'])
+    // even an unfinished repair, which would start the service too
+    const apart: Check = {
+      ...crashed,
+      run: async (...all) => ({ ...(await crashed.run(...all)), blocksRepairs: true, isApart: true }) as never,
+    }
+    const { checks: held } = await run([stale, blocking(), apart])
+    expect(held.map(({ remedy: of }) => of?.commands[0])).toEqual(['edit it', 'edit it', 'edit it'])
     expect((await run([stale])).checks[0]!.remedy?.commands).toEqual(['testops-admin flush-sessions --stale -d prod'])
   })
 })

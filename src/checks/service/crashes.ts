@@ -1,4 +1,4 @@
-import { traitsOf } from '../../knowledge/platforms.ts'
+import { stolenLock, whetherItMigrates } from '../../domain/lock/stolen.ts'
 import { defineCheck } from '../../core/check.ts'
 import type { Finding, Outcome, Remedy, Wanted } from '../../core/check.ts'
 import { AdminError } from '../../core/error.ts'
@@ -10,7 +10,6 @@ import type {
   ServiceSource,
   ServiceStatus,
 } from '../../core/sources.ts'
-import { stolenFrom } from '../../knowledge/log-signatures.ts'
 import { apiFails } from '../support/consequences.ts'
 import { counted, moment, span } from '../../core/format.ts'
 import { endingIn, masked } from '../../domain/last-words.ts'
@@ -20,7 +19,6 @@ import { had, notConfigured, tolerant, wanted } from '../../domain/wanted.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import type { Deployment } from '../../core/deployment.ts'
-import { typedOn } from '../../core/host.ts'
 
 /** for how long a service that came up again is worth a word */
 const recentMs = 3_600_000
@@ -40,7 +38,7 @@ export const serviceCrashes = defineCheck({
     const health = had(asked)
     if (asked instanceof AdminError && !notConfigured(asked)) throw asked
     const troubled = (health?.instances ?? []).filter((it) => isTroubled(it, health!))
-    const stolen = status.state === 'running' ? null : stolenFrom((await recentRecords(logs)).map(({ text }) => text))
+    const stolen = await stolenLock(logs, status)
     if (troubled.length === 0 && status.state !== 'failed' && stolen === null)
       return { status: 'ok', detail: calm(status, health) }
 
@@ -67,6 +65,8 @@ export const serviceCrashes = defineCheck({
       status: 'problem',
       severity: isUp ? 'warning' : 'error',
       findings: [head, ...others],
+      // nothing else that is wrong made it release the lock, and no repair may start the service beside that migration
+      ...(stolen !== null && { isApart: true, blocksRepairs: true }),
       remedy: startable(
         stolen === null
           ? remedyFor(told.length > 0 ? [first!, ...others] : [first!], again)
@@ -90,13 +90,11 @@ type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
 
 /** Started at once, it would take the lock that is free now, and migrate beside the other. */
 function letItEnd(holder: string, deployment: Deployment): Remedy {
-  // as Liquibase writes it: HOST (ADDRESS)
-  const host = holder.split(' ')[0]!
   return {
     text: 'Keep the service stopped until the other migration has ended. Only then start it.',
     commands: [
-      traitsOf(deployment).namesInstances ? '{status}' : typedOn(host, 'ps -C java -o pid,lstart,args'),
-      'testops-admin service start -d {deployment}',
+      whetherItMigrates(holder, deployment),
+      'testops-admin service start -d {deployment} --accept-risk running-migration   # once that migration has ended',
       '{logs}',
       'testops-admin explain lock-stolen',
     ],

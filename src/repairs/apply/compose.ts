@@ -53,7 +53,7 @@ export async function withRestart(
         ? `image ${fetched.image} is already on this machine and is not fetched again`
         : `image ${fetched.image} is fetched while the service still runs. It stays on this machine, even after an undo`,
     ],
-    risks: [...draft.risks, ...seen.risks],
+    risks: [...draft.risks, ...seen.risks, ...seen.startRisks],
     steps: [fetchStep(fetched), stop, ...draft.steps, start],
     verifiedBy: ['service/running', 'api/reachable'],
   }

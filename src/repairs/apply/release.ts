@@ -99,6 +99,7 @@ export async function withUpgrade(
     risks: [
       ...draft.risks,
       ...seen.risks.filter(({ name }) => name !== 'controller' && name !== 'stuck-rollout'),
+      ...seen.startRisks,
       ...(await rolloutRisks(service, { mends: ['unready', 'image'], stops: false })),
       ...(await keepers(service, files)),
     ],

@@ -12,6 +12,7 @@ import { refuseOwnedByOthers } from '../../core/by-others.ts'
 import { AdminError } from '../../core/error.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { DatabaseSource, ServiceSource, ServiceStatus, Sources } from '../../core/sources.ts'
+import { secondMigrationRisks } from '../../domain/lock/stolen.ts'
 import { rolloutRisks } from '../rollout-risks.ts'
 import { controllerRisks, unaskedNotes } from '../service-steps.ts'
 
@@ -26,6 +27,8 @@ export interface SeenService {
   status: ServiceStatus
   /** of stopping it now */
   risks: readonly Risk[]
+  /** of starting it now */
+  startRisks: readonly Risk[]
   notes: readonly string[]
 }
 
@@ -47,7 +50,8 @@ export async function lookAtService(
   const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`]
     .filter(Boolean)
     .join(', ')
-  const seen = { target: target || 'the service', status }
+  const startRisks = toStart ? await secondMigrationRisks(logs, status, deployment) : []
+  const seen = { target: target || 'the service', status, startRisks }
   const unasked = toStart ? unaskedNotes(api) : []
   if (!toStop) return { ...seen, risks: [], notes: unasked }
   const locks = status.state === 'running' ? await migrations(database, around) : { risks: [], notes: [] }

@@ -57,7 +57,7 @@ export const queuesDurableTable: CheckTable = {
       situation: 'the vhost is empty',
       sources: { broker: broker({ queues: [], consumers: [], exchanges: [] }) },
       status: 'ok',
-      says: ['vhost / holds no queue; VENDOR_RABBIT_DURABLE=true'],
+      says: ['vhost / has no queues; VENDOR_RABBIT_DURABLE=true'],
     },
     {
       situation: 'old lines tell of conflicts that are over',

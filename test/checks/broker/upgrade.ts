@@ -68,7 +68,7 @@ export const upgradeTable: CheckTable = {
       situation: 'the broker denies them, and the vhost has lost all of its queues',
       sources: { broker: broker({ ...denying, queues: [], consumers: [] }), service: service('false'), logs: logs() },
       status: 'ok',
-      says: ['RabbitMQ 4.3.5: vhost / holds no queue'],
+      says: ['RabbitMQ 4.3.5: vhost / has no queues'],
     },
     {
       situation: 'the broker denies them, and holds some that nobody is known to have declared',

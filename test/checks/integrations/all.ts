@@ -154,7 +154,7 @@ export const integrationsDebugLoggingTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'is left at debug',
+        'is still debug',
         'grep LOGGING_LEVEL_VENDOR_PACKAGE_INTEGRATION /etc/testops/testops.env',
         'set-env -d prod --integration-debug off',
       ],
@@ -168,7 +168,7 @@ export const integrationsDebugLoggingTable: CheckTable = {
       },
       status: 'problem',
       severity: 'warning',
-      says: ['is left at debug'],
+      says: ['is still debug'],
     },
     {
       situation: 'a whole Secret of settings may not be read',

@@ -317,6 +317,7 @@ export const serviceCrashesTable: CheckTable = {
       says: [
         'its last start released a change-log lock that testops-2 (10.0.0.8) held, and that migration may still be running',
         'Keep the service stopped until the other migration has ended',
+        'testops-admin service start -d prod --accept-risk running-migration   # once that migration has ended',
         'testops-admin explain lock-stolen',
       ],
     },

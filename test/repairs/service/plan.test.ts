@@ -9,6 +9,7 @@ import {
   fakeService,
   lockRow,
   lockTable,
+  record,
   running,
   stopped,
   unreachable,
@@ -35,6 +36,23 @@ const starting = { api: unreachable('api') }
 const migrates: Partial<Parts> = {
   ...starting,
   database: [fakeDatabase({ changelogLocks: [held], backends: [atWork] })],
+}
+
+const stole: Partial<Parts> = {
+  ...starting,
+  service: fakeService({ status: stopped({ state: 'failed' }) }),
+  logs: fakeLogs({
+    recent: {
+      complete: true,
+      records: [
+        record('liquibase.lockservice : Waiting for changelog lock....'),
+        record('liquibase.lockservice : Successfully released change log lock'),
+        record(
+          'LockException: Could not acquire change log lock.  Currently locked by testops-7d9f8c5b6-q8zkn (192.0.2.2) since 11/21/26, 2:12 AM',
+        ),
+      ],
+    },
+  }),
 }
 
 function sources(of: Partial<Parts> = {}): Parts {
@@ -107,6 +125,20 @@ test.each(['stop', 'restart'] as const)('%s of a service that migrates is a risk
       ) as string,
     },
   ])
+})
+
+test.each([
+  ['start', ['running-migration']],
+  ['restart', ['running-migration']],
+  ['stop', []],
+] as const)('%s of a service whose last start released the lock of another: %j', async (what, names) => {
+  const { risks } = await repairs[what].plan(sources(stole), deployment, {})
+  expect(risks.map(({ name }) => name)).toEqual(names)
+  for (const { message, proof } of risks)
+    expect([message, proof[0]]).toEqual([
+      "the service's last start released a change-log lock that testops-7d9f8c5b6-q8zkn (192.0.2.2) held, and that migration may still be running. If you start the service now, two migrations run at once",
+      'ps -C java -o pid,lstart,args   # on testops-7d9f8c5b6-q8zkn',
+    ])
 })
 
 test.each<{ what: string; of: Partial<Parts>; risks: number; notes: RegExp }>([
