@@ -33,7 +33,7 @@ describe('an address that redirects', () => {
     const port = (): string => new URL(url).port
     const error = await errorOf(opened(url))
     expect(said(error)).toBe(
-      `UNEXPECTED_ANSWER GET ${url}/api/management/health points to https, https://127.0.0.1:${port()}/api/management/health, and is not followed there, since the token would go with it (HTTP 301)`,
+      `UNEXPECTED_ANSWER GET ${url}/api/management/health redirects to https, https://127.0.0.1:${port()}/api/management/health (HTTP 301). It was not followed, to protect the token`,
     )
     expect(error?.suggestions).toEqual([
       `url: https://127.0.0.1:${port()}   # in the configuration, if the service is there`,
@@ -47,7 +47,7 @@ describe('an address that redirects', () => {
     const { url, seen } = await moved((path) => `${other.url}${path}`, 307)
     const error = await errorOf(opened(url))
     expect(said(error)).toMatch(
-      /^UNEXPECTED_ANSWER GET \S+ points to another host, http:\S+\/api\/management\/health, and is not followed there/,
+      /^UNEXPECTED_ANSWER GET \S+ redirects to another host, http:\S+\/api\/management\/health \(HTTP 307\)\. It was not followed/,
     )
     expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if the service is there`])
     expect(other.received).toEqual([])
@@ -57,7 +57,7 @@ describe('an address that redirects', () => {
   test('to another base, below', async () => {
     const { url } = await moved((path) => `/testops${path}?lang=en`)
     const error = await errorOf(opened(url))
-    expect(said(error)).toMatch(/^UNEXPECTED_ANSWER GET \S+ points to another address, /)
+    expect(said(error)).toMatch(/^UNEXPECTED_ANSWER GET \S+ redirects to another address, /)
     expect(error?.suggestions).toEqual([`url: ${url}/testops   # in the configuration, if the service is there`])
   })
 
@@ -68,7 +68,7 @@ describe('an address that redirects', () => {
     })
     const error = await errorOf((await opened(url)).accessToken())
     expect(said(error)).toMatch(
-      /^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token points to another host, http:\S+, and is not followed there/,
+      /^UNEXPECTED_ANSWER POST \S+\/api\/uaa\/oauth\/token redirects to another host, http:\S+ \(HTTP 308\)\. It was not followed/,
     )
     expect(error?.suggestions).toEqual([`url: ${other.url}   # in the configuration, if the service is there`])
     expect(other.received).toEqual([])

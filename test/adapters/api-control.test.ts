@@ -211,7 +211,7 @@ describe('a migration is', () => {
     {
       what: 'a redirect',
       answer: reply(302, '', { location: 'https://sso.example.org/' }),
-      error: /^POST \S+ points to another host, https:\/\/sso\.example\.org\/, and is not followed there/,
+      error: /^POST \S+ redirects to another host, https:\/\/sso\.example\.org\/ \(HTTP 302\)\. It was not followed/,
     },
   ])('not taken by $what', async ({ answer, error }) => {
     const it = await answering([answer])

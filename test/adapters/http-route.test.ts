@@ -55,12 +55,12 @@ describe('a proxy that the environment names', () => {
     {
       what: 'refuses',
       answer: 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n',
-      says: / does not let through to service\.invalid:443 \(HTTP 403\)$/,
+      says: / refuses to connect to service\.invalid:443 \(HTTP 403\)$/,
     },
     {
       what: 'cannot reach it',
       answer: 'HTTP/1.1 502 Bad Gateway\r\n\r\n',
-      says: / does not let through to service\.invalid:443 \(HTTP 502\)$/,
+      says: / refuses to connect to service\.invalid:443 \(HTTP 502\)$/,
     },
     {
       what: 'hangs up',
@@ -120,7 +120,7 @@ describe('a proxy that the environment names', () => {
     { named: 'http://', says: 'is not an address' },
     {
       named: 'http://porter:100%sesame@127.0.0.1:3128',
-      says: 'has a % in its user or password that stands for nothing: it is written as %25',
+      says: 'has a stray % in its user or password: write it as %25',
     },
   ])('of another kind is refused: $named', async ({ named, says }) => {
     vi.stubEnv('HTTP_PROXY', named)

@@ -104,7 +104,7 @@ describe.each(adapters)('$what', ({ open, where }) => {
     const { code, message } = await failure(port)
     expect(code).toBe('UNEXPECTED_ANSWER')
     expect(message).toContain(String(port))
-    expect(message).toMatch(/^what listens at /)
+    expect(message).toMatch(/^the server at /)
   })
 
   test('random bytes', async () => {

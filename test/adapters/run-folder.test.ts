@@ -184,10 +184,10 @@ describe('a name that is none', () => {
       const { folder, all } = await neighbourhood()
       const before = await all()
       expect(await failureOf(runFolder(folder).keep!(run, name, 'x'))).toMatch(
-        /^REFUSED nothing can be kept under the name/,
+        /^REFUSED nothing can be saved under the name/,
       )
       expect(await failureOf(runFolder(folder).keptText!(run, name))).toMatch(
-        /^REFUSED nothing can be kept under the name/,
+        /^REFUSED nothing can be saved under the name/,
       )
       expect(await all()).toEqual(before)
     },

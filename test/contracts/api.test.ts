@@ -45,7 +45,7 @@ test("the lab's service lists its projects and their trees", async () => {
       seedTrees.filter(({ projectId }) => projectId === id).map(({ id: tree, name }) => ({ id: tree, name })),
     )
   }
-  expect(await failureOf(source.trees(987_654))).toMatch(/^USAGE there is no project 987654 at /)
+  expect(await failureOf(source.trees(987_654))).toMatch(/^USAGE project 987654 does not exist at /)
   await close()
 })
 

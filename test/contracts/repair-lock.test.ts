@@ -68,7 +68,7 @@ describe('PostgreSQL', () => {
     const lock = await lockOf('op1@bastion', 'undo')
     await fresh.query('REVOKE EXECUTE ON FUNCTION pg_try_advisory_xact_lock(int, int) FROM PUBLIC')
     expect(await failureOf(lock.take())).toMatch(
-      /^FORBIDDEN PostgreSQL at .* is not allowed this: permission denied for function pg_try_advisory_xact_lock$/,
+      /^FORBIDDEN PostgreSQL at .*: user \S+ may not do this: permission denied for function pg_try_advisory_xact_lock$/,
     )
     await close()
   })

@@ -65,7 +65,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     expect(journal.onlyHere).toBeNull()
     expect(told(await store.read(run))).toEqual(['copied', 'intent 0', 'done 0', 'intent 1'])
     await journal.close(true)
-    expect(await failureOf(store.read(run))).toMatch(/^USAGE there is no run/)
+    expect(await failureOf(store.read(run))).toMatch(/^USAGE no run/)
     await close()
   })
 

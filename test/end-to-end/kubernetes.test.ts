@@ -307,7 +307,7 @@ test('a broker without its management port is looked at by rabbitmqctl in its po
     status: 'unknown',
     error: {
       message: expect.stringMatching(
-        /and neither helps rabbitmqctl: user tester may not create pods\/exec `testops-rabbitmq[^`]*` in namespace `testops`/,
+        /and rabbitmqctl does not help either: user tester may not create pods\/exec `testops-rabbitmq[^`]*` in namespace `testops`/,
       ) as string,
     },
   })

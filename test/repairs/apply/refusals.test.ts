@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     what: 'a repository that is not reached',
     words: ['--chart', 'oci://127.0.0.1:1/testops'],
     code: 69,
-    says: /^the place where chart oci:\/\/127\.0\.0\.1:1\/testops lies cannot be reached/,
+    says: /^the repository of chart oci:\/\/127\.0\.0\.1:1\/testops cannot be reached/,
   },
   {
     what: 'a release whose last change failed',

@@ -111,7 +111,7 @@ describe('all of them:', () => {
     })
     await expect(planned({ allTrees: true, items: [project(99)] })).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringMatching(/^there is no project 99 /) as string,
+      message: expect.stringMatching(/^project 99 does not exist at /) as string,
     })
   })
 

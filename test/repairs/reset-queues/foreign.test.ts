@@ -66,7 +66,7 @@ describe.concurrent('another client', () => {
             code: 4,
             message: expect.stringMatching(
               new RegExp(
-                `^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\): what they publish `,
+                `^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\): messages that they publish `,
               ),
             ) as string,
             risks: ['foreign-clients'],

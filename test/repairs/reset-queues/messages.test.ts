@@ -109,7 +109,7 @@ describe.concurrent('messages that wait', () => {
         const { plan } = (await operator.run(['reset-queues', '--dry-run', '--json'])).json<RepairDocument>()
         const loses = plan.steps.map((step) => step.loses ?? '').join()
         const notes = plan.notes.filter((note) =>
-          note.includes(`(rabbitmqctl set_user_tags ${endpoint.user} monitoring impersonator)`),
+          note.includes(`: rabbitmqctl set_user_tags ${endpoint.user} monitoring impersonator`),
         )
         expect({ isLost: loses.includes('its user_id'), notes: notes.length }).toEqual({
           isLost,
@@ -283,7 +283,7 @@ describe.concurrent('messages that wait', () => {
       }).toEqual({
         code: 6,
         running: false,
-        message: expect.stringContaining(`queue ${held} holds a message that this program has not put there`) as string,
+        message: expect.stringContaining(`queue ${held} holds a message that this version of the program did not put there`) as string,
       })
       await meddled(own, (all) => all.slice(0, -1))
       const resumed = await own.operator.run(['resume', '--json'])

@@ -39,7 +39,7 @@ const refusals: readonly Refusal[] = [
         'apply-to': 'queues',
       }),
     code: 4,
-    message: /^operator policy small \(pattern \^testops\) sets max-length on the queues/,
+    message: /^operator policy small \(pattern \^testops\) sets max-length on the holding queues/,
   },
   {
     name: 'another client that reads one of its queues',
