@@ -116,12 +116,14 @@ function notesOf({ all, stale }: FlushOptions): string[] {
 
 function stay(foreign: number, namespace: string | null): string[] {
   if (foreign === 0) return []
-  const which = namespace === null ? 'are no sessions' : `belong to no session of key space ${namespace}`
-  return [
-    foreign === 1
-      ? `1 key of this database ${which.replace('are', 'is').replace('sessions', 'session').replace('belong', 'belongs')}, and stays`
-      : `${counted(foreign, 'key')} of this database ${which}, and stay`,
-  ]
+  const isOne = foreign === 1
+  const which =
+    namespace === null
+      ? isOne
+        ? 'is not a session'
+        : 'are not sessions'
+      : `${isOne ? 'belongs' : 'belong'} to no session of key space ${namespace}`
+  return [`${counted(foreign, 'key')} of this database ${which}, and ${isOne ? 'stays' : 'stay'}`]
 }
 
 function refuseWithoutIndex({ namespace }: SessionCensus, user: string): never {

@@ -264,7 +264,7 @@ describe('--all', () => {
     await client.set('cache', 'x')
     const ended = await someone.repair(['flush-sessions', '--all'])
     expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done' })
-    expect(ended.stderr).toContain('removed the sessions one by one: 1 key of this database is no session')
+    expect(ended.stderr).toContain('removed the sessions one by one: 1 key of this database is not a session')
     expect(await client.keys('*')).toEqual(['cache'])
   })
 })
