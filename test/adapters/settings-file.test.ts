@@ -207,7 +207,9 @@ describe('what is not edited', () => {
     const file = join(directory, 'none.yaml')
     expect(await refusal(source.look(file, name), file)).toBe('USAGE there is no file FILE | ls -l FILE')
     expect(await refusal(source.look(directory, name), directory)).toBe('USAGE FILE is a folder | ls -l FILE')
-    expect(await refusal(source.look('/dev/null', name), '/dev/null')).toBe('USAGE FILE is not a regular file | ls -l FILE')
+    expect(await refusal(source.look('/dev/null', name), '/dev/null')).toBe(
+      'USAGE FILE is not a regular file | ls -l FILE',
+    )
   })
 })
 

@@ -283,7 +283,9 @@ describe.concurrent('messages that wait', () => {
       }).toEqual({
         code: 6,
         running: false,
-        message: expect.stringContaining(`queue ${held} holds a message that this version of the program did not put there`) as string,
+        message: expect.stringContaining(
+          `queue ${held} holds a message that this version of the program did not put there`,
+        ) as string,
       })
       await meddled(own, (all) => all.slice(0, -1))
       const resumed = await own.operator.run(['resume', '--json'])
