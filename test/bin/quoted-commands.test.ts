@@ -14,11 +14,11 @@ beforeAll(async () => {
 }, 180_000)
 
 const head = `
-import type { Finding, Remedy } from '../../core/check.ts'
-import { AdminError } from '../../core/error.ts'
-import { command, nested, sentence, typed } from '../../core/shell-command.ts'
-import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
-import { sql } from '../../core/sql-text.ts'
+import type { Finding, Remedy } from '../core/check.ts'
+import { AdminError } from '../core/error.ts'
+import { command, nested, sentence, typed } from '../core/shell-command.ts'
+import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
+import { sql } from '../core/sql-text.ts'
 import { psql } from './evidence.ts'
 declare const name: string
 declare const names: readonly string[]

@@ -10,7 +10,6 @@ import type {
 } from '../../platforms/index.ts'
 import { commandOf } from './command.ts'
 import { possiblePlatforms } from './platform-keys.ts'
-import type { DeploymentSettings } from './schema.ts'
 import type { SelectedDeployment } from './select.ts'
 import { sentence } from '../../core/shell-command.ts'
 
@@ -85,21 +84,5 @@ function hostSettingsOf({ settings, file, found }: SelectedDeployment): HostSett
     build: settings.build ?? null,
     cpuinfo: settings.cpuinfo?.path ?? null,
     declaredIn: found ?? file,
-  }
-}
-
-/** What a configuration would say of a deployment that was found. */
-export function settingsOf({ place, what }: Found): DeploymentSettings {
-  switch (place.platform) {
-    case 'host':
-      return { platform: 'host', host: { unit: place.unit } }
-    case 'compose': {
-      const file = place.file === null ? {} : { file: { path: place.file, at: what } }
-      return { platform: 'compose', compose: { project: place.project, service: place.service, ...file } }
-    }
-    case 'kubernetes': {
-      const context = place.context === null ? {} : { context: place.context }
-      return { platform: 'kubernetes', kubernetes: { ...context, namespace: place.namespace, release: place.release } }
-    }
   }
 }
