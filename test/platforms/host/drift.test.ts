@@ -59,7 +59,7 @@ test('a service that does not run has none but those of its files', async () => 
     },
     { timeoutMs: 5000 },
   )
-  expect(await errorOf((await platform.service()).drift())).toMatch(/^NOT_CONFIGURED: it does not run/)
+  expect(await errorOf((await platform.service()).drift())).toMatch(/^NOT_CONFIGURED: it is not running/)
 })
 
 test.each([
