@@ -51,7 +51,7 @@ export type Outcome =
 
 /**
  * `unknown` is set by the runner alone, and so are `isUnopened` (the problem is that the check's own source cannot be
- * opened), and then `isOwn` (by this program's own login or secret, of which the service may have another) and
+ * opened), and then `isOwn` (by this program's own login or secret: the service may have another) and
  * `isApart`. An error that is no `AdminError` is a bug of the check.
  */
 export type Result =

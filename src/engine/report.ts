@@ -76,18 +76,17 @@ const starts = /^testops-admin service (?:re)?start /
 function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   const commands =
     resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
-  if (isByRun({ ...remedy, commands }) && first !== undefined && !isByRun({ ...remedy, commands: [first] }))
-    return { ...remedy, commands: [first, ...commands] }
-  if (!isByRepair({ ...remedy, commands })) return { ...remedy, commands }
-  if (isBusy)
+  const own = { ...remedy, commands }
+  if (isByRepair(own) && isBusy)
     return {
-      ...remedy,
+      ...own,
       commands: [
         'testops-admin doctor -d {deployment}   # again when the migration or repair has finished',
         ...commands,
       ],
     }
-  return { ...remedy, commands: first === undefined ? commands : [first, ...commands] }
+  const waits = first !== undefined && first !== commands[0] && (isByRepair(own) || isByRun(own))
+  return waits ? { ...own, commands: [first, ...commands] } : own
 }
 
 /** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */

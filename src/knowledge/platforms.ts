@@ -19,7 +19,7 @@ export interface PlatformTraits {
   keepsSecretsElsewhere: boolean
   /** a changed setting rolls the service out at once, and the next deployment of the chart reverts it */
   rollsOut: boolean
-  /** it names what runs the service, so that two deployments are told apart */
+  /** it has a name for what runs the service, which distinguishes two deployments */
   namesWorkloads: boolean
   /**
    * how the service comes to run another image: `apply`: this program changes it where it runs; `values`: the file of

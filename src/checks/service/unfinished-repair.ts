@@ -43,7 +43,8 @@ export const serviceUnfinishedRepair = defineCheck({
       }
     const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
-    const [left] = await leftStanding(comparison)
+    // such records are in the way only while something of a repair may stand
+    const [left] = strange.length + empty.length > 0 ? await leftStanding(comparison) : []
     const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
     // where it only has to start the service, what keeps that from starting comes first
     const isAtStart = unfinished.length === 1 && findings.length === 1 && unfinished[0]!.isAtStart === true
@@ -51,7 +52,6 @@ export const serviceUnfinishedRepair = defineCheck({
       status: 'problem',
       severity,
       findings: [first, ...rest],
-      // a record that fits no repair is in the way only while something of a repair may stand
       blocksRepairs: severity === 'error' || left !== undefined,
       ...(isAtStart && { follows: 'service/crashes' }),
       remedy: remedyFor({ own: unfinished[0], elsewhere: genuine[0], strange: strange[0], empty: empty[0], left }),
@@ -220,23 +220,25 @@ function remedyFor({
       ],
     }
   }
-  if (strange !== undefined && left !== undefined) {
+  const run = strange?.run ?? empty!
+  if (left !== undefined) {
+    const what = strange === undefined ? 'That record is empty' : 'This program did not write that record'
     return {
-      text: `This program did not write that record, but ${left}. Read the record, and find out who wrote it. Remove it if no repair left things so.`,
+      text: `${what}, but ${left}. Find out who wrote it. Remove it if no repair left things so.`,
       commands: [
-        command`testops-admin discard ${strange.run} -d {deployment} --dry-run`,
-        command`testops-admin discard ${strange.run} -d {deployment} --accept-risk unfinished-run   # only when you are sure`,
+        command`testops-admin discard ${run} -d {deployment} --dry-run`,
+        command`testops-admin discard ${run} -d {deployment} --accept-risk unfinished-run   # only when you are sure`,
       ],
     }
   }
   if (strange !== undefined) {
     return {
       text: 'This program did not write that record. Find out who did. This shows it, saves it here, and removes it.',
-      commands: [command`testops-admin discard ${strange.run} -d {deployment}`],
+      commands: [command`testops-admin discard ${run} -d {deployment}`],
     }
   }
   return {
     text: 'There is nothing to resume or undo. This removes the empty record.',
-    commands: [command`testops-admin discard ${empty!} -d {deployment}`],
+    commands: [command`testops-admin discard ${run} -d {deployment}`],
   }
 }

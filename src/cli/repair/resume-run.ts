@@ -27,6 +27,7 @@ import { planText } from '../../output/plan.ts'
 import { adoptCommand, planOfRecord, recordText } from '../../output/record.ts'
 import { takeBackText } from '../../output/repair.ts'
 import { screenOf } from '../screen.ts'
+import { refuseSecondMigration } from './second-migration.ts'
 import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { print, tellLine } from '../write.ts'
@@ -71,8 +72,10 @@ export async function resumeIn(
   if (isCalledOver(standing) && !isDry(flags) && (await closed(session, flags, standing))) return null
   await refuseUnlessFits(session, standing)
   show(standing, session, flags)
-  if (progressOf(standing.history.events).isGoingBack) tellBack(standing)
+  const isBack = progressOf(standing.history.events).isGoingBack
+  if (isBack) tellBack(standing)
   if (isDry(flags)) return planned(standing)
+  await refuseSecondMigration(session, standing, isBack, flags, words)
   if (isForeign(standing)) {
     refuseForeign(standing, flags, words)
     await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
@@ -190,6 +193,7 @@ export async function undoIn(
   show(standing, session, flags)
   tellBack(standing)
   if (isDry(flags)) return planned(standing)
+  await refuseSecondMigration(session, standing, true, flags, words)
   if (isForeign(standing)) refuseForeign(standing, flags, words)
   await confirmed({ deployment, confirm: flags.confirm, words, signal: session.signal }, () => undefined)
   return underLocks(

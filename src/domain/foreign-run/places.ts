@@ -30,7 +30,7 @@ function traceIn(note: string): Trace[] {
   return at < 0 ? [] : [JSON.parse(note.slice(at)) as Trace]
 }
 
-/** Undo writes `was` in place of `is`: all other lines must stay unchanged. */
+/** Undo replaces `is` by `was`: all other lines must stay unchanged. */
 async function ofTrace({ path, at, was, is }: Trace, name: string, open: Comparison['open']): Promise<string[]> {
   const read = await bytesIn(path, open)
   if (read === null) return []

@@ -117,7 +117,7 @@ async function reachService(
   const isDeclared = pod === null && service.spec?.ports?.some((it) => it.port === port) === true
   const target = isDeclared ? `service/${name.service}` : `pod/${first.pod}`
   const ports = isDeclared || first.port === port ? String(port) : `${port}:${first.port}`
-  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then use 127.0.0.1 in place of ${host}`
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', target, ports))}   # then use 127.0.0.1 instead of ${host}`
   return forwardTo(client, namespace, first, forward, options, backend)
 }
 
@@ -137,7 +137,7 @@ async function reachPodAt(
     throw error
   }
   if (pod === null) return null
-  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   # then use 127.0.0.1 in place of ${host}`
+  const forward = command`${nested(client.kubectl('-n', namespace, 'port-forward', `pod/${pod}`, String(port)))}   # then use 127.0.0.1 instead of ${host}`
   return forwardTo(client, namespace, { pod, port }, forward, options, null)
 }
 

@@ -135,7 +135,7 @@ export const serviceUnfinishedRepairTable: CheckTable = {
       status: 'problem',
       severity: 'warning',
       says: [
-        'but the service is stopped. Read the record',
+        'but the service is stopped. Find out who wrote it',
         `testops-admin discard ${run} -d prod --dry-run`,
         `testops-admin discard ${run} -d prod --accept-risk unfinished-run   # only when you are sure`,
       ],
@@ -154,6 +154,21 @@ export const serviceUnfinishedRepairTable: CheckTable = {
         `testops-admin discard ${run} -d prod`,
       ],
       silentOn: ['did not write'],
+    },
+    {
+      situation: 'the record is empty, and the service is stopped',
+      sources: {
+        runs: fakeRuns({ inDeployment: [{ run, unreadable: 'the queue is empty', isEmpty: true }] }),
+        broker: fakeBroker({ queues: [itsQueue] }),
+        service: fakeService({ status: stopped() }),
+      },
+      status: 'problem',
+      severity: 'warning',
+      says: [
+        'That record is empty, but the service is stopped',
+        `testops-admin discard ${run} -d prod --dry-run`,
+        `--accept-risk unfinished-run`,
+      ],
     },
     {
       situation: 'the broker has a record that is no record',

@@ -9,9 +9,20 @@ import type { BrokerSource } from '../../../src/core/sources.ts'
 import type { Performed } from '../../../src/engine/perform.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
 import { eventOf, free, machine, passing, planOf, recordOf, run, stuck } from '../../engine/repairing.ts'
-import { brokerWorld, fakeDeployment, fakeRunStore, unreachable } from '../../fakes/index.ts'
+import { brokerWorld, fakeDeployment, fakeLogs, fakeRunStore, record, unreachable } from '../../fakes/index.ts'
 import { adopting, flags, operator, saidBy, wish } from './session.ts'
 import type { Operator } from './session.ts'
+
+const stole = fakeLogs({
+  recent: {
+    complete: true,
+    records: [
+      record('liquibase.lockservice : Waiting for changelog lock....'),
+      record('liquibase.lockservice : Successfully released change log lock'),
+      record('LockException: Could not acquire change log lock.  Currently locked by a (10.0.0.8) since 1/1/26'),
+    ],
+  },
+})
 
 type Ending = [outcome: string, exitCode: number, message?: string, suggestions?: readonly string[]]
 
@@ -146,6 +157,25 @@ describe('resume', () => {
     of.session.opened.deployment.cluster = at('10.0.0.1')
     expect((await resumed(of)).slice(0, 2)).toEqual(['done', 0])
   })
+
+  test.each(['resume', 'undo'] as const)(
+    '%s does not start the service beside a migration whose lock its last start released',
+    async (way) => {
+      const of = operator()
+      of.deployment.rows.splice(0, 1, stuck)
+      const name = await killedAt('release-lock:after', of)
+      Object.assign(of.session.opened.open, { logs: async () => stole })
+      const end = (more: Partial<RepairFlags> = {}): Promise<Ending> =>
+        way === 'undo' ? undone(of, name, more) : resumed(of, {}, { confirm: 'prod', ...more })
+      const before = [...of.deployment.changes]
+      const [outcome, code, message, next] = await end()
+      expect([outcome, code, message]).toEqual(['error', 4, expect.stringContaining('two migrations run at once')])
+      expect(next!.at(-1)).toMatch(/ --accept-risk running-migration {3}# only when you are sure$/)
+      expect([of.deployment.changes, of.deployment.service]).toEqual([before, 'stopped'])
+      expect((await end({ 'accept-risk': ['running-migration'] }))[1]).toBe(0)
+      expect(of.deployment.service).toBe('running')
+    },
+  )
 
   test('one of another deployment, which has the broker or the state folder in common, is left alone', async () => {
     const of = operator()

@@ -100,7 +100,7 @@ test.each([
   const way = await reach(host, asked)
   const shown = command.replace('POD', `pod/${pod.metadata.name}`)
   expect(way?.command).toBe(
-    `kubectl --context test -n testops port-forward ${shown}   # then use 127.0.0.1 in place of ${host}`,
+    `kubectl --context test -n testops port-forward ${shown}   # then use 127.0.0.1 instead of ${host}`,
   )
   expect(await echoed(way!.at, 'hello')).toBe('hello')
   const chosen = server.cluster.pods
@@ -216,7 +216,7 @@ test('an address of a pod is forwarded, another is used as it is', async () => {
   const pod = podOf('testops-rabbitmq')
   server.cluster.update('pods', pod, (it) => void ((it as Pod).status['podIP'] = '10.1.2.3'))
   expect((await reach('10.1.2.3', 6379))?.command).toBe(
-    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then use 127.0.0.1 in place of 10.1.2.3`,
+    `kubectl --context test -n testops port-forward pod/${pod.metadata.name} 6379   # then use 127.0.0.1 instead of 10.1.2.3`,
   )
   expect(await reach('10.1.2.4', 6379)).toBe(null)
 })
