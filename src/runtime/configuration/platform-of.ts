@@ -1,13 +1,7 @@
 import { dirname } from 'node:path'
 import type { PlatformName } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
-import type {
-  ComposeSettings,
-  Found,
-  HostSettings,
-  KubernetesSettings,
-  PlatformSettings,
-} from '../../platforms/index.ts'
+import type { ComposeSettings, HostSettings, KubernetesSettings, PlatformSettings } from '../../platforms/index.ts'
 import { commandOf } from './command.ts'
 import { possiblePlatforms } from './platform-keys.ts'
 import type { SelectedDeployment } from './select.ts'
