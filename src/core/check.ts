@@ -14,7 +14,7 @@ export interface Finding {
 /**
  * What the operator does about a problem. In it, as in the reason of a skipped check and in what an error suggests,
  * `{deployment}` stands for the deployment's name, and `{start}`, `{stop}`, `{restart}`, `{status}`, `{logs}`,
- * `{settings}`, `{edit}` for what is typed on its platform.
+ * `{processes}`, `{settings}`, `{edit}` for what is typed on its platform.
  */
 export interface Remedy {
   text: string

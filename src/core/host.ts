@@ -11,6 +11,9 @@ export function typedOn(host: string, asked: Suggestion): ShellCommand {
   return isHere(host) ? command`${nested(asked)}` : command`${nested(asked)}   # on ${host}`
 }
 
+/** What shows the Java processes of a machine. */
+export const javaProcesses: Suggestion = 'ps -fC java'
+
 /** What shows which program listens on a port. */
 export function listenersOn(port: number): ShellCommand {
   return command`ss -ltnp ${`sport = :${port}`}`

@@ -7,7 +7,7 @@ import { onDeployment, typed } from '../core/typed.ts'
 import { command, nested, withFilled } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|settings|edit|values)\}/g
+const placeholder = /(-d )?\{(deployment|start|stop|restart|status|logs|processes|settings|edit|values)\}/g
 
 const inWords: ServiceCommands = {
   start: 'start the service',
@@ -15,6 +15,7 @@ const inWords: ServiceCommands = {
   restart: 'restart the service',
   status: "ask the platform for the service's state",
   logs: "read the service's log",
+  processes: 'list the processes where the service runs',
   settings: "the service's settings",
   edit: "change the service's settings",
 }

@@ -26,6 +26,7 @@ export const commands: ServiceCommands = {
   restart: 'systemctl restart testops',
   status: 'systemctl status testops',
   logs: 'journalctl -u testops',
+  processes: 'ps -fC java',
   settings: '/etc/testops/testops.env',
   edit: '${EDITOR:-vi} /etc/testops/testops.env',
 }

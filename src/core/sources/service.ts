@@ -99,6 +99,8 @@ export interface ServiceCommands {
   restart: Suggestion
   status: Suggestion
   logs: Suggestion
+  /** the processes that run where the service runs */
+  processes: Suggestion
   /** where settings are changed by hand */
   settings: Suggestion
   /** what opens them there */

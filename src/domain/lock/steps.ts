@@ -1,6 +1,6 @@
 import { traitsOf } from '../../knowledge/platforms.ts'
 import type { Deployment } from '../../core/deployment.ts'
-import { isHostName, typedOn } from '../../core/host.ts'
+import { isHostName, javaProcesses, typedOn } from '../../core/host.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { sql, sqlNameInQuotes } from '../../core/sql-text.ts'
@@ -85,13 +85,13 @@ const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
     text: 'Make sure that no service and no Liquibase runs there.',
     command: javaOn(host),
   }),
-  'another-process': ({ host }) => ({
+  'another-process': ({ deployment, host }) => ({
     text: 'Make sure that no Liquibase runs beside the service.',
-    command: javaOn(host),
+    command: traitsOf(deployment).sharesMachine ? javaOn(host) : '{processes}',
   }),
   address: () => ({
     text: 'Make sure that no Liquibase runs on any machine that reaches this database.',
-    command: 'ps -fC java   # on every such machine',
+    command: command`${nested(javaProcesses)}   # on every such machine`,
   }),
   standby: ({ deployment }) => ({
     text: 'Set `database.url` in the configuration to the primary.',
@@ -116,5 +116,5 @@ function settingsOf(deployment: Deployment): Suggestion {
 }
 
 function javaOn(host: string | null): Suggestion {
-  return host === null ? 'ps -fC java   # on its machine' : typedOn(host, 'ps -fC java')
+  return host === null ? command`${nested(javaProcesses)}   # on its machine` : typedOn(host, javaProcesses)
 }

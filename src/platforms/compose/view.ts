@@ -70,6 +70,7 @@ export function commandsOf(
     restart: isMade ? word('restart') : word('up', '-d'),
     status: typed([program, 'ps', '--all', '--filter', `label=com.docker.compose.project=${project}`]),
     logs: isMade ? typed([program, 'logs', '--tail', '200', first]) : word('logs', '--tail', '200'),
+    processes: isMade ? typed([program, 'top', first]) : word('top'),
     edit: files === null ? sentence`# change the compose file of project ${project}` : editing(files.files[0]!),
     settings: files === null ? sentence`the compose file of project ${project}` : commaList(settingsFilesOf(files)!),
   }

@@ -8,6 +8,7 @@ import type { ServiceManager } from './manager.ts'
 import { parseProperties, statusOf } from './properties.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings, Command } from './settings.ts'
+import { javaProcesses } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { spawn } from 'node:child_process'
@@ -108,6 +109,7 @@ export function ownCommands(commands: NonNullable<HostSettings['commands']>, opt
       restart: command`${nested(typed(commands.stop))} && ${nested(typed(commands.start))}`,
       status: typed(commands.status),
       logs: "# read the service's log",
+      processes: javaProcesses,
       settings: "the service's settings",
       edit: "# change the service's settings",
     },

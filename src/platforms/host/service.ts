@@ -7,6 +7,7 @@ import type { ServiceManager } from './manager.ts'
 import { originsOf } from './origins.ts'
 import type { PlatformOptions } from '../platform.ts'
 import type { HostSettings } from './settings.ts'
+import { javaProcesses } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import { asPath, command, editing } from '../../core/shell-command.ts'
 import { readFile } from 'node:fs/promises'
@@ -118,6 +119,7 @@ const unknownCommands = {
   restart: '# restart the service',
   status: "# ask for the service's state",
   logs: "# read the service's log",
+  processes: javaProcesses,
   settings: "the service's settings",
   edit: "# change the service's settings",
 } as const

@@ -7,6 +7,7 @@ import { healthOf } from './health.ts'
 import type { Properties } from './properties.ts'
 import { one, parseProperties, statusOf } from './properties.ts'
 import type { PlatformOptions } from '../platform.ts'
+import { javaProcesses } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import { wordsOf } from './shell.ts'
 import { command, nested, sentence } from '../../core/shell-command.ts'
@@ -101,6 +102,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
       restart: typed([...as, 'systemctl', 'restart', short]),
       status: typed(['systemctl', 'status', short]),
       logs: typed([...as, 'journalctl', '-u', short, '-n', '200', '--no-pager']),
+      processes: javaProcesses,
       edit: typed([...as, 'systemctl', 'edit', short]),
       settings: sentence`the unit ${unit} (${nested(typed([...as, 'systemctl', 'edit', short]))})`,
     },

@@ -33,6 +33,7 @@ export function commandsFor(
     restart: here('rollout', 'restart', which),
     status: here('get', 'pods', ...(labels.length > 0 ? ['-l', labels.join(',')] : []), '-o', 'wide'),
     logs: here('logs', which, '-c', container.name, '--tail=200'),
+    processes: here('exec', which, '-c', container.name, '--', 'ps', '-ef'),
     edit: here('edit', which),
     settings: sentence`the environment of ${kind} ${name} (${nested(here('edit', which))})${nested(values === null ? '' : sentence`, and the values of its release (${nested(values)})`)}`,
     ...(values !== null && { values }),

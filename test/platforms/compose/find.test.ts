@@ -31,6 +31,7 @@ test('by the name of its image, among the containers of all projects', async () 
     restart: `docker compose -p testops -f ${file} restart testops`,
     status: 'docker ps --all --filter label=com.docker.compose.project=testops',
     logs: 'docker logs --tail 200 testops',
+    processes: 'docker top testops',
     settings: `${file}, ${world.folder}/project/.env`,
     edit: `\${EDITOR:-vi} ${file}`,
   })

@@ -32,6 +32,7 @@ function service(...all: ServiceStatus[]): Pick<ServiceManager, 'status' | 'star
       restart: 'restart',
       status: 'status',
       logs: 'logs',
+      processes: 'processes',
       settings: 'settings',
       edit: 'edit',
     },

@@ -469,6 +469,7 @@ describe('what is declared', () => {
       restart: `${kubectl} rollout restart deployment/testops-testops`,
       status: `${kubectl} get pods -l app=testops-testops,version=v1 -o wide`,
       logs: `${kubectl} logs deployment/testops-testops -c testops-testops --tail=200`,
+      processes: `${kubectl} exec deployment/testops-testops -c testops-testops -- ps -ef`,
       edit: `${kubectl} edit deployment/testops-testops`,
       settings: `the environment of deployment testops-testops (${kubectl} edit deployment/testops-testops), and the values of its release (helm get values testops -n testops --kube-context test)`,
       values: 'helm get values testops -n testops --kube-context test',
