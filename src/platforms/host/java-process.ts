@@ -3,13 +3,14 @@ import { access, open, readFile, readdir, readlink, stat } from 'node:fs/promise
 import { basename, isAbsolute, resolve } from 'node:path'
 import { serviceName, springSettings, vendorSigns } from '../../knowledge/settings.ts'
 import { mentionsService } from './finder.ts'
+import { javaCommandLine } from './java-command-line.ts'
 
 /** A Java process of this machine that is the service, started by something else than systemd. */
 export interface JavaProcess {
   pid: number
   /** name, or number where it has none */
   user: string
-  /** jar or main class, as it stands in its command line */
+  /** jar or main class, as it stands in its command line; the place of one that Spring Boot's launcher starts */
   program: string
   /** null: it is another user's, and may not be read */
   folder: string | null
@@ -21,9 +22,6 @@ export interface JavaProcess {
   timeZone: string | null
 }
 
-/** an option that takes the next word as its value (java(1)) */
-const withValue =
-  /^(?:-cp|-classpath|--class-path|-p|--module-path|--upgrade-module-path|--add-modules|--limit-modules|--add-(?:reads|exports|opens)|--patch-module|--enable-native-access)$/
 /** what is larger is cut: neither a command line nor an environment that people wrote */
 const mostBytes = 262_144
 /** so many processes are looked at, as many at a time */
@@ -50,9 +48,12 @@ export async function findJavaProcesses(root = '/proc'): Promise<JavaProcess[]> 
 }
 
 async function processAt(place: string, pid: number, ownContainer: string | null): Promise<JavaProcess | null> {
-  const words = (await textOf(`${place}/cmdline`))?.split('\0') ?? []
+  const words = (await textOf(`${place}/cmdline`))?.replace(/\0$/, '').split('\0') ?? []
   if (basename(words[0] ?? '') !== 'java') return null
-  const { program, options, parameters } = partsOf(words)
+  const folder = await readlink(`${place}/cwd`).catch(() => null)
+  const { program, options, parameters } = await javaCommandLine(words, async (file) =>
+    isAbsolute(file) ? textOf(file) : folder === null ? null : textOf(resolve(folder, file)),
+  )
   const text = await textOf(`${place}/environ`)
   const environment =
     text === null
@@ -67,7 +68,6 @@ async function processAt(place: string, pid: number, ownContainer: string | null
   const isService = mentionsService(program) || vendorSigns(environment?.keys() ?? []).prefixes.length > 0
   const container = isService ? await containerOf(place) : null
   if (!isService || (container !== null && container !== ownContainer)) return null
-  const folder = await readlink(`${place}/cwd`).catch(() => null)
   const valueOf = (name: string): string | undefined =>
     [...options, ...parameters]
       .findLast((it) => it.startsWith(`-D${name}=`) || it.startsWith(`--${name}=`))
@@ -88,23 +88,6 @@ async function processAt(place: string, pid: number, ownContainer: string | null
             ? null
             : resolve(folder, written),
     timeZone: valueOf('user.timezone') ?? null,
-  }
-}
-
-/** `java OPTION… -jar FILE PARAMETER…`, `java OPTION… CLASS PARAMETER…` */
-function partsOf(words: readonly string[]): {
-  program: string
-  options: readonly string[]
-  parameters: readonly string[]
-} {
-  let at = 1
-  while (at < words.length && words[at] !== '-jar' && /^[-@]/.test(words[at]!) && !/^(?:-m|--module)$/.test(words[at]!))
-    at += withValue.test(words[at]!) ? 2 : 1
-  const isNamed = /^(?:-jar|-m|--module)$/.test(words[at] ?? '')
-  return {
-    program: words[isNamed ? at + 1 : at] ?? '',
-    options: words.slice(1, at),
-    parameters: words.slice(isNamed ? at + 2 : at + 1),
   }
 }
 

@@ -71,6 +71,25 @@ test.each<[string, string[], Record<string, string>, string | undefined]>([
   ],
   ['its main class', ['-cp', '/opt/lib/*', 'org.example.testops.Main', 'run'], {}, 'org.example.testops.Main'],
   ['its settings', ['-jar', 'app.jar'], sign, 'app.jar'],
+  [
+    "where Spring Boot's launcher finds it",
+    ['-cp', '/opt/testops/app.jar', 'org.springframework.boot.loader.launch.JarLauncher', '--x'],
+    {},
+    '/opt/testops/app.jar',
+  ],
+  [
+    'another program of that launcher',
+    ['-cp', '/opt/jenkins', 'org.springframework.boot.loader.PropertiesLauncher', '--name=testops'],
+    {},
+    undefined,
+  ],
+  [
+    'a Liquibase with its drivers',
+    ['-cp', '/opt/testops/lib/*', 'liquibase.integration.commandline.LiquibaseCommandLine'],
+    {},
+    undefined,
+  ],
+  ['a file of arguments that is gone', ['@/opt/testops/java.args'], {}, '@/opt/testops/java.args'],
   ['the jar of another program', ['-jar', 'jenkins.war', 'testops.jar'], {}, undefined],
   [
     'a run of tests that reports to it',
@@ -88,6 +107,24 @@ test.each<[string, string[], Record<string, string>, string | undefined]>([
   ['no program at all', ['-version'], {}, undefined],
 ])('%s', async (_, words, env, program) => {
   expect((await seen(words, { env }))?.program).toBe(program)
+})
+
+test.each<[string, string, string | undefined]>([
+  [
+    'a jar',
+    '-Duser.timezone="Asia/Tokyo"\n# the service\n-jar "/opt/my testops/testops.jar"\n',
+    '/opt/my testops/testops.jar',
+  ],
+  ['options alone', '-Duser.timezone=Asia/Tokyo -Xmx1g', 'testops.jar'],
+  ['another program', '-jar jenkins.war', undefined],
+  ['itself', '@java.args', undefined],
+  ['nothing', '', 'testops.jar'],
+  ['rubbish', `"\0'"' @@ -jar`, undefined],
+])('a file of arguments, from the folder of the process, with %s', async (_, text, program) => {
+  const cwd = await folderWith({ 'java.args': text })
+  const found = await seen(['@java.args', '-jar', 'testops.jar'], { cwd })
+  expect(found?.program).toBe(program)
+  if (found && text.includes('Tokyo')) expect(found.timeZone).toBe('Asia/Tokyo')
 })
 
 test('its user, folder, settings, log and time zone are taken from it', async () => {
