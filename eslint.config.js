@@ -1,5 +1,6 @@
 import regexp from 'eslint-plugin-regexp'
 import tseslint from 'typescript-eslint'
+import { platformTraits } from './bin/lint-rules/platform-traits.js'
 import { quotedCommands } from './bin/lint-rules/quoted-commands.js'
 
 export default tseslint.config(
@@ -76,8 +77,13 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    plugins: { own: { rules: { 'quoted-commands': quotedCommands } } },
+    plugins: { own: { rules: { 'quoted-commands': quotedCommands, 'platform-traits': platformTraits } } },
     rules: { 'own/quoted-commands': 'error' },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/platforms/**', 'src/runtime/**', 'src/knowledge/**', 'src/lab/**', 'src/cli/init/**'],
+    rules: { 'own/platform-traits': 'error' },
   },
   {
     // commands that the lab runs itself, and shows to nobody
