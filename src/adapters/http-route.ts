@@ -100,7 +100,7 @@ export function parseProxy(named: string): URL {
   throw new AdminError(
     'CONFIGURATION',
     isHttp
-      ? 'the proxy address in the environment has a stray % in its user or password: write it as %25'
+      ? 'the proxy address in the environment has a stray % in its user or password. Write it as %25'
       : proxy && /^\w+:$/.test(proxy.protocol)
         ? `the environment names a ${proxy.protocol.slice(0, -1)} proxy: only http and https proxies can be used`
         : 'the environment names a proxy that is not a valid address',

@@ -115,16 +115,16 @@ describe('a proxy that the environment names', () => {
   test.each([
     {
       named: 'socks5://porter:sesame@127.0.0.1:1080',
-      says: 'is a socks5 proxy: only http and https proxies can be used',
+      says: 'the environment names a socks5 proxy: only http and https proxies can be used',
     },
-    { named: 'http://', says: 'is not an address' },
+    { named: 'http://', says: 'the environment names a proxy that is not a valid address' },
     {
       named: 'http://porter:100%sesame@127.0.0.1:3128',
-      says: 'has a stray % in its user or password: write it as %25',
+      says: 'the proxy address in the environment has a stray % in its user or password. Write it as %25',
     },
   ])('of another kind is refused: $named', async ({ named, says }) => {
     vi.stubEnv('HTTP_PROXY', named)
-    expect(await failureOf(ask(far))).toBe(`CONFIGURATION the proxy that the environment names ${says}`)
+    expect(await failureOf(ask(far))).toBe(`CONFIGURATION ${says}`)
   })
 })
 

@@ -144,7 +144,7 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
       ),
     ).toEqual([
       'REFUSED',
-      'deployments `testops-testops` in namespace `NAMESPACE` is not as it was: Operation cannot be fulfilled on deployments.apps "testops-testops": the object has been modified; please apply your changes to the latest version and try again',
+      'deployments `testops-testops` in namespace `NAMESPACE` has changed: Operation cannot be fulfilled on deployments.apps "testops-testops": the object has been modified; please apply your changes to the latest version and try again',
     ])
     expect(
       await failure(
@@ -303,7 +303,7 @@ export function kubernetesContract(kubeconfig: () => Promise<string>): void {
     expect(made.spec).toEqual({ holderIdentity: 'alice' })
     expect(await failure(client.change(leases, { verb: 'create', body }))).toEqual([
       'REFUSED',
-      'leases in namespace `NAMESPACE` is not as it was: leases.coordination.k8s.io "mine" already exists',
+      'leases in namespace `NAMESPACE` has changed: leases.coordination.k8s.io "mine" already exists',
     ])
     const renewed = {
       ...body,

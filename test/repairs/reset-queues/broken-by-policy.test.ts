@@ -30,14 +30,14 @@ const all: readonly Since[] = [
     at: 'redeclare-queues:after',
     pattern: '^upload',
     definition: { 'max-length': 2 },
-    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length on queue upload, ${stays}`),
+    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length on queue upload ${stays}`),
   },
   {
     of: 'undo',
     at: 'delete-queues:undo-intended',
     pattern: '^upload',
     definition: { 'max-length-bytes': 2 },
-    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length-bytes on queue upload, ${stays}`),
+    said: new RegExp(`^policy since \\(pattern \\^upload\\) sets max-length-bytes on queue upload ${stays}`),
   },
   {
     of: 'reset-queues',
@@ -82,7 +82,7 @@ const all: readonly Since[] = [
     at: 'move-messages:before#2',
     pattern: '^upload',
     definition: { expires: 600_000, 'message-ttl': 600_000 },
-    said: new RegExp(`sets message-ttl, expires on queue upload, ${stays}`),
+    said: new RegExp(`sets message-ttl, expires on queue upload ${stays}`),
   },
 ]
 

@@ -184,7 +184,7 @@ describe.concurrent('reset-queues and', () => {
       const { plan } = json<RepairDocument>()
       const { queues } = await state()
       const { queues: made } = madeDurable(before)
-      expect({ code, notes: plan.notes.filter((note) => note.startsWith('left out')), queues }).toEqual({
+      expect({ code, notes: plan.notes.filter((note) => note.startsWith('queues that stay')), queues }).toEqual({
         // the service's declaration of the third is refused still
         code: 1,
         notes: ['queues that stay transient, because --queue leaves them out: export'],
