@@ -57,7 +57,7 @@ describe('something else', () => {
     {
       what: 'a sign-in before everything',
       answer: signIn,
-      shown: /points to another host, https:\/\/sso\.example\.org\/auth/,
+      shown: /redirects to another host, https:\/\/sso\.example\.org\/auth/,
     },
     {
       what: 'a guard of everything',

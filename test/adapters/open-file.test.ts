@@ -26,7 +26,7 @@ test.each(inPlaceOf)('what is read at once is not held up by %s', async (what, m
   const [file, dotenv] = [join(folder, 'file'), join(folder, '.env')]
   await make(file)
   await make(dotenv)
-  await expect(plainFile(file, 1000)).rejects.toThrow(/plain file|folder|more than 1000 bytes/)
+  await expect(plainFile(file, 1000)).rejects.toThrow(/regular file|folder|more than 1000 bytes/)
   await expect(bytesOf({ path: file, optional: false })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(await projectAt(folder, {})).toBe(null)
   expect(await filesSource().variable(join(folder, 'compose.yaml'), 'A')).toBe(null)

@@ -68,7 +68,7 @@ test.each<[what: string, of: Former, isFound: boolean]>([
   })
   expect((await store.list()).map((it) => 'record' in it && it.record.run)).toEqual(isFound ? [run] : [])
   if (!isFound) {
-    expect(await failureOf(store.read(run))).toMatch(/^USAGE there is no /)
+    expect(await failureOf(store.read(run))).toMatch(/^USAGE no run /)
     return
   }
   const log = await store.reopen(run)
