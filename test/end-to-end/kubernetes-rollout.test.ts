@@ -72,7 +72,7 @@ test('a setting of a Deployment that is paused is not called done while its pods
     ),
   ])
   const again = await here.run('resume', '--confirm', 'prod')
-  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is held')])
+  expect([again.exitCode, flat(again.stdout)]).toEqual([1, expect.stringContaining('is on hold')])
   const back = await here.run('undo', name ?? '', '--confirm', 'prod')
   expect([back.exitCode, here.world.isReady()], back.stdout + back.stderr).toEqual([0, true])
   const own = deployment().spec.template.spec.containers.find((it) => it.name === 'testops-testops')
