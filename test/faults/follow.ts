@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { exitCodes } from '../../src/core/error.ts'
 import type { OwnLab } from '../lab/support/own-lab.ts'
 import type { Answer } from '../support/terminal.ts'
 
@@ -17,10 +18,10 @@ const nextLine = /^Next: (.+)$/m
 const stepByHand = /^(?!testops-admin\b)(?:[a-z][\w./-]*|\$\{EDITOR:-vi\}) .* {3}# (?:on |where |asks for )\S+/
 const waiting = /^testops-admin doctor .* {3}# again when the migration or repair has finished$/
 const migrating = /is migrating its database/
-/** The name of the deployment, where it is asked for; and Ctrl-C, where a service that migrates is waited for. */
+/** The name of the deployment, where it is asked for; and Ctrl-C, where a service is waited for that migrates for long. */
 const answering: readonly Answer[] = [
   [/to confirm: /, 'lab\r'],
-  [migrating, '\u0003'],
+  [migrating, '\u0003', 30_000],
 ]
 
 /**
@@ -46,7 +47,7 @@ export async function followNext(lab: OwnLab): Promise<Followed> {
       expect(path.length, path.join('\n')).toBeLessThan(mostSteps)
       path.push(next)
       const { exitCode, text } = await lab.type(next, answering)
-      if (migrating.test(text)) return { path, byHand: null, isMigrating: true }
+      if (migrating.test(text) && exitCode === exitCodes.INTERRUPTED) return { path, byHand: null, isMigrating: true }
       expect([0, 1, 2], `${next}\n${text}`).toContain(exitCode)
       next = nextLine.exec(text)?.[1]
     }

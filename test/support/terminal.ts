@@ -6,8 +6,11 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../../bin/run.js', import.meta.url))
 
-/** What is typed once the terminal shows a text; each once, in this order. */
-export type Answer = readonly [shown: RegExp, keys: string | ((shown: string) => string)]
+/**
+ * What is typed once the terminal shows a text; each once, in this order. `afterMs`: only if the program still runs
+ * then.
+ */
+export type Answer = readonly [shown: RegExp, keys: string | ((shown: string) => string), afterMs?: number]
 
 export interface Terminal {
   cwd?: string
@@ -42,6 +45,7 @@ export async function onTerminal(
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const waiting = [...answers]
+  const late: NodeJS.Timeout[] = []
   let text = ''
   let seen = 0
   const read = (bytes: Buffer): void => {
@@ -51,7 +55,10 @@ export async function onTerminal(
     if (next?.[0].test(shown)) {
       waiting.shift()
       seen = text.length
-      shell.stdin.write(typeof next[1] === 'string' ? next[1] : next[1](shown))
+      const [, keys, afterMs = 0] = next
+      const write = (): void => void shell.stdin.write(typeof keys === 'string' ? keys : keys(shown))
+      if (afterMs === 0) write()
+      else late.push(setTimeout(write, afterMs))
     }
   }
   shell.stdout.on('data', read)
@@ -59,6 +66,7 @@ export async function onTerminal(
   // it may have ended by then
   shell.stdin.on('error', () => undefined)
   const exitCode = await new Promise<number | null>((resolve) => shell.once('close', resolve))
+  late.forEach(clearTimeout)
   return { exitCode, text: text.replaceAll('\r', '').replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '') }
 }
 
