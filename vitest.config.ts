@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import type { Plugin } from 'vitest/config'
+import { compileTexts, textsModule } from './bin/explain-texts.js'
 import { compileWat } from './bin/wat.js'
 import SlowestFirst from './test/runner/sequencer.ts'
 
@@ -15,6 +16,12 @@ const wat: Plugin = {
   load: async (id) => (id.endsWith('.wat') ? `export default Uint8Array.of(${String(await compileWat(id))})` : null),
 }
 
+/** The same as esbuild's in bin/explain-texts.js. */
+const explainTexts: Plugin = {
+  name: 'explain-texts',
+  load: (id) => (textsModule.test(id) ? compileTexts(id) : null),
+}
+
 export default defineConfig({
   test: {
     // tests with servers mostly wait, so three at a time fit on two cores
@@ -23,7 +30,7 @@ export default defineConfig({
     reporters: ['default', './test/runner/summary.ts'],
     projects: [
       {
-        plugins: [wat],
+        plugins: [wat, explainTexts],
         test: {
           name: 'unit',
           // loading a command for the first time takes seconds on a busy machine
@@ -33,7 +40,7 @@ export default defineConfig({
         },
       },
       {
-        plugins: [wat],
+        plugins: [wat, explainTexts],
         test: {
           name: 'servers',
           include: withServers.map((folder) => `${folder}/**/*.test.ts`),
@@ -44,7 +51,7 @@ export default defineConfig({
       },
       {
         // some hours, by chance: `npm run campaign`
-        plugins: [wat],
+        plugins: [wat, explainTexts],
         test: {
           name: 'campaign',
           // every instant in every way

@@ -8,6 +8,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { Plugin } from '@oclif/core'
+import { explainTexts } from './explain-texts.js'
 import { restore } from './packed.js'
 import { bundledPackages, library, noticesOf, sbomOf } from './third-party.js'
 import { wat } from './wat.js'
@@ -103,7 +104,7 @@ const common = {
   minifyWhitespace: true,
   legalComments: 'none',
   external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
-  plugins: [patched, wat],
+  plugins: [patched, wat, explainTexts],
   // its main module is UMD, whose inner require() is not seen
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   metafile: true,

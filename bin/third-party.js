@@ -41,7 +41,7 @@ export function bundledPackages(root, metafiles) {
 }
 
 function isOwn(path) {
-  return path.startsWith('src/')
+  return path.startsWith('src/') || path === 'explain/index.yaml'
 }
 
 /** Where the package of a file lies: what stands behind the last `node_modules`. */

@@ -1,7 +1,7 @@
+import { checkTexts } from '../../explain/index.yaml'
 import { BaseCommand } from '../cli/base-command.ts'
 import { noteIgnored } from '../cli/note-ignored.ts'
 import { checks } from '../checks/index.ts'
-import { checkTexts } from '../knowledge/explain/checks.ts'
 import { checksText } from '../output/checks.ts'
 import type { ChecksDocument } from '../output/checks.ts'
 

@@ -52,7 +52,7 @@ const inCode = {
     '`await allure.attachment(name, content, type)` in JavaScript, `Allure.addAttachment(name, content)` in Java, `allure.attach(content, name)` in Python',
 } as const
 
-/** Texts of `explain` in src/knowledge/explain/faults say the same at more length. */
+/** Texts in explain/faults say the same at more length. */
 export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
   'empty-results': {
     severity: 'error',

@@ -33,11 +33,11 @@ function finderOf(text: ExplainText): string {
   if ('of' in text) return `\`doctor\`: ${code(text.of)}`
   const isRule = (ruleIds as readonly string[]).includes(text.id)
   if (isRule)
-    return text.signatures !== undefined || text.isToldBy !== undefined
+    return text.signatures !== undefined || text.reader !== undefined
       ? `${code('lint-results')}, ${code('scan-logs')}`
       : code('lint-results')
   const command = text.verify.find((it) => /^testops-admin (?!doctor)/.test(it))
-  if (text.signatures !== undefined || text.isToldBy !== undefined) return code('scan-logs')
+  if (text.signatures !== undefined || text.reader !== undefined) return code('scan-logs')
   return command === undefined ? 'by hand' : code(command.split(' ')[1]!)
 }
 

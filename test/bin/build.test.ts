@@ -12,7 +12,15 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'testops-admin-build-'))
   for (const name of ['bin', 'src', 'dist']) mkdirSync(join(folder, name))
-  for (const name of ['build.js', 'licences.js', 'packed.js', 'third-party.js', 'wat.js'])
+  for (const name of [
+    'build.js',
+    'explain-texts.js',
+    'licences.js',
+    'located-yaml.js',
+    'packed.js',
+    'third-party.js',
+    'wat.js',
+  ])
     cpSync(join(project, 'bin', name), join(folder, 'bin', name))
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')

@@ -38,6 +38,7 @@ describe('what is built and packed', () => {
     folder = mkdtempSync(join(tmpdir(), 'testops-admin-packed-'))
     for (const name of [
       'bin',
+      'explain',
       'src',
       'templates',
       'package.json',
@@ -84,7 +85,7 @@ describe('what is built and packed', () => {
           .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
           .map(([path]) => path),
       )
-      .filter((path) => !path.startsWith('src/'))
+      .filter((path) => !path.startsWith('src/') && !path.startsWith('explain/'))
     const folders = new Set(
       files.map((path) =>
         path

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { Linter } from 'eslint'
+import regexp from 'eslint-plugin-regexp'
 import { expect, test } from 'vitest'
 import type { Attack } from './attacks.ts'
 import { attacksOn } from './attacks.ts'
@@ -21,6 +23,12 @@ test('a pattern that is built of texts is made when its file is loaded, or has a
   expect(built.map(({ file, text }) => ({ file, text }))).toEqual(later)
 })
 
+// not before what its files make was seen
+const { explainTexts } = await import('../../src/knowledge/explain/index.ts')
+const ofTexts = explainTexts.flatMap(({ id, kind, patterns = [] }) =>
+  patterns.map((pattern) => ({ where: `explain/${kind}s/${id}.yaml`, pattern })),
+)
+
 const patterns = new Map<string, { where: string; pattern: RegExp }>()
 for (const { where, pattern } of [
   ...sites.flatMap((site) =>
@@ -28,6 +36,7 @@ for (const { where, pattern } of [
   ),
   ...built.map(({ file, example }) => ({ where: file, pattern: example })),
   ...[...made].flatMap(([file, all]) => all.map((pattern) => ({ where: file, pattern }))),
+  ...ofTexts,
 ]) {
   const at = patterns.get(String(pattern))
   patterns.set(String(pattern), { where: at ? `${at.where}, ${where}` : where, pattern })
@@ -47,6 +56,21 @@ test.each(folders)(
     ).toEqual([])
   },
 )
+
+test('patterns of texts pass what eslint.config.js asks of those in src/', () => {
+  const asked: Linter.Config = {
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false, ignorePartial: false }],
+    },
+  }
+  const found = ({ where, pattern }: { where: string; pattern: RegExp }): string[] =>
+    new Linter().verify(`use(${String(pattern)})`, asked).map(({ message }) => `${where} ${message}`)
+  expect(ofTexts.length).toBeGreaterThan(15)
+  expect(ofTexts.flatMap(found)).toEqual([])
+  expect(found({ where: 'it', pattern: /\s+$/ })).not.toEqual([])
+})
 
 test('what takes the square of its length is found, and what has no end', { timeout: 120_000 }, () => {
   const texts = ['/\\s+$/', '/<[^>]*>/g', '/^(a|a)*$/', '/https?:.*!/s', '/(?<!\\s)\\s+$/']

@@ -1,4 +1,6 @@
 import type { Suggestion } from '../../core/shell-command.ts'
+import type { SignatureId } from '../signatures.ts'
+import type { ReaderName } from './readers.ts'
 
 /** One text of `explain`: what a name stands for, why it happens, how to see it, what to do. */
 export interface ExplainEntry extends ExplainSigns {
@@ -24,10 +26,12 @@ export interface ExplainEntry extends ExplainSigns {
 interface ExplainSigns {
   /** signatures of the log that tell of it for certain */
   signatures?: readonly string[]
-  /** other words that tell of it for certain, in lower case with single blanks; what is repeated in them has a limit */
-  messages?: readonly (string | RegExp)[]
-  /** whether a piece of the service's log tells of it, where that takes more than one line */
-  isToldBy?: (log: string) => boolean
+  /** other words that tell of it for certain, in lower case with single blanks */
+  messages?: readonly string[]
+  /** expressions that do; what is repeated in them has a limit */
+  patterns?: readonly RegExp[]
+  /** what reads in a whole piece of log whether it tells of it */
+  reader?: ReaderName
   /** what the web interface, or a setting, calls it: as good as the id */
   names?: readonly string[]
   /** what whoever meets it says, in both languages */
@@ -48,3 +52,14 @@ interface ExplainReference
 
 /** As it is written down. */
 export type ExplainText = ExplainEntry | ExplainReference
+
+/** What is written of a line that is known in logs; one that bears the name of a fault is told of there. */
+export interface SignatureText {
+  id: SignatureId
+  meaning: string
+  cause: string
+  /** the entry that tells what is behind it, and what to do */
+  behind: string
+  /** a blank for the log that holds it */
+  log?: string
+}

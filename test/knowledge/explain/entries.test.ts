@@ -80,19 +80,3 @@ test('every command of ours that is named is there, and so is what `explain` and
     }
   }
 })
-
-test('what messages are known by is in the form in which pasted text is compared, and repeats nothing without a limit', () => {
-  for (const { id, messages = [] } of explainTexts) {
-    for (const message of messages) {
-      const text = typeof message === 'string' ? message : message.source
-      expect([id, text]).toEqual([
-        id,
-        text
-          .replace(/(?<!\\)[A-ZА-Я]/g, '?')
-          .replaceAll('ё', '?')
-          .replace(/\s{2,}/g, '?'),
-      ])
-      if (typeof message !== 'string') expect([id, text.replace(/\\./g, '').match(/[*+]|\{\d+,\}/)]).toEqual([id, null])
-    }
-  }
-})

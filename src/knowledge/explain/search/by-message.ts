@@ -1,5 +1,6 @@
 import { signatures } from '../../signatures.ts'
 import type { ExplainText } from '../entry.ts'
+import { readers } from '../readers.ts'
 import type { Pasted } from './pasted.ts'
 
 /**
@@ -14,17 +15,16 @@ export function byMessage(query: Pasted, texts: readonly ExplainText[]): { text:
     signatures.filter(({ pattern }) => new RegExp(pattern.source, 'i').test(query.flat)).map(({ id }) => id),
   )
   const whole = query.lines.join('\n')
-  const isTold = ({ signatures: ids = [], messages = [], isToldBy }: ExplainText): boolean =>
+  const isRead = ({ reader }: ExplainText): boolean => reader !== undefined && readers[reader](whole)
+  const isTold = ({ signatures: ids = [], messages = [], patterns = [] }: ExplainText): boolean =>
     ids.some((id) => seen.has(id)) ||
-    messages.some((message) =>
-      typeof message === 'string' ? query.flat.includes(message) : message.test(query.flat),
-    ) ||
-    isToldBy?.(whole) === true
-  const found = texts.filter(isTold)
+    messages.some((message) => query.flat.includes(message)) ||
+    patterns.some((pattern) => pattern.test(query.flat))
+  const found = texts.filter((text) => isTold(text) || isRead(text))
   const behind = new Set(found.flatMap((text) => ('of' in text ? [text.of] : [])))
   const checks = texts.filter((text) => behind.has(text.id) && !found.includes(text))
   return [
-    ...found.map((text) => ({ text, score: text.isToldBy?.(whole) === true ? certain : scoreOf(text) })),
+    ...found.map((text) => ({ text, score: isRead(text) ? certain : scoreOf(text) })),
     ...checks.map((text) => ({ text, score: harmless })),
   ].sort((a, b) => b.score - a.score)
 }

@@ -28,7 +28,7 @@ export function literalsOf({ kind, signatures: ids = [], messages = [] }: Explai
   const known = signatures
     .filter(({ id }) => ids.includes(id))
     .map(({ pattern }) => pattern.source.replaceAll('\\', '').toLowerCase())
-  return kind === 'signature' ? [] : [...known, ...messages.filter((it) => typeof it === 'string')]
+  return kind === 'signature' ? [] : [...known, ...messages]
 }
 
 /** All of it is within the message, or its end is the message's beginning, or the other way round. */

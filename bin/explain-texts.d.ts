@@ -1,0 +1,20 @@
+export interface Problem {
+  /** `explain/…` */
+  file: string
+  line: number
+  column: number
+  text: string
+}
+
+export class WrongTexts extends Error {
+  readonly problems: readonly Problem[]
+}
+
+export const textsModule: RegExp
+
+export function compileTexts(path: string): Promise<string>
+
+export function checkedTexts(
+  files: readonly { path: string; bytes: Uint8Array }[],
+  facts: { checks: readonly string[]; signatures: readonly string[]; readers: readonly string[] },
+): Record<'checkTexts' | 'faultTexts' | 'signatureTexts' | 'termTexts', readonly { id: string }[]>

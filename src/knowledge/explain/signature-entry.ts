@@ -1,0 +1,28 @@
+import { command, nested } from '../../core/shell-command.ts'
+import { signatures } from '../signatures.ts'
+import type { ExplainEntry, SignatureText } from './entry.ts'
+
+/** The entry of a line that is known in logs. */
+export function signatureEntry({ id, meaning, cause, behind, log = 'SERVICE_LOG' }: SignatureText): ExplainEntry {
+  const { title, severity, pattern, remedy, source } = signatures.find((it) => it.id === id)!
+  const look = {
+    text: 'See what is behind it, how to make sure, and what to do.',
+    commands: [command`testops-admin explain ${behind}`],
+  }
+  return {
+    id,
+    kind: 'signature',
+    title,
+    severities: severity === 'info' ? [] : [severity],
+    meaning,
+    causes: [cause],
+    verify: [
+      'testops-admin scan-logs',
+      command`grep -E${nested(pattern.ignoreCase ? 'i' : '')} ${pattern.source} ${log} | tail`,
+    ],
+    remedies: remedy === null ? [look] : [look, { text: 'Once you have made sure, run this.', commands: [remedy] }],
+    source,
+    signatures: [id],
+    see: [behind],
+  }
+}
