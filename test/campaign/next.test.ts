@@ -13,14 +13,19 @@ beforeAll(async () => {
 }, rowTimeoutMs)
 afterAll(async () => expect(await lab.end()).toEqual([]), rowTimeoutMs)
 
-/** A repair that could not end because of what was broken is ended once that is mended. */
+/**
+ * A repair that could not end because of what was broken is ended once that is mended: it is gone on with, or taken
+ * back where it might wait for long, unless the service has started by then.
+ */
 async function mended(by: 'resume' | 'undo'): Promise<void> {
   if ((await lab.run('lab', 'mend')).exitCode === 0) return
   const { runs } = JSON.parse((await lab.run('history', '-d', 'lab', '--json')).stdout) as {
     runs: { run: string; state: string }[]
   }
-  for (const { run } of runs.filter(({ state }) => state === 'unfinished'))
-    await lab.must(by, run, '-d', 'lab', '--confirm', 'lab')
+  for (const { run } of runs.filter(({ state }) => state === 'unfinished')) {
+    const end = [run, '-d', 'lab', '--confirm', 'lab']
+    if (by === 'resume' || (await lab.run('undo', ...end)).exitCode !== 0) await lab.must('resume', ...end)
+  }
   await lab.must('lab', 'mend')
 }
 
