@@ -9,7 +9,7 @@ import { databaseEndpoints } from '../../../src/runtime/endpoints/database.ts'
 import { sessionsEndpoint } from '../../../src/runtime/endpoints/sessions.ts'
 import { configuredIntegrations, findDeployment, openDeployment } from '../../../src/runtime/index.ts'
 import { platformSettingsOf } from '../../../src/runtime/configuration/platform-of.ts'
-import { rabbitmqctlFor } from '../../../src/runtime/rabbitmqctl.ts'
+import { rabbitmqctlFor } from '../../../src/runtime/parts/broker.ts'
 import { folderWith } from '../folder.ts'
 import { clear } from '../endpoints/situation.ts'
 

@@ -1,0 +1,68 @@
+import { localOperator } from '../../adapters/local-lock.ts'
+import { runFolder } from '../../adapters/run-folder.ts'
+import { runFolders } from '../../adapters/run-folders.ts'
+import { eitherRunStore } from '../../adapters/run-stores.ts'
+import { AdminError } from '../../core/error.ts'
+import { ifReached } from '../../core/if-reached.ts'
+import type { RunHistory, RunStore, UnreadableRun, WorkloadIdentity } from '../../core/run.ts'
+import { mayBeOf, runState } from '../../core/run-state.ts'
+import { command } from '../../core/shell-command.ts'
+import type { RunsSource } from '../../core/sources.ts'
+import { typed } from '../../core/typed.ts'
+import { recordsBeside } from '../paths.ts'
+import type { PartContext } from './part.ts'
+
+interface PlacesOfRuns {
+  /** on this machine: folder of the journals, file of the lock */
+  runs: string
+  lockFile: string
+  inBroker: () => Promise<RunStore>
+  workload: () => Promise<WorkloadIdentity | null>
+}
+
+/** The journals of repairs, on this machine and in the deployment. */
+export function runsPart(
+  { share, platform, deployment, options: { environment } }: PartContext,
+  { runs, lockFile, inBroker, workload }: PlacesOfRuns,
+) {
+  const isOwn = async (history: RunHistory): Promise<boolean> => {
+    const own = (await ifReached(workload())).at(0)
+    return !!own && mayBeOf(own, deployment.cluster, history)
+  }
+  const journals = {
+    here: platform.workload
+      ? runFolders(runs, { folders: async () => recordsBeside(environment, deployment), isOwn })
+      : runFolder(runs),
+    there: platform.journals
+      ? share(async () => eitherRunStore({ first: inBroker, second: async (of) => platform.journals!(of) }))
+      : inBroker,
+  }
+  return { journals, source: share(async () => runsSource(runs, lockFile, journals)) }
+}
+
+function runsSource(
+  folder: string,
+  lockFile: string,
+  { here, there }: { here: RunStore; there: () => Promise<RunStore> },
+): RunsSource {
+  return {
+    target: folder,
+    async list() {
+      const all = await here.list()
+      const damaged = all.find((it) => 'unreadable' in it)
+      if (damaged && 'unreadable' in damaged) throw damagedRun(damaged, folder)
+      return all.flatMap((it) => ('record' in it ? [runState(it)] : []))
+    },
+    async inDeployment() {
+      return (await there()).list()
+    },
+    operator: async () => localOperator(lockFile),
+  }
+}
+
+function damagedRun({ run, unreadable }: UnreadableRun, folder: string): AdminError {
+  return new AdminError('UNEXPECTED_ANSWER', unreadable, [
+    command`testops-admin resume --adopt ${run} -d {deployment} --dry-run   # if the deployment has a copy of its journal`,
+    typed(['ls', '-l', `${folder}/${run}`]),
+  ])
+}
