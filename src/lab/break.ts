@@ -41,13 +41,15 @@ export async function breakLab(options: LabOptions, names: readonly string[]): P
 }
 
 /**
- * The order to make faults in. Those that need a working service come first. Those that stop a server come last, and so
- * does an alarm, which blocks publishing.
+ * The order to make faults in. Those that need a working service come first, those that stop a server last, after an
+ * alarm, which blocks publishing.
  */
 function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
   const rank = ({ case: { needs, expected } }: NamedCase): number => {
     if (needs?.serving) return 0
-    return Object.keys(expected.problems).some((id) => id.endsWith('/reachable') || id === 'broker/alarms') ? 2 : 1
+    const problems = Object.keys(expected.problems)
+    if (problems.some((id) => id.endsWith('/reachable'))) return 3
+    return problems.includes('broker/alarms') ? 2 : 1
   }
   return [...wanted].sort((one, other) => rank(one) - rank(other))
 }
@@ -86,6 +88,11 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
     if (same)
       throw new AdminError('REFUSED', `cannot make ${it.name}: the lab is already broken by ${same.name}`, [
         command`testops-admin lab mend ${same.name}`,
+      ])
+    const down = 'broker/alarms' in it.case.expected.problems && before.find(({ fault }) => fault.id === 'broker-down')
+    if (down)
+      throw new AdminError('REFUSED', `cannot make ${it.name}: RabbitMQ is stopped (broken by ${down.name})`, [
+        command`testops-admin lab mend ${down.name}`,
       ])
     const line = it.case.needs?.broker
     const other = line && before.find(({ case: { needs } }) => needs?.broker !== undefined && needs.broker !== line)

@@ -149,6 +149,28 @@ describe('with a lab', () => {
   )
 
   test(
+    'an alarm is raised before the broker is stopped, or refused at once',
+    async () => {
+      const made = await lab.json<LabBreakDocument>('lab', 'break', 'broker-down', 'broker-alarm/memory')
+      expect(made.document.made.map(({ name }) => name)).toEqual(['broker-alarm/memory', 'broker-down'])
+      await lab.must('lab', 'mend')
+      await lab.must('lab', 'break', 'broker-down')
+      expect(await lab.json('lab', 'break', 'broker-alarm/disk')).toMatchObject({
+        exitCode: 4,
+        document: {
+          error: {
+            message: 'cannot make broker-alarm/disk: RabbitMQ is stopped (broken by broker-down)',
+            suggestions: ['testops-admin lab mend broker-down'],
+          },
+        },
+      })
+      expect(await broken()).toEqual(['broker-down broken'])
+      await lab.must('lab', 'mend')
+    },
+    timeoutMs,
+  )
+
+  test(
     'a fault that takes a service which works comes before one that keeps it from working, or is refused at once',
     async () => {
       const made = await lab.json<LabBreakDocument>('lab', 'break', 'service-down', 'api-slow')
