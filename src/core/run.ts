@@ -123,3 +123,11 @@ export interface RunStore {
   /** takes a journal out of the way: for good where only what is not finished is kept, else by another name */
   remove(run: string): Promise<void>
 }
+
+/** Where the journals of one deployment are kept. */
+export interface Journals {
+  /** on this machine */
+  here: RunStore
+  /** in the deployment itself; throws where it has no place for them */
+  there: () => Promise<RunStore>
+}

@@ -1,132 +1,185 @@
-import { handlerOf } from '../actions/index.ts'
+import { createHash } from 'node:crypto'
+import type { Shortfall } from '../actions/index.ts'
 import { AdminError } from '../core/error.ts'
-import { changesNothing } from '../core/plan.ts'
-import type { RunEvent } from '../core/run.ts'
-import { progressOf } from '../core/run-state.ts'
-import { runError } from './outcome.ts'
-import type { Running, StepStatus } from './running.ts'
-import { workshopOf } from './step-workshop.ts'
-import { foreseeAll, holds, isStopNeeded, isUnderStop, refuseIfStarted, stepsUnder } from './under-stop.ts'
-import { unlessLate, whileStopped } from './while-stopped.ts'
-import type { SeenStopped } from './while-stopped.ts'
+import type { Plan } from '../core/plan.ts'
+import type { RepairDocument } from '../core/repair-document.ts'
+import { own } from '../core/own.ts'
+import type { RunError, RunEvent } from '../core/run.ts'
+import { accountOf, shortfallOf, verify } from './verify.ts'
+import { performSteps, exitCodeOfRun, outcomeOf, runError } from './steps.ts'
+import type { CarriedOut } from './steps.ts'
+import type { Run } from './run.ts'
+import { undoIfRefused, letGo, undoSteps } from './undo.ts'
+import type { RunJournal } from './journal.ts'
+import { fillCommand } from './remedy.ts'
+import { runChecks } from './run-checks.ts'
+import { isUnfinished, onlyCloses, progressOf, undoCommand } from '../core/run-state.ts'
+import { typed } from '../core/typed.ts'
+import { canonical } from './plan.ts'
+import type { Verification } from './verify.ts'
+import { command, withFilled } from '../core/shell-command.ts'
+import type { Suggestion } from '../core/shell-command.ts'
 
-export interface Applied {
-  step: number
-  status: StepStatus
-  durationMs: number
-  /** what it has come to, for people */
-  results?: readonly string[]
+export interface RunResult {
+  document: RepairDocument
+  exitCode: number
+  /** of a bug of this program */
+  stack?: string
 }
 
-/** What was done, and what stopped it; null: all is done. */
-export interface CarriedOut {
-  applied: readonly Applied[]
-  failure: { error: unknown; halfDone: boolean } | null
+/** how long the checks of a plan may take to be content after its last step, at most */
+const settleMs = 30_000
+
+/** Performs what is left of a run, verifies it by its checks, and notes how it ended. Never throws but for a bug. */
+export async function carryOut(run: Run): Promise<RunResult> {
+  const carried = await letGo(run, await undoIfRefused(run, await performSteps(run), run.journal.written))
+  const { plan, run: id } = run.record
+  await run.failpoint('verify:before')
+  const verification = carried.failure ? unverified : await verified(run)
+  return conclude(run, carried, verification, [
+    command`testops-admin resume ${id} -d {deployment}`,
+    undoCommand({ run: id, onlyCloses: onlyCloses(plan) }),
+  ])
 }
 
-/** Performs the steps that are not done yet, each under the journal: intent on disk, act, outcome. Never throws. */
-export async function carryOut(running: Running): Promise<CarriedOut> {
-  const { plan, events, onStep } = running
-  const { done, touched } = progressOf(events)
-  const applied: Applied[] = []
-  let isTouched = touched.some((step) => !changesNothing(plan.steps[step]!))
-  const seen: SeenStopped = { stopped: false }
-  try {
-    if (!isTouched) await foreseeAll(running)
-  } catch (error) {
-    return { applied, failure: { error, halfDone: false } }
+/** Takes back what a run did. Throws as `perform`. */
+export async function carryOutUndo(run: Run): Promise<RunResult> {
+  const carried = await letGo(run, await undoSteps(run))
+  const { run: id } = run.record
+  const next = isForeseen(carried)
+    ? command`testops-admin resume ${id} -d {deployment}   # goes forward`
+    : command`testops-admin undo ${id} -d {deployment} --confirm {deployment}`
+  return conclude(run, carried, unverified, [next], true)
+}
+
+/** Refused before any step was taken back, as it would be each time. */
+function isForeseen({ applied, failure }: CarriedOut): boolean {
+  return applied.length === 0 && failure?.error instanceof AdminError && failure.error.code === 'REFUSED'
+}
+
+/** The document of a plan that was not begun. */
+export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'error'>): RepairDocument {
+  return {
+    schemaVersion: 1,
+    run: null,
+    hash: hashOf(plan),
+    plan,
+    applied: [],
+    verification: {},
+    ...accountOf(plan, []),
+    ...rest,
   }
-  for (const [index, step] of plan.steps.entries()) {
-    if (done.has(index) && !(holds(step) && stepsUnder(plan, index).some((at) => !done.has(at)))) continue
-    const begin = performance.now()
-    const since = (): number => Math.round(performance.now() - begin)
-    const results: string[] = []
-    onStep(index, 'begun')
-    try {
-      const work = async (signal: AbortSignal, appeared?: AbortSignal): Promise<'done' | 'already'> =>
-        performStep(running, index, { done, results, touch: () => (isTouched = true), since, seen, signal, appeared })
-      const status = await (isUnderStop(plan, index)
-        ? whileStopped(running, work, seen)
-        : work(running.workshop.signal))
-      applied.push({ step: index, status, durationMs: since(), ...(results.length > 0 && { results }) })
-      onStep(index, status)
-    } catch (error) {
-      applied.push({ step: index, status: 'failed', durationMs: since() })
-      onStep(index, newsOf(error))
-      return { applied, failure: { error, halfDone: isTouched } }
-    }
-  }
-  return { applied, failure: null }
 }
 
-interface Stepping {
-  done: ReadonlySet<number>
-  results: string[]
-  touch: () => void
-  since: () => number
-  seen: SeenStopped
-  signal: AbortSignal
-  /** given up where an instance of a service appears that is to be stopped */
-  appeared: AbortSignal | undefined
+/** The same for the same plan, whatever the order of its keys. */
+export function hashOf(plan: Plan): string {
+  return createHash('sha256').update(canonical(plan, new Set())).digest('hex')
 }
 
-async function performStep(
-  running: Running,
-  index: number,
-  { done, results, touch, since, seen, signal, appeared }: Stepping,
-): Promise<'done' | 'already'> {
-  const { log, guard, by, failpoint } = running
-  const step = running.plan.steps[index]!
-  const { action } = step
-  const workshop = { ...workshopOf(running, index, { results }), signal }
-  const handler = handlerOf(action)
-  const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
-  if (signal.aborted) throw interrupted(signal)
-  await guard.assertHeld()
-  const isSo = (await handler.isDone(action, workshop)) || (holds(step) && !(await isStopNeeded(running, index, done)))
-  if (isSo) {
-    await log.append({ ...now(), event: 'done', step: index, durationMs: since(), already: true })
-    return 'already'
-  }
-  if (isUnderStop(running.plan, index)) {
-    await refuseIfStarted(running)
-    seen.stopped = true
-  }
-  await failpoint(`${action.kind}:before`)
-  await log.append({ ...now(), event: 'intent', step: index })
-  if (!changesNothing(step)) touch()
-  try {
-    await failpoint(`${action.kind}:intended`)
-    const performing = handler.perform(action, workshop)
-    await (appeared && !movesMessages(running.plan) ? unlessLate(performing, appeared) : performing)
-    appeared?.throwIfAborted()
-    await failpoint(`${action.kind}:after`)
-  } catch (error) {
-    await noteFailure(log, { ...now(), event: 'failed', step: index, error: runError(error) })
-    throw error
-  }
-  await log.append({ ...now(), event: 'done', step: index, durationMs: since() })
-  seen.stopped ||= action.kind === 'stop-service'
-  return 'done'
-}
+const unverified: Verification = { statuses: {}, reasons: {} }
 
-/** Steps of such a plan are waited for until they end: cut off, they may leave messages twice. */
-function movesMessages({ steps }: Running['plan']): boolean {
-  return steps.some(({ action }) => action.kind === 'hold-queues')
-}
-
-/** What failed is told either way; a journal that cannot be written any more must not hide it. */
-export async function noteFailure(log: Running['log'], event: RunEvent): Promise<void> {
-  await log.append(event).catch((error: unknown) => {
-    if (!(error instanceof AdminError)) throw error
+async function verified({ record, checks, workshop, commands }: Run): Promise<Verification> {
+  const chosen = checks.filter(({ id }) => record.plan.verifiedBy.includes(id))
+  const { open, deployment, timeoutMs, signal } = workshop
+  const patienceMs = Math.min(settleMs, workshop.patienceMs)
+  return verify(async () => runChecks({ checks: chosen, open, deployment, deadlineMs: timeoutMs + 1000, commands }), {
+    patienceMs,
+    signal,
   })
 }
 
-export function interrupted(signal: AbortSignal): AdminError {
-  return signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted')
+async function conclude(
+  { record, events, journal, by, workshop, commands, failpoint }: Run,
+  { applied, failure }: CarriedOut,
+  { statuses: verification, reasons, next: after }: Verification,
+  next: readonly Suggestion[],
+  isUndo = false,
+): Promise<RunResult> {
+  const { plan, run } = record
+  const fill = (command: Suggestion): Suggestion => fillCommand(command, workshop.deployment, commands)
+  const failed = failure && runError(failure.error, fill)
+  const short = failed || isUndo ? null : shortfallOf(plan, [...events, ...journal.written])
+  const isFailure = short !== null || Object.values(verification).includes('error')
+  const outcome = failed ? outcomeOf(failed, failure.halfDone) : isFailure ? 'failed' : 'done'
+  // an undo that has changed nothing leaves the run as it stood
+  const before = progressOf(events).ended?.outcome ?? 'interrupted'
+  const ended = !isUndo ? outcome : !failure ? 'undone' : failure.halfDone ? outcome : before
+  const event: RunEvent = { at: new Date().toISOString(), by, event: 'ended', outcome: ended, verification }
+  await failpoint('end:before')
+  const unwritten = await errorOf(async () => journal.append(event))
+  await failpoint('end:after')
+  const onRecord = [...events, ...journal.written]
+  const isOver = !isUnfinished({ record, events: onRecord })
+  await journal.close(isOver)
+  const told =
+    failed ??
+    (unwritten
+      ? runError(unwritten, fill)
+      : short && {
+          code: 'FAILED' as const,
+          message: short.message,
+          suggestions: (await nextOf(short, journal)).map(fill),
+        }) ??
+    (failed || isUndo
+      ? null
+      : filledIn(unhealthy({ statuses: verification, reasons, ...(after !== undefined && { next: after }) }), fill))
+  const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
+  // what is done and cannot be noted is gone on with later, which notes it
+  const result = unwritten && !failed ? 'interrupted' : outcome
+  const document: RepairDocument = {
+    schemaVersion: 1,
+    run,
+    hash: hashOf(plan),
+    plan,
+    applied,
+    verification,
+    ...(Object.keys(reasons).length > 0 && { reasons }),
+    ...accountOf(plan, onRecord),
+    outcome: result,
+    ...(error && { error }),
+  }
+  return { document, exitCode: exitCodeOfRun(result, error ?? undefined, verification), ...stackOf(failure?.error) }
 }
 
-/** How a step that did not come to its end is told of. */
-export function newsOf(error: unknown): 'interrupted' | 'failed' {
-  return error instanceof AdminError && error.code === 'INTERRUPTED' ? 'interrupted' : 'failed'
+function filledIn(error: RunError | null, fill: (command: Suggestion) => Suggestion): RunError | null {
+  return error && { ...error, suggestions: error.suggestions.map(fill) }
+}
+
+/** Every step is done, and a check still finds an error: which, why, and what is done about it. */
+function unhealthy({
+  statuses,
+  reasons,
+  next = 'testops-admin doctor -d {deployment}',
+}: Verification): RunError | null {
+  const [first, ...others] = Object.keys(statuses).filter((id) => statuses[id] === 'error')
+  if (first === undefined) return null
+  const why = own(reasons, first)
+  const more = others.length === 0 ? '' : `; not healthy either: ${others.join(', ')}`
+  return {
+    code: 'FAILED',
+    message: `every step is done, and ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`,
+    suggestions: [next],
+  }
+}
+
+async function nextOf({ suggestions, file }: Shortfall, journal: RunJournal): Promise<readonly Suggestion[]> {
+  const where = file && (await journal.keep(file.name, file.text))
+  return file && where ? [withFilled(file.command, /\{file\}/, () => typed([where])), ...suggestions] : suggestions
+}
+
+function stackOf(error: unknown): Pick<RunResult, 'stack'> {
+  return error instanceof Error && !(error instanceof AdminError) && error.stack !== undefined
+    ? { stack: error.stack }
+    : {}
+}
+
+/** What the journal says of itself; null: it was written. A bug is thrown. */
+async function errorOf(write: () => Promise<void>): Promise<AdminError | null> {
+  try {
+    await write()
+    return null
+  } catch (error) {
+    if (error instanceof AdminError) return error
+    throw error
+  }
 }

@@ -2,8 +2,9 @@ import { AdminError } from '../core/error.ts'
 import type { Failpoint } from '../core/failpoint.ts'
 import type { RunEvent, RunHistory, RunLog, RunRecord, RunStore } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
-import { dropCopy, missingFrom, unlessBug } from './catch-up.ts'
-import type { Journals, Standing } from './catch-up.ts'
+import { dropCopy, missingFrom, unlessBug } from './records.ts'
+import type { Journals } from '../core/run.ts'
+import type { Standing } from './records.ts'
 
 export interface JournalOptions {
   /** user@host */

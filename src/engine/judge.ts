@@ -1,11 +1,11 @@
-import { isApart } from './apart.ts'
 import type { Check, Result } from '../core/check.ts'
 import type { Deployment } from '../core/deployment.ts'
 import { AdminError, isUntried, messageOf } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
-import { withDeadline } from './deadline.ts'
+import { withDeadline } from './sources.ts'
 import type { Opening, ShareSource } from './sources.ts'
 import { command } from '../core/shell-command.ts'
+import type { ErrorCode, Obstacle } from '../core/error.ts'
 
 export interface Circumstances {
   share: ShareSource
@@ -113,4 +113,19 @@ function sourceOrError(opening: Opening<unknown>): unknown {
 
 function unique<T>(items: readonly T[]): T[] {
   return [...new Set(items)]
+}
+
+const codes: readonly ErrorCode[] = ['CONFIGURATION', 'SECRET_MISSING', 'UNAVAILABLE', 'USAGE']
+const kinds: readonly Obstacle['kind'][] = ['unresolved', 'unrouted', 'tls', 'client-certificate', 'misnamed', 'proxy']
+
+/**
+ * Tells whether an error has a cause of its own, whatever else is down: a part that stops takes no name out of the DNS,
+ * no route, no certificate, and no program off this machine.
+ */
+export function isApart(error: unknown): boolean {
+  if (!(error instanceof AdminError)) return false
+  const { code, obstacle } = error
+  // what ends the pods or containers of a part takes the way to it
+  if (obstacle?.kind === 'instances') return false
+  return codes.includes(code) || (obstacle !== null && kinds.includes(obstacle.kind))
 }

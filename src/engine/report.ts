@@ -5,7 +5,7 @@ import type { CheckReport, DoctorReport } from '../core/report.ts'
 import type { ServiceCommands } from '../core/sources.ts'
 import type { Judged } from './causes.ts'
 import { fill, fillCommand, fillRemedy } from './remedy.ts'
-import { isByRepair, isByRun } from './repair-commands.ts'
+import { isByRepair, isByRun } from './causes.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -106,4 +106,22 @@ export function summarise(checks: readonly CheckReport[]): DoctorReport['summary
     skipped: count(({ status }) => status === 'skipped'),
     unknown: count(({ status }) => status === 'unknown'),
   }
+}
+
+/**
+ * What makes `doctor` fail: 'warning' leaves the table as it is, 'error' forgives all else, 'unknown' makes 3 a failure
+ * too.
+ */
+export type FailOn = 'warning' | 'error' | 'unknown'
+
+/** 0 healthy, 1 an error, 3 something could not be determined, 2 warnings only; in this order of precedence after 0. */
+export function exitCodeOf(
+  report: { summary: Pick<DoctorReport['summary'], 'error' | 'unknown' | 'warning'> },
+  failOn: FailOn = 'warning',
+): 0 | 1 | 2 | 3 {
+  const { error, unknown, warning } = report.summary
+  if (error > 0) return 1
+  if (failOn === 'error') return 0
+  if (unknown > 0) return failOn === 'unknown' ? 1 : 3
+  return warning > 0 ? 2 : 0
 }

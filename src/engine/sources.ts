@@ -1,7 +1,5 @@
 import { AdminError } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
-import { withDeadline } from './deadline.ts'
-import { remember } from './remember.ts'
 
 /**
  * Opens each source; called once at most for each. Throws AdminError NOT_CONFIGURED where the deployment has no such
@@ -52,4 +50,38 @@ const names: Record<SourceName, string> = {
   runs: 'the journals of repairs on this machine',
   files: 'files of settings',
   release: 'the release of Helm',
+}
+
+/**
+ * The same source, of which every question is asked once: later askers share the first answer or failure. So all checks
+ * of a run judge one state, and a question that several have costs the deployment one call.
+ */
+function remember<T extends object>(source: T): T {
+  const answers = new Map<string, unknown>()
+  return new Proxy(source, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      return (...input: unknown[]): unknown => {
+        const question = `${String(property)} ${JSON.stringify(input)}`
+        if (!answers.has(question)) answers.set(question, Reflect.apply(value, target, input))
+        return answers.get(question)
+      }
+    },
+  })
+}
+
+/**
+ * Waits for `work` for so many milliseconds at most: then rejects with what `late` makes, and `work` goes on unheard.
+ */
+export async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), milliseconds)
+  })
+  try {
+    return await Promise.race([work, end])
+  } finally {
+    clearTimeout(timer)
+  }
 }

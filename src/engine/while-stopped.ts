@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startedByOthers } from '../core/by-others.ts'
 import { AdminError } from '../core/error.ts'
 import type { ServiceStatus } from '../core/sources.ts'
-import type { Running } from './running.ts'
+import type { Run } from './run.ts'
+import { handlerOf } from '../actions/index.ts'
+import type { Plan, Step } from '../core/plan.ts'
+import { workshopOf } from './run.ts'
 
 /**
  * how often it is looked whether the service is still stopped: an instance is noticed within 5 s (DESIGN.md 6.8), also
@@ -23,7 +26,7 @@ export interface SeenStopped {
 }
 
 /** An instance runs, or is about to be started again by whatever has started it. */
-export function isStarted({ state, startsAgain }: ServiceStatus): boolean {
+function isStarted({ state, startsAgain }: ServiceStatus): boolean {
   return state === 'running' || startsAgain === true
 }
 
@@ -33,7 +36,7 @@ export function isStarted({ state, startsAgain }: ServiceStatus): boolean {
  * not answer for a while is asked again. `appeared` is given up for that reason alone.
  */
 export async function whileStopped<T>(
-  { workshop: { open, signal } }: Pick<Running, 'workshop'>,
+  { workshop: { open, signal } }: Pick<Run, 'workshop'>,
   work: (signal: AbortSignal, appeared: AbortSignal) => Promise<T>,
   seen: SeenStopped = { stopped: true },
 ): Promise<T> {
@@ -74,7 +77,7 @@ export async function unlessLate<T>(work: Promise<T>, appeared: AbortSignal): Pr
 
 /** How the service is once it is started; null: the work was over before. */
 async function watch(
-  open: Running['workshop']['open'],
+  open: Run['workshop']['open'],
   seen: SeenStopped,
   over: AbortSignal,
 ): Promise<ServiceStatus | null> {
@@ -104,16 +107,90 @@ function isOfAppearance(error: unknown): boolean {
 }
 
 /** False where that cannot be told. */
-export async function isStoppedNow({ open }: Pick<Running['workshop'], 'open'>): Promise<boolean> {
+export async function isStoppedNow({ open }: Pick<Run['workshop'], 'open'>): Promise<boolean> {
   const status = await statusOf(open)
   return status !== null && status.state === 'stopped' && status.startsAgain !== true
 }
 
-async function statusOf(open: Running['workshop']['open']): Promise<ServiceStatus | null> {
+async function statusOf(open: Run['workshop']['open']): Promise<ServiceStatus | null> {
   try {
     return await (await open.service()).status()
   } catch (error) {
     if (error instanceof AdminError) return null
     throw error
   }
+}
+
+/** A state that has to last while the steps after it are performed. */
+export function holds({ action }: Step): boolean {
+  return (
+    action.kind === 'stop-service' ||
+    action.kind === 'keep-queues' ||
+    action.kind === 'await-quiet' ||
+    action.kind === 'fetch-image'
+  )
+}
+
+/**
+ * What is there for the steps after it alone: no message, setting or declaration of the service's is touched by it. A
+ * queue that is held open is: what it holds is moved aside where this program ends and nobody else reads from it.
+ */
+export function prepares({ action }: Step): boolean {
+  return ['stop-service', 'await-quiet', 'hold-queues', 'drain-queues', 'fetch-image'].includes(action.kind)
+}
+
+/** An edit of files that is there for the upgrade after it. */
+export function isForUpgrade({ steps }: Plan, { action }: Step): boolean {
+  return action.kind === 'edit-values' && steps.some((step) => step.action.kind === 'upgrade-release')
+}
+
+/** Steps for which this one stops the service. */
+export function stepsUnder({ steps }: Plan, index: number): number[] {
+  const until = steps.findIndex(({ action }, at) => at > index && action.kind === 'start-service')
+  return steps.flatMap((_, at) => (at > index && (until < 0 || at < until) ? [at] : []))
+}
+
+/**
+ * Whether the service has to be stopped, now that it is about to be: something is left to do, and can be done. Throws
+ * REFUSED where that would be refused afterwards, since users are not to be cut off for nothing.
+ */
+export async function isStopNeeded(run: Run, index: number, done: ReadonlySet<number>): Promise<boolean> {
+  const under = stepsUnder(run.record.plan, index)
+  let isNeeded = under.length === 0
+  for (const at of under.filter((it) => !done.has(it))) {
+    const { action } = run.record.plan.steps[at]!
+    const handler = handlerOf(action)
+    const workshop = workshopOf(run, at)
+    if (await handler.isDone(action, workshop)) continue
+    isNeeded = true
+    await handler.foresee?.(action, workshop)
+  }
+  return isNeeded
+}
+
+/**
+ * Throws what any step that is not done yet would throw for certain: before the first of them, nothing at all is
+ * changed then.
+ */
+export async function foreseeAll(run: Run): Promise<void> {
+  for (const [at, { action }] of run.record.plan.steps.entries()) {
+    const handler = handlerOf(action)
+    const workshop = workshopOf(run, at)
+    if (handler.foresee && !(await handler.isDone(action, workshop))) await handler.foresee(action, workshop)
+  }
+}
+
+/** Whether the service is to be stopped while that step is performed. */
+export function isUnderStop({ steps }: Plan, index: number): boolean {
+  const before = steps.slice(0, index).map(({ action }) => action.kind)
+  return (
+    before.lastIndexOf('stop-service') > before.lastIndexOf('start-service') &&
+    steps[index]?.action.kind !== 'start-service'
+  )
+}
+
+/** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
+export async function refuseIfStarted({ workshop: { open } }: Pick<Run, 'workshop'>): Promise<void> {
+  const status = await (await open.service()).status()
+  if (isStarted(status)) throw startedByOthers(status)
 }

@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../engine/exit-code.ts'
+import { exitCodeOf } from '../engine/report.ts'
 import { make } from './break.ts'
 import { findCase } from './find-case.ts'
 import type { NamedCase } from './find-case.ts'
@@ -39,7 +39,7 @@ export async function mendLab(options: LabOptions, names: readonly string[]): Pr
       if (names.length > 0 && mended.length === 0)
         return { mended: [], remaining: remaining.map(({ name }) => name), healthy: null }
       if (there.length === 0 && (await isHealthy(lab))) return { mended: [], remaining: [], healthy: true }
-      await takeBack(lab, there)
+      await undoSteps(lab, there)
       for (const it of remaining) await make(lab, it)
       if (remaining.length === 0) {
         lab.progress('waiting until doctor finds nothing')
@@ -56,7 +56,7 @@ export async function mendLab(options: LabOptions, names: readonly string[]): Pr
 }
 
 /** Restores the deployment: servers, their contents, settings, service. Each step can safely run twice. */
-async function takeBack(lab: Lab, there: readonly NamedCase[]): Promise<void> {
+async function undoSteps(lab: Lab, there: readonly NamedCase[]): Promise<void> {
   for (const { name } of there) lab.progress(`mending: ${name}`)
   await remember(lab, {
     currentLine: lab.state.brokerLine,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { checks } from '../../src/checks/index.ts'
-import { exitCodeOf } from '../../src/engine/exit-code.ts'
+import { exitCodeOf } from '../../src/engine/report.ts'
 import { runChecks } from '../../src/engine/run-checks.ts'
 import { AdminError } from '../../src/core/error.ts'
 import {

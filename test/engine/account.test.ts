@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Plan } from '../../src/core/plan.ts'
 import { runState } from '../../src/core/run-state.ts'
-import { documentOf, perform } from '../../src/engine/perform.ts'
+import { documentOf, carryOut } from '../../src/engine/carry-out.ts'
 import { fakeApiControl, fakeDeployment, refusedMigration } from '../fakes/index.ts'
 import { begun, goneOnWith, machine, passing, planOf, recordOf, run } from './repairing.ts'
 
@@ -44,7 +44,7 @@ test('what the service refused makes the repair fail, and the run is over', asyn
       tree === 21 ? refusedMigration(404, 'Tree 21 not found') : { status: 'accepted' },
     ),
   })
-  const { document, exitCode } = await perform(await begun(journals, deployment, undefined, recordOf({ plan })))
+  const { document, exitCode } = await carryOut(await begun(journals, deployment, undefined, recordOf({ plan })))
   expect([exitCode, document]).toMatchObject([
     1,
     {
@@ -74,8 +74,8 @@ test('killed in between, the account of who goes on is of the whole run', async 
   const journals = machine()
   const deployment = fakeDeployment()
   const { failpoint, killed } = passing('migrate-trees:noted')
-  void begun(journals, deployment, failpoint, recordOf({ plan })).then(perform)
+  void begun(journals, deployment, failpoint, recordOf({ plan })).then(carryOut)
   await killed
-  const { document } = await perform(await goneOnWith(journals, deployment))
+  const { document } = await carryOut(await goneOnWith(journals, deployment))
   expect(document).toMatchObject({ outcome: 'done', requested: 3, accepted: 3, skipped: 0, failed: [] })
 })

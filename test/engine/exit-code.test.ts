@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { exitCodeOf } from '../../src/engine/exit-code.ts'
+import { exitCodeOf } from '../../src/engine/report.ts'
 
 it.each([
   // error, unknown, warning: as it is, --fail-on error, --fail-on unknown

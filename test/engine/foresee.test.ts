@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AdminError } from '../../src/core/error.ts'
 import type { RunEvent } from '../../src/core/run.ts'
-import { foresee } from '../../src/engine/foresee.ts'
+import { foresee } from '../../src/engine/plan.ts'
 import { eventOf, machine, planOf, recordOf, run } from './repairing.ts'
 
 const took = (step: number, durationMs: number): RunEvent[] => [

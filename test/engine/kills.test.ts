@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { isUnfinished } from '../../src/core/run-state.ts'
-import { forgetFinished, standingOf } from '../../src/engine/catch-up.ts'
-import { perform, performUndo } from '../../src/engine/perform.ts'
-import type { Performed } from '../../src/engine/perform.ts'
+import { forgetFinished, standingOf } from '../../src/engine/records.ts'
+import { carryOut, carryOutUndo } from '../../src/engine/carry-out.ts'
+import type { RunResult } from '../../src/engine/carry-out.ts'
 import { fakeDeployment, fakeRunStore } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
-import { begun, free, goneOnWith, machine, passing, performanceOf, run, stuck } from './repairing.ts'
+import { begun, free, goneOnWith, machine, passing, runOf, run, stuck } from './repairing.ts'
 import type { Machines } from './repairing.ts'
 
 /** Every instant that the run of a repair passes, in its order; of those with one name each. */
@@ -24,8 +24,8 @@ async function repair(
   journals: Machines,
   deployment: FakeDeployment,
   failpoint: (name: string) => Promise<void>,
-): Promise<Performed> {
-  return perform(await begun(journals, deployment, failpoint))
+): Promise<RunResult> {
+  return carryOut(await begun(journals, deployment, failpoint))
 }
 
 /** A process that is killed there. */
@@ -84,7 +84,7 @@ describe.each(instants)('killed at %s, time %i', (name, times) => {
     const deployment = broken()
     await killedAt(name, times, (failpoint) => repair(journals, deployment, failpoint))
     if (!(await isOver(journals))) {
-      const { document, exitCode } = await perform(await goneOnWith(journals, deployment))
+      const { document, exitCode } = await carryOut(await goneOnWith(journals, deployment))
       expect([document.outcome, exitCode]).toEqual(['done', 0])
     }
     await forgetFinished(journals, async () => true)
@@ -102,7 +102,7 @@ describe.each(instants)('killed at %s, time %i', (name, times) => {
     const { record, events } = (await standingOf(journals, run, { adopt: false })).history
     if (deployment.service === 'running' && deployment.rows[0]?.locked === false) deployment.service = 'stopped'
     const performance = await goneOnWith(journals, deployment)
-    const { document } = await performUndo(performanceOf(deployment, { record, events }, performance.journal))
+    const { document } = await carryOutUndo(runOf(deployment, { record, events }, performance.journal))
     expect([document.outcome, document.error]).toEqual(['done', undefined])
     expect(deployment).toMatchObject({ service: 'running', rows: [stuck] })
     expect(await isOver(journals)).toBe(true)
@@ -121,7 +121,7 @@ describe.each(instants)('killed at %s, time %i', (name, times) => {
       return
     }
     if (isUnfinished(await journals.deployment.read(run))) {
-      const { document } = await perform(await goneOnWith(elsewhere, deployment, { adopt: true, by: 'op@elsewhere' }))
+      const { document } = await carryOut(await goneOnWith(elsewhere, deployment, { adopt: true, by: 'op@elsewhere' }))
       expect([document.outcome, document.error]).toEqual(['done', undefined])
       expect(await isOver(elsewhere)).toBe(true)
     }
@@ -148,17 +148,17 @@ describe('an adoption that is killed is repeated', async () => {
   }
   const first = await begunElsewhere()
   const own = await instantsOf(async (failpoint) =>
-    perform(await goneOnWith(first.elsewhere, first.deployment, { adopt: true, failpoint })),
+    carryOut(await goneOnWith(first.elsewhere, first.deployment, { adopt: true, failpoint })),
   )
 
   test.each(own)('%s, time %i', async (name, times) => {
     const { elsewhere, deployment } = await begunElsewhere()
     await killedAt(name, times, async (failpoint) =>
-      perform(await goneOnWith(elsewhere, deployment, { adopt: true, failpoint })),
+      carryOut(await goneOnWith(elsewhere, deployment, { adopt: true, failpoint })),
     )
     const standing = await standingOf(elsewhere, run, { adopt: true })
     if (isUnfinished(standing.history)) {
-      const { document } = await perform(await goneOnWith(elsewhere, deployment, { adopt: true }))
+      const { document } = await carryOut(await goneOnWith(elsewhere, deployment, { adopt: true }))
       expect([document.outcome, document.error]).toEqual(['done', undefined])
     }
     await forgetFinished(elsewhere, async () => true)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AdminError, exitCodes } from '../../src/core/error.ts'
 import type { ErrorCode } from '../../src/core/error.ts'
-import { exitCodeOfRun, outcomeOf, runError } from '../../src/engine/outcome.ts'
+import { exitCodeOfRun, outcomeOf, runError } from '../../src/engine/steps.ts'
 
 describe('what a failure makes of a run', () => {
   test.each<[code: ErrorCode | 'BUG', before: string, halfDone: string]>([

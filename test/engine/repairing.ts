@@ -1,8 +1,8 @@
 import type { Plan, Step } from '../../src/core/plan.ts'
 import type { RunEvent, RunHistory, RunRecord } from '../../src/core/run.ts'
-import type { Performance } from '../../src/engine/perform.ts'
-import { standingOf } from '../../src/engine/catch-up.ts'
-import type { Journals } from '../../src/engine/catch-up.ts'
+import type { Run } from '../../src/engine/run.ts'
+import { standingOf } from '../../src/engine/records.ts'
+import type { Journals } from '../../src/core/run.ts'
 import { beginJournal, reopenJournal } from '../../src/engine/journal.ts'
 import type { RunJournal } from '../../src/engine/journal.ts'
 import { fakeRunStore, openFakes } from '../fakes/index.ts'
@@ -114,12 +114,12 @@ export function passing(killAt?: string, times = 1): Passing {
 }
 
 /** What a process does with a run, from its journals and the deployment alone. */
-export function performanceOf(
+export function runOf(
   deployment: FakeDeployment,
   { record, events }: RunHistory,
   journal: RunJournal,
-  of: Partial<Pick<Performance, 'failpoint' | 'guard' | 'checks' | 'by'>> & { signal?: AbortSignal } = {},
-): Performance {
+  of: Partial<Pick<Run, 'failpoint' | 'guard' | 'checks' | 'by'>> & { signal?: AbortSignal } = {},
+): Run {
   const { signal = new AbortController().signal, ...rest } = of
   return {
     record,
@@ -158,9 +158,9 @@ export async function begun(
   deployment: FakeDeployment,
   failpoint = passing().failpoint,
   record = recordOf(),
-): Promise<Performance> {
+): Promise<Run> {
   const journal = await beginJournal(journals, record, { by: 'op@bastion', failpoint })
-  return performanceOf(deployment, { record, events: [] }, journal, { failpoint })
+  return runOf(deployment, { record, events: [] }, journal, { failpoint })
 }
 
 /** Goes on with a run as `resume` does. */
@@ -168,10 +168,10 @@ export async function goneOnWith(
   journals: Journals,
   deployment: FakeDeployment,
   { adopt = false, failpoint = passing().failpoint, by = 'op@bastion' } = {},
-): Promise<Performance> {
+): Promise<Run> {
   const standing = await standingOf(journals, run, { adopt })
   const journal = await reopenJournal(journals, standing, { by, failpoint })
-  return performanceOf(deployment, standing.history, journal, { failpoint, by })
+  return runOf(deployment, standing.history, journal, { failpoint, by })
 }
 
 /** The journal's events by their names: 'intent 1', 'done 1'. */

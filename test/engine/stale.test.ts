@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Action } from '../../src/core/action.ts'
 import type { Plan } from '../../src/core/plan.ts'
-import { hashOf } from '../../src/engine/perform.ts'
-import { canonical, refuseIfStale } from '../../src/engine/stale.ts'
+import { hashOf } from '../../src/engine/carry-out.ts'
+import { canonical, refuseIfStale } from '../../src/engine/plan.ts'
 import { planOf } from './repairing.ts'
 
 const [stop, release, start] = planOf().steps as [Plan['steps'][number], Plan['steps'][number], Plan['steps'][number]]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checks } from '../../src/checks/index.ts'
-import { exitCodeOf } from '../../src/engine/exit-code.ts'
+import { exitCodeOf } from '../../src/engine/report.ts'
 import { faultRows } from '../../src/lab/fault-list.ts'
 import { faults } from '../../src/lab/faults/index.ts'
 

@@ -1,6 +1,6 @@
 import type { Plan } from '../../src/core/plan.ts'
 import type { RepairDocument } from '../../src/core/repair-document.ts'
-import { documentOf } from '../../src/engine/perform.ts'
+import { documentOf } from '../../src/engine/carry-out.ts'
 import type { HistoryDocument } from '../../src/output/history.ts'
 import { planOf, run } from '../engine/repairing.ts'
 import { runState } from '../fakes/index.ts'

@@ -1,5 +1,5 @@
-import { exitCodeOf } from '../../engine/exit-code.ts'
-import type { FailOn } from '../../engine/exit-code.ts'
+import { exitCodeOf } from '../../engine/report.ts'
+import type { FailOn } from '../../engine/report.ts'
 import type { LintDocument } from '../../output/lint/document.ts'
 
 export interface Judging {

@@ -1,4 +1,4 @@
-import type { FailOn } from '../../engine/exit-code.ts'
+import type { FailOn } from '../../engine/report.ts'
 import type { LintDocument, LintFix } from '../../output/lint/document.ts'
 import type { LintOptions } from '../../results/report.ts'
 import { hasEnded, markOf } from '../../runtime/lint/index.ts'

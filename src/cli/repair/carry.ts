@@ -2,11 +2,12 @@ import { checks } from '../../checks/index.ts'
 import { worksOnQueues } from '../../core/plan.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { RunEvent, RunRecord } from '../../core/run.ts'
-import { takeLocks } from '../../engine/guard.ts'
-import type { Guard } from '../../engine/guard.ts'
+import { takeLocks } from '../../engine/locks.ts'
+import type { Guard } from '../../engine/locks.ts'
 import type { JournalOptions, RunJournal } from '../../engine/journal.ts'
-import type { Performance } from '../../engine/perform.ts'
-import type { Foreign } from '../../engine/running.ts'
+import type { Run } from '../../engine/run.ts'
+
+import type { Foreign } from '../../engine/run.ts'
 import type { Secret } from '../../core/secret.ts'
 import { stepLines } from '../../output/repair.ts'
 import { tellerOn } from './progress.ts'
@@ -47,7 +48,7 @@ export function journalOptions({ by, failpoint }: RepairSession): JournalOptions
 }
 
 /** What a run works with, its steps told on standard error. */
-export function performanceOf(
+export function runOf(
   { opened, by, timeoutMs, signal, failpoint }: RepairSession,
   of: {
     record: RunRecord
@@ -58,7 +59,7 @@ export function performanceOf(
     foreign?: Foreign
     given?: ReadonlyMap<string, Secret>
   },
-): Performance {
+): Run {
   const { deployment, open, control, commands } = opened
   const { say, moving } = tellerOn(process.stderr)
   const { patienceMs, given = new Map(), ...rest } = of

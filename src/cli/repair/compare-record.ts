@@ -1,15 +1,14 @@
 import type { RunEvent } from '../../core/run.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
-import { dropCopy } from '../../engine/catch-up.ts'
-import type { Standing } from '../../engine/catch-up.ts'
-import type { Guard } from '../../engine/guard.ts'
+import { dropCopy } from '../../engine/records.ts'
+import type { Standing } from '../../engine/records.ts'
+import type { Guard } from '../../engine/locks.ts'
 import type { RunJournal } from '../../engine/journal.ts'
-import { differingSteps } from '../../engine/perform.ts'
-import { redone, refuseDiffering } from '../../engine/recorded.ts'
-import type { Compared, Differing } from '../../engine/recorded.ts'
-import type { Foreign } from '../../engine/running.ts'
-import { performanceOf } from './carry.ts'
+import { differingFrom, redone, refuseDiffering } from '../../engine/compare.ts'
+import type { Compared, Differing } from '../../engine/compare.ts'
+import type { Foreign } from '../../engine/run.ts'
+import { runOf } from './carry.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
 import { isForeign } from './foreign.ts'
@@ -26,8 +25,8 @@ export async function comparedIn(
   guard: Guard,
 ): Promise<Compared> {
   const { record, events } = standing.history
-  return differingSteps(
-    performanceOf(session, {
+  return differingFrom(
+    runOf(session, {
       record,
       events,
       journal: readOnly,
@@ -68,11 +67,7 @@ export async function undoneIn(
 }
 
 function redoOf(session: RepairSession, standing: Standing, steps: readonly number[]): RunEvent[] {
-  const {
-    record: { plan },
-    events,
-  } = standing.history
-  return redone({ plan, events, by: session.by, foreign: foreignOf(standing) }, new Set(steps))
+  return redone({ ...standing.history, by: session.by, foreign: foreignOf(standing) }, new Set(steps))
 }
 
 function stepsOf(differing: readonly Differing[]): number[] {

@@ -4,17 +4,20 @@ import { AdminError } from '../../core/error.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunEvent, RunHistory, WorkloadIdentity } from '../../core/run.ts'
 import { isSameWorkload, isUnfinished, progressOf, runState, workloadOf } from '../../core/run-state.ts'
-import { forgetFinished, onRecord, standingOf } from '../../engine/catch-up.ts'
-import type { Journals, OnRecord, Standing } from '../../engine/catch-up.ts'
+import { forgetFinished, onRecord, standingOf } from '../../engine/records.ts'
+import type { Journals } from '../../core/run.ts'
+import type { OnRecord, Standing } from '../../engine/records.ts'
 import { reopenJournal } from '../../engine/journal.ts'
-import { documentOf, perform, performUndo, whyNotBack } from '../../engine/perform.ts'
-import type { Performance, Performed } from '../../engine/perform.ts'
-import { losesAll, toTakeBack } from '../../engine/take-back.ts'
-import type { Guard } from '../../engine/guard.ts'
-import type { Compared } from '../../engine/recorded.ts'
-import { canonical } from '../../engine/stale.ts'
+import { carryOut, carryOutUndo, documentOf } from '../../engine/carry-out.ts'
+import { whyNotUndone } from '../../engine/undo.ts'
+import type { Run } from '../../engine/run.ts'
+import type { RunResult } from '../../engine/carry-out.ts'
+import { losesAll, stepsToUndo } from '../../engine/undo.ts'
+import type { Guard } from '../../engine/locks.ts'
+import type { Compared } from '../../engine/compare.ts'
+import { canonical } from '../../engine/plan.ts'
 import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
-import { journalOptions, performanceOf, underLocks } from './carry.ts'
+import { journalOptions, runOf, underLocks } from './carry.ts'
 import { comparedIn, redoneIn, undoneIn } from './compare-record.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
 import { isForeign, refuseForeign, refuseUnlessFits } from './foreign.ts'
@@ -44,7 +47,7 @@ export interface Going {
 }
 
 /** Goes on with a run that has not come to its end, forward or back as it was going; null: there is none. */
-export async function resumeRun(flags: RepairFlags, going: Going): Promise<Performed | null> {
+export async function resumeRun(flags: RepairFlags, going: Going): Promise<RunResult | null> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
   if (!isDry(flags)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => resumeIn(session, flags, going))
@@ -55,7 +58,7 @@ export async function resumeIn(
   session: RepairSession,
   flags: RepairFlags,
   { run: named, adopt, words }: Going,
-): Promise<Performed | null> {
+): Promise<RunResult | null> {
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const run = named ?? (await onlyUnfinished(session))
@@ -94,11 +97,11 @@ export async function resumeIn(
       if (now.isGone && flags.confirm === undefined) throw gone(run)
       const redo = await redoneIn(session, flags, now, guard)
       const performance = await goingOn(session, flags, now, guard, redo)
-      if (!progressOf(now.history.events).isGoingBack) return perform(performance)
-      const why = await whyNotBack(performance)
-      if (why === null) return performUndo(performance)
+      if (!progressOf(now.history.events).isGoingBack) return carryOut(performance)
+      const why = await whyNotUndone(performance)
+      if (why === null) return carryOutUndo(performance)
       tellLine(process.stderr, `The undo cannot continue: ${why.message}. Resuming the run forward instead.`)
-      return perform(performance)
+      return carryOut(performance)
     },
   )
 }
@@ -155,7 +158,7 @@ function isAllBack(
 ): boolean {
   const left = progressOf(events).touched.map((step) => plan.steps[step]!)
   return (
-    toTakeBack(plan, events).length === 0 &&
+    stepsToUndo(plan, events).length === 0 &&
     left.every(({ loses }) => loses === undefined) &&
     differing.every(({ step, isNote }) => step === null || isNote)
   )
@@ -165,7 +168,7 @@ function isAllBack(
  * Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to
  * take back.
  */
-export async function undoRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<Performed | null> {
+export async function undoRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<RunResult | null> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
   if (!isDry(flags)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => undoIn(session, flags, run, words))
@@ -177,7 +180,7 @@ export async function undoIn(
   flags: RepairFlags,
   run: string,
   words: readonly string[],
-): Promise<Performed | null> {
+): Promise<RunResult | null> {
   const { journals, deployment } = session.opened
   refuseOtherName({ deployment, confirm: flags.confirm, words })
   const standing = await standingOf(journals, run, { adopt: true })
@@ -205,14 +208,14 @@ export async function undoIn(
       refuseChanged(standing, now)
       if (await isOver(now, session)) await refuseIfUnfinished(session)
       const redo = await undoneIn(session, flags, now, guard)
-      return performUndo(await goingOn(session, flags, now, guard, redo))
+      return carryOutUndo(await goingOn(session, flags, now, guard, redo))
     },
   )
 }
 
 /** A run that was killed before it touched anything has nothing to take back, and still is to be ended. */
 function isUndone({ record, events }: RunHistory): boolean {
-  return toTakeBack(record.plan, events).length === 0 && !isUnfinished({ record, events })
+  return stepsToUndo(record.plan, events).length === 0 && !isUnfinished({ record, events })
 }
 
 /**
@@ -239,7 +242,7 @@ async function goingOn(
   standing: Standing,
   guard: Guard,
   redo: readonly RunEvent[],
-): Promise<Performance> {
+): Promise<Run> {
   const { journals } = session.opened
   await forgetFinished(journals, overIn(session.opened))
   const { record, events } = standing.whole
@@ -247,7 +250,7 @@ async function goingOn(
   const journal = await reopenJournal(journals, standing, journalOptions(session), added)
   if (journal.onlyHere !== null && !session.opened.deployment.file)
     tellLine(process.stderr, `The journal is only on this machine: ${journal.onlyHere}`)
-  return performanceOf(session, {
+  return runOf(session, {
     record,
     events: [...(isForeign(standing) ? withoutLastCompared(events) : events), ...added],
     journal,
@@ -412,7 +415,7 @@ function tellBack({
     events,
   },
 }: Standing): void {
-  print(process.stderr, takeBackText(plan, toTakeBack(plan, events), screenOf(process.stderr)))
+  print(process.stderr, takeBackText(plan, stepsToUndo(plan, events), screenOf(process.stderr)))
 }
 
 /**
@@ -447,7 +450,7 @@ function isDry(flags: RepairFlags): boolean {
 }
 
 /** The plan of a run that is on record, of which nothing is carried out. */
-function planned(standing: Standing): Performed {
+function planned(standing: Standing): RunResult {
   const { run, plan } = standing.history.record
   const shown = isForeign(standing) ? planOfRecord(plan) : plan
   return { document: { ...documentOf(shown, { outcome: 'planned' }), run }, exitCode: 0 }

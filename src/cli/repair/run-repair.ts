@@ -6,21 +6,19 @@ import type { Secret } from '../../core/secret.ts'
 import { newRunName } from '../../core/run-name.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { overIn } from '../../domain/foreign-run/standing.ts'
-import { forgetFinished } from '../../engine/catch-up.ts'
-import { foresee } from '../../engine/foresee.ts'
+import { forgetFinished } from '../../engine/records.ts'
+import { foresee, makePlan, refuseIfStale } from '../../engine/plan.ts'
 import { beginJournal } from '../../engine/journal.ts'
-import { makePlan } from '../../engine/make-plan.ts'
-import type { AnyRepair } from '../../engine/make-plan.ts'
-import { runError } from '../../engine/outcome.ts'
-import { documentOf, perform } from '../../engine/perform.ts'
-import type { Performed } from '../../engine/perform.ts'
+import type { AnyRepair } from '../../engine/plan.ts'
+import { runError } from '../../engine/steps.ts'
+import { documentOf, carryOut } from '../../engine/carry-out.ts'
+import type { RunResult } from '../../engine/carry-out.ts'
 import { fillCommand, fillPlan } from '../../engine/remedy.ts'
-import { refuseIfStale } from '../../engine/stale.ts'
 import { planText } from '../../output/plan.ts'
 import { screenOf } from '../screen.ts'
 import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
 import { differenceOf } from './difference.ts'
-import { journalOptions, performanceOf, underLocks } from './carry.ts'
+import { journalOptions, runOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
 import { patienceMs } from './flags.ts'
 import type { RepairFlags } from './flags.ts'
@@ -47,14 +45,14 @@ export interface Wish {
  * Makes a plan, shows it, has it confirmed, and carries it out under the journal and the locks (DESIGN.md 6). Throws
  * AdminError before there is a plan; from then on a failure is part of the document.
  */
-export async function runRepair(flags: RepairFlags, wish: Wish): Promise<Performed> {
+export async function runRepair(flags: RepairFlags, wish: Wish): Promise<RunResult> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
   if (!(flags['dry-run'] ?? false)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => repairIn(session, flags, wish))
 }
 
 /** The same on a deployment that is open. */
-export async function repairIn(session: RepairSession, flags: RepairFlags, wish: Wish): Promise<Performed> {
+export async function repairIn(session: RepairSession, flags: RepairFlags, wish: Wish): Promise<RunResult> {
   const { opened, signal } = session
   const isDry = flags['dry-run'] ?? false
   // a run that stands half done may be why this one cannot be planned, or finds nothing to do
@@ -87,8 +85,8 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
       const record = { ...recordOf(now, session, wish, flags), ...(await workloadIn(session)) }
       const journal = await beginJournal(opened.journals, record, journalOptions(session))
       tellWhere(record, opened.deployment.file ? null : journal.onlyHere)
-      return perform(
-        performanceOf(session, {
+      return carryOut(
+        runOf(session, {
           record,
           events: [],
           journal,

@@ -3,8 +3,8 @@ import { progressOf } from '../../core/run-state.ts'
 import type { RunEvent } from '../../core/run.ts'
 import { secondMigrationRisks } from '../../domain/lock/stolen.ts'
 import { tolerant, wanted } from '../../domain/wanted.ts'
-import type { Standing } from '../../engine/catch-up.ts'
-import { toTakeBack } from '../../engine/take-back.ts'
+import type { Standing } from '../../engine/records.ts'
+import { stepsToUndo } from '../../engine/undo.ts'
 import { refuseRisks } from './accepted-risks.ts'
 import type { RepairFlags } from './flags.ts'
 import type { RepairSession } from './session.ts'
@@ -39,7 +39,7 @@ function startsOnResume({ steps }: Plan, events: readonly RunEvent[]): boolean {
 }
 
 function startsOnUndo(plan: Plan, events: readonly RunEvent[]): boolean {
-  return toTakeBack(plan, events).some((index) => {
+  return stepsToUndo(plan, events).some((index) => {
     const { action } = plan.steps[index]!
     return action.kind === 'upgrade-release' || (action.kind === 'stop-service' && action.wasRunning)
   })

@@ -1,4 +1,4 @@
-import type { Performed } from '../../engine/perform.ts'
+import type { RunResult } from '../../engine/carry-out.ts'
 import { stackText } from '../../output/error-text.ts'
 import { repairText } from '../../output/repair.ts'
 import { jsonText } from '../json.ts'
@@ -8,7 +8,7 @@ import { print } from '../write.ts'
 
 /** Prints how a repair ended, and sets the exit code. */
 export function showPerformed(
-  { document, exitCode, stack }: Performed,
+  { document, exitCode, stack }: RunResult,
   { json, config }: { json: boolean; config?: string | undefined },
 ): void {
   if (stack !== undefined) print(process.stderr, stackText(stack))

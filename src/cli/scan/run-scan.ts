@@ -1,5 +1,5 @@
-import { exitCodeOf } from '../../engine/exit-code.ts'
-import type { FailOn } from '../../engine/exit-code.ts'
+import { exitCodeOf } from '../../engine/report.ts'
+import type { FailOn } from '../../engine/report.ts'
 import { exitCodes } from '../../core/error.ts'
 import { scanSummary } from '../../output/scan/document.ts'
 import type { ScanDocument } from '../../output/scan/document.ts'

@@ -6,7 +6,7 @@ import type { Going } from '../../../src/cli/repair/resume-run.ts'
 import { repairIn } from '../../../src/cli/repair/run-repair.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { BrokerSource } from '../../../src/core/sources.ts'
-import type { Performed } from '../../../src/engine/perform.ts'
+import type { RunResult } from '../../../src/engine/carry-out.ts'
 import { errorOf } from '../../adapters/failure-of.ts'
 import { eventOf, free, machine, passing, planOf, recordOf, run, stuck } from '../../engine/repairing.ts'
 import { brokerWorld, fakeDeployment, fakeLogs, fakeRunStore, record, unreachable } from '../../fakes/index.ts'
@@ -26,19 +26,19 @@ const stole = fakeLogs({
 
 type Ending = [outcome: string, exitCode: number, message?: string, suggestions?: readonly string[]]
 
-function ending(performed: Performed | null): Ending {
+function ending(performed: RunResult | null): Ending {
   if (performed === null) return ['nothing-to-do', 0]
   const { document, exitCode } = performed
   return document.error ? [document.outcome, exitCode, document.error.message] : [document.outcome, exitCode]
 }
 
-async function told(work: () => Promise<Performed | null>): Promise<Performed | null> {
-  let performed: Performed | null = null
+async function told(work: () => Promise<RunResult | null>): Promise<RunResult | null> {
+  let performed: RunResult | null = null
   await saidBy(async () => void (performed = await work()))
   return performed
 }
 
-async function quietly(work: () => Promise<Performed | null>): Promise<Ending> {
+async function quietly(work: () => Promise<RunResult | null>): Promise<Ending> {
   let end: Ending | null = null
   await saidBy(async () => {
     try {

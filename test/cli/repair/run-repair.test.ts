@@ -4,7 +4,7 @@ import type { RepairFlags } from '../../../src/cli/repair/flags.ts'
 import type { Wish } from '../../../src/cli/repair/run-repair.ts'
 import { AdminError } from '../../../src/core/error.ts'
 import type { RepairLock } from '../../../src/core/lock.ts'
-import type { Performed } from '../../../src/engine/perform.ts'
+import type { RunResult } from '../../../src/engine/carry-out.ts'
 import { repairText } from '../../../src/output/repair.ts'
 import { plainScreen } from '../../../src/output/screen.ts'
 import { free, passing, recordOf, run, stuck, told } from '../../engine/repairing.ts'
@@ -16,8 +16,8 @@ async function repaired(
   of: Operator,
   more: Partial<RepairFlags> = {},
   wished: Partial<Wish> = {},
-): Promise<Performed & { said: string }> {
-  let performed: Performed | null = null
+): Promise<RunResult & { said: string }> {
+  let performed: RunResult | null = null
   const said = await saidBy(
     async () => (performed = await repairIn(of.session, { ...flags, ...more }, { ...wish, ...wished })),
   )

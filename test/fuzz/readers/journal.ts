@@ -6,16 +6,16 @@ import { parseEvents, parseRecord } from '../../../src/core/run-record.ts'
 import { isUnfinished, progressOf, runState } from '../../../src/core/run-state.ts'
 import { misfitsOf } from '../../../src/domain/foreign-run/index.ts'
 import { readOnly } from '../../../src/cli/repair/compare-record.ts'
-import { accountOf, shortfallOf } from '../../../src/engine/account.ts'
-import { differingSteps } from '../../../src/engine/perform.ts'
-import { redone } from '../../../src/engine/recorded.ts'
-import { losesAll, toTakeBack } from '../../../src/engine/take-back.ts'
+import { accountOf, shortfallOf } from '../../../src/engine/verify.ts'
+import { differingFrom } from '../../../src/engine/compare.ts'
+import { redone } from '../../../src/engine/compare.ts'
+import { losesAll, stepsToUndo } from '../../../src/engine/undo.ts'
 import { historyText } from '../../../src/output/history.ts'
 import { planText } from '../../../src/output/plan.ts'
 import { recordText } from '../../../src/output/record.ts'
 import { plainScreen } from '../../../src/output/screen.ts'
 import { fakeDeployment, openFakes } from '../../fakes/index.ts'
-import { performanceOf } from '../../engine/repairing.ts'
+import { runOf } from '../../engine/repairing.ts'
 import { shown, shownAsJson } from '../reader.ts'
 import type { Reader } from '../reader.ts'
 import { recordSeeds } from './records.ts'
@@ -72,7 +72,7 @@ export const journal: Reader = {
       const { record, events } = history
       progressOf(events)
       isUnfinished(history)
-      toTakeBack(record.plan, events)
+      stepsToUndo(record.plan, events)
       losesAll(history)
       accountOf(record.plan, events)
       shortfallOf(record.plan, events)
@@ -103,15 +103,14 @@ export const journal: Reader = {
 
 /** What the deployment shows of it, where its last events are of others, or all of them. */
 async function compared(history: RunHistory, count: number): Promise<unknown> {
-  const { plan } = history.record
   const foreign = {
     events: count % 4 === 0 ? history.events.length : Math.floor(history.events.length / 2),
     isAdopted: count % 4 === 0,
   }
-  const performance = { ...performanceOf(fakeDeployment(), history, readOnly), foreign }
-  const { differing, repeated } = await differingSteps(performance)
+  const performance = { ...runOf(fakeDeployment(), history, readOnly), foreign }
+  const { differing, repeated } = await differingFrom(performance)
   const redo = redone(
-    { plan, events: history.events, by: performance.by, foreign },
+    { ...history, by: performance.by, foreign },
     new Set([...differing.flatMap(({ step }) => step ?? []), ...repeated]),
   )
   const all = [...history.events, ...redo]

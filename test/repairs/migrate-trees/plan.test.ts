@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
 import type { ApiSource } from '../../../src/core/sources.ts'
-import { makePlan } from '../../../src/engine/make-plan.ts'
+import { makePlan } from '../../../src/engine/plan.ts'
 import { migrateTrees } from '../../../src/repairs/migrate-trees.ts'
 import type { MigrateOptions } from '../../../src/repairs/migrate-trees/chosen.ts'
 import { fakeApi, fakeService, jobsOf, migrationJob, noProject, openFakes, unreachable } from '../../fakes/index.ts'

@@ -8,7 +8,7 @@ const sources = fileURLToPath(new URL('../../../src/', import.meta.url))
  * that a new one is tested by itself; throws where a kind has none.
  */
 export function failpointsOf(kinds: readonly string[]): string[] {
-  const names = engineFailpoints(({ file }) => file !== takeBack)
+  const names = engineFailpoints(({ file }) => file !== undoSteps)
   const [before, after] = [
     names.ofStep.filter((name) => name !== 'after'),
     names.ofStep.filter((name) => name === 'after'),
@@ -21,7 +21,7 @@ export function failpointsOf(kinds: readonly string[]): string[] {
 
 /** The same of a run that is taken back. `alsoTaken`: kinds of which not each action is. */
 export function undoFailpointsOf(kinds: readonly string[], alsoTaken: readonly string[] = []): string[] {
-  const { ofStep } = engineFailpoints(({ file }) => file === takeBack)
+  const { ofStep } = engineFailpoints(({ file }) => file === undoSteps)
   return kinds
     .filter((kind) => !isKept(kind) || alsoTaken.includes(kind))
     .flatMap((kind) => ofStep.map((name) => `${kind}:${name}`))
@@ -32,7 +32,7 @@ export function undoFailpointsOf(kinds: readonly string[], alsoTaken: readonly s
  * undo comes by. What moves messages is killed in its second batch as well, where it is between two.
  */
 export function undoInstantsOf(kinds: readonly string[]): string[] {
-  const { ofStep } = engineFailpoints(({ file }) => file === takeBack)
+  const { ofStep } = engineFailpoints(({ file }) => file === undoSteps)
   return kinds
     .filter((kind) => !/undo: null/.test(handlerOf(kind)))
     .flatMap((kind) =>
@@ -56,7 +56,7 @@ export function spread<T>(all: readonly T[], n: number, place: number): T[] {
 
 /** `npm run campaign` */
 export const isCampaign = process.env['TESTOPS_ADMIN_CAMPAIGN'] === '1'
-const takeBack = 'take-back.ts'
+const undoSteps = 'take-back.ts'
 
 /** Of each step (`before`), and of the run as a whole (`verify:before`); those of an adoption are no part of a run. */
 function engineFailpoints(isWanted: (of: { file: string }) => boolean): { ofStep: string[]; ofRun: string[] } {

@@ -1,17 +1,9 @@
 import { AdminError } from '../core/error.ts'
-import type { RunEvent, RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
+import type { Journals, RunEvent, RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
 import { isUnfinished, progressOf } from '../core/run-state.ts'
-import { canonical } from './stale.ts'
+import { canonical } from './plan.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
-
-/** Where the journals of one deployment are kept. */
-export interface Journals {
-  /** on this machine */
-  here: RunStore
-  /** in the deployment itself; throws where it has no place for them */
-  there: () => Promise<RunStore>
-}
 
 /** What one place has on record of a run: its history, or why it has none. `absent`: it was asked, and has none. */
 type Found = { history: RunHistory } | { absent: AdminError } | { unreadable: AdminError } | { unreached: AdminError }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AdminError } from '../../src/core/error.ts'
 import type { Holder, RepairLock } from '../../src/core/lock.ts'
-import { takeLocks } from '../../src/engine/guard.ts'
+import { takeLocks } from '../../src/engine/locks.ts'
 
 /** Locks of one deployment that say what is done with them. */
 function locks(...holders: (Holder | AdminError | null)[]): { all: RepairLock[]; did: string[]; lost: Set<string> } {

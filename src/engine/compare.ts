@@ -6,9 +6,9 @@ import { AdminError } from '../core/error.ts'
 import type { Plan, Step } from '../core/plan.ts'
 import type { RunEvent } from '../core/run.ts'
 import { progressOf } from '../core/run-state.ts'
-import type { Running } from './running.ts'
-import { workshopOf } from './step-workshop.ts'
-import { prepares, stepsUnder } from './under-stop.ts'
+import type { Run } from './run.ts'
+import { workshopOf } from './run.ts'
+import { prepares, stepsUnder } from './while-stopped.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /** What the record says of a run, or of one of its steps, and what speaks against it. */
@@ -75,15 +75,18 @@ const isForOthers = (step: Step): boolean =>
  * changed by whoever may write to the deployment. What this machine has not written itself proves nothing: where the
  * deployment cannot show it, the two differ, too. Changes nothing. Throws what keeps a step from being asked about.
  */
-export async function differingFrom(running: Running): Promise<Compared> {
-  const { plan, events } = running
+export async function differingFrom(run: Run): Promise<Compared> {
+  const {
+    record: { plan },
+    events,
+  } = run
   const { done } = progressOf(events)
   const undone = undoneIn(events)
-  const foreign = ofOthers(running)
-  const differing: Differing[] = [...turned(running)]
+  const foreign = ofOthers(run)
+  const differing: Differing[] = [...turned(run)]
   const repeated = new Set<number>()
   /** a run of this machine, of which the rest was shown to nobody */
-  const isOfOthers = (step: number): boolean => foreign.undone.has(step) && running.foreign?.isAdopted === false
+  const isOfOthers = (step: number): boolean => foreign.undone.has(step) && run.foreign?.isAdopted === false
   const isAskedUndone = (it: Step, step: number): boolean => {
     if (!isOfOthers(step)) return leavesStanding(it)
     const handler = handlerOf(it.action)
@@ -103,11 +106,11 @@ export async function differingFrom(running: Running): Promise<Compared> {
   // half undone, a step that was done may well show nothing of it: each undo compares for itself; what others say of a
   // run of this machine is asked always
   const isAsked = (step: number): boolean =>
-    !progressOf(events).isGoingBack || (foreign.done.has(step) && running.foreign?.isAdopted === false)
+    !progressOf(events).isGoingBack || (foreign.done.has(step) && run.foreign?.isAdopted === false)
   const standing = [...done].filter(isAsked)
   for (const step of standing.sort((a, b) => a - b)) {
     if (hasNoTrace(plan, step, done)) continue
-    const found = await shown(running, step)
+    const found = await shown(run, step)
     if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'it not done' })
     // where nobody waits for a queue, there is none to be declared
     else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues')
@@ -137,10 +140,10 @@ export async function differingFrom(running: Running): Promise<Compared> {
     )
       continue
     const found = tellsUndone.includes(kind)
-      ? (await handlerOf(it.action).isDone(it.action, workshopOf(running, step)))
+      ? (await handlerOf(it.action).isDone(it.action, workshopOf(run, step)))
         ? 'done'
         : 'not-done'
-      : await shown(running, step)
+      : await shown(run, step)
     if (found === 'done' || (found === 'untold' && isOfOthers(step)))
       differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
   }
@@ -149,7 +152,12 @@ export async function differingFrom(running: Running): Promise<Compared> {
 
 /** That these steps are performed again, and the starts after a stop among them, for the journal. */
 export function redone(
-  { plan, events, by, foreign }: Pick<Running, 'plan' | 'events' | 'by' | 'foreign'>,
+  {
+    record: { plan },
+    events,
+    by,
+    foreign,
+  }: Pick<Run, 'events' | 'by' | 'foreign'> & { record: Pick<Run['record'], 'plan'> },
   steps: ReadonlySet<number>,
 ): RunEvent[] {
   // of an adopted run, all that counts was accepted as the word of others
@@ -161,14 +169,17 @@ export function redone(
 }
 
 /** What the record has from others alone, step by step. */
-function ofOthers(running: Running): {
+function ofOthers(run: Run): {
   done: ReadonlySet<number>
   undone: ReadonlySet<number>
   answered: ReadonlySet<number>
   moved: ReadonlySet<number>
 } {
-  const { plan, foreign } = running
-  const theirs = eventsOfOthers(running)
+  const {
+    record: { plan },
+    foreign,
+  } = run
+  const theirs = eventsOfOthers(run)
   const steps = (of: (event: RunEvent) => boolean): Set<number> =>
     new Set(theirs.flatMap((event) => ('step' in event && of(event) ? [event.step] : [])))
   return {
@@ -186,7 +197,7 @@ function ofOthers(running: Running): {
   }
 }
 
-function eventsOfOthers({ events, foreign }: Running): readonly RunEvent[] {
+function eventsOfOthers({ events, foreign }: Run): readonly RunEvent[] {
   return foreign ? events.slice(events.length - foreign.events) : []
 }
 
@@ -194,10 +205,10 @@ function eventsOfOthers({ events, foreign }: Running): readonly RunEvent[] {
  * Whether a run of this machine goes forward or back, and what of it is performed again, is not taken from others,
  * either.
  */
-function turned(running: Running): Differing[] {
-  const { events, foreign } = running
+function turned(run: Run): Differing[] {
+  const { events, foreign } = run
   if (!foreign || foreign.isAdopted) return []
-  const redo = eventsOfOthers(running).find(({ event }) => event === 'redo')
+  const redo = eventsOfOthers(run).find(({ event }) => event === 'redo')
   if (redo)
     return [
       {
@@ -248,10 +259,10 @@ function differingText({ steps }: Plan, differing: readonly Differing[]): string
   return told.join('; ')
 }
 
-async function shown(running: Running, step: number): Promise<Shown> {
-  const { action } = running.plan.steps[step]!
+async function shown(run: Run, step: number): Promise<Shown> {
+  const { action } = run.record.plan.steps[step]!
   const handler = handlerOf(action)
-  const workshop = workshopOf(running, step)
+  const workshop = workshopOf(run, step)
   if (handler.standsAs) return handler.standsAs(action, workshop)
   return (await handler.isDone(action, workshop)) ? 'done' : 'not-done'
 }

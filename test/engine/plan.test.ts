@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AdminError } from '../../src/core/error.ts'
 import type { Repair } from '../../src/core/repair.ts'
 import type { SourceName } from '../../src/core/sources.ts'
-import { makePlan } from '../../src/engine/make-plan.ts'
+import { makePlan } from '../../src/engine/plan.ts'
 import { fakeBroker, openFakes, unreachable } from '../fakes/index.ts'
 import { planOf } from './repairing.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { AdminError } from '../../src/core/error.ts'
 import { isUnfinished, runState } from '../../src/core/run-state.ts'
-import { perform, performUndo } from '../../src/engine/perform.ts'
-import { toTakeBack } from '../../src/engine/take-back.ts'
+import { carryOut, carryOutUndo } from '../../src/engine/carry-out.ts'
+import { stepsToUndo } from '../../src/engine/undo.ts'
 import { fakeDeployment } from '../fakes/index.ts'
 import type { FakeDeployment } from '../fakes/index.ts'
 import { begun, eventOf, free, goneOnWith, machine, passing, planOf, run, stuck, told } from './repairing.ts'
@@ -11,7 +11,7 @@ import type { Machines } from './repairing.ts'
 async function done(): Promise<{ journals: Machines; deployment: FakeDeployment }> {
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
-  await perform(await begun(journals, deployment))
+  await carryOut(await begun(journals, deployment))
   return { journals, deployment }
 }
 
@@ -20,13 +20,13 @@ async function halfDone(): Promise<{ journals: Machines; deployment: FakeDeploym
   const journals = machine()
   const deployment = fakeDeployment({ rows: [stuck] })
   const { failpoint, killed } = passing('release-lock:released')
-  await Promise.race([killed, perform(await begun(journals, deployment, failpoint))])
+  await Promise.race([killed, carryOut(await begun(journals, deployment, failpoint))])
   return { journals, deployment }
 }
 
 test('a half done run is taken back to a service that is up, with its data in place', async () => {
   const { journals, deployment } = await halfDone()
-  const { document, exitCode } = await performUndo(await goneOnWith(journals, deployment))
+  const { document, exitCode } = await carryOutUndo(await goneOnWith(journals, deployment))
   expect([document.outcome, exitCode, document.applied.map(({ step, status }) => `${step} ${status}`)]).toEqual([
     'done',
     0,
@@ -40,7 +40,7 @@ test('a half done run is taken back to a service that is up, with its data in pl
 test('an undo that is refused leaves the run as it stood', async () => {
   const { journals, deployment } = await done()
   const before = runState(await journals.here.read(run))
-  const { document, exitCode } = await performUndo(await goneOnWith(journals, deployment))
+  const { document, exitCode } = await carryOutUndo(await goneOnWith(journals, deployment))
   expect([document.outcome, exitCode, document.error]).toEqual([
     'refused',
     4,
@@ -64,7 +64,7 @@ test('an undo that is interrupted before its first step leaves the run as it sto
     assertHeld: async (): Promise<void> =>
       Promise.reject(new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')),
   }
-  const { document, exitCode } = await performUndo({ ...performance, guard })
+  const { document, exitCode } = await carryOutUndo({ ...performance, guard })
   expect([document.outcome, exitCode, deployment.rows]).toEqual(['interrupted', 6, [free]])
   expect(runState(await journals.here.read(run))).toEqual(before)
 })
@@ -72,14 +72,14 @@ test('an undo that is interrupted before its first step leaves the run as it sto
 test('an undo of a half done run that is refused can still be gone on with', async () => {
   const { journals, deployment } = await halfDone()
   deployment.service = 'running'
-  const { document, exitCode } = await performUndo(await goneOnWith(journals, deployment))
+  const { document, exitCode } = await carryOutUndo(await goneOnWith(journals, deployment))
   expect([document.outcome, exitCode]).toEqual(['refused', 4])
   expect(document.error?.suggestions).toEqual([
     '# stop the service',
     `testops-admin undo ${run} -d prod --confirm prod`,
   ])
   deployment.service = 'stopped'
-  const resumed = await perform(await goneOnWith(journals, deployment))
+  const resumed = await carryOut(await goneOnWith(journals, deployment))
   expect([resumed.document.outcome, deployment.rows]).toEqual(['done', [free]])
 })
 
@@ -94,9 +94,9 @@ describe('an undo that is killed', () => {
   ])('at %s is repeated', async (name) => {
     const { journals, deployment } = await halfDone()
     const { failpoint, killed } = passing(name)
-    await Promise.race([killed, performUndo(await goneOnWith(journals, deployment, { failpoint }))])
+    await Promise.race([killed, carryOutUndo(await goneOnWith(journals, deployment, { failpoint }))])
     expect(isUnfinished(await journals.here.read(run))).toBe(true)
-    const { document } = await performUndo(await goneOnWith(journals, deployment))
+    const { document } = await carryOutUndo(await goneOnWith(journals, deployment))
     expect([document.outcome, document.error]).toEqual(['done', undefined])
     expect(deployment).toMatchObject({ service: 'running', rows: [stuck] })
     expect(runState(await journals.here.read(run)).state).toBe('undone')
@@ -107,7 +107,7 @@ describe('an undo that is killed', () => {
     const { journals, deployment } = await done()
     deployment.service = 'stopped'
     const { failpoint, killed } = passing('release-lock:undo-after')
-    await Promise.race([killed, performUndo(await goneOnWith(journals, deployment, { failpoint }))])
+    await Promise.race([killed, carryOutUndo(await goneOnWith(journals, deployment, { failpoint }))])
     expect(told(await journals.deployment.read(run)).slice(-2)).toEqual(['ended done', 'undo-intent 1'])
     expect(deployment.rows).toEqual([stuck])
   })
@@ -122,7 +122,7 @@ test('one that fails half way is half done, and says how to go on', async () => 
     ...performance,
     workshop: { ...performance.workshop, control: { ...performance.workshop.control, service } },
   }
-  const { document, exitCode } = await performUndo(failing)
+  const { document, exitCode } = await carryOutUndo(failing)
   expect([document.outcome, exitCode, document.error?.suggestions]).toEqual([
     'interrupted',
     6,
@@ -140,7 +140,7 @@ test('a lost lock stops it before its next step', async () => {
       if (left-- === 0) throw new AdminError('INTERRUPTED', 'the lock on this deployment has been lost')
     },
   }
-  const { document, exitCode } = await performUndo({ ...performance, guard })
+  const { document, exitCode } = await carryOutUndo({ ...performance, guard })
   expect([document.outcome, exitCode, deployment.service, deployment.rows]).toEqual([
     'interrupted',
     6,
@@ -160,5 +160,5 @@ describe('what is to be taken back', () => {
     ],
     ['what has no way back is left', [intent(0), intent(1), intent(2)], [1, 0]],
     ['it was taken back', [intent(0), eventOf({ event: 'ended', outcome: 'undone' })], []],
-  ])('%s', (_, events, steps) => expect(toTakeBack(planOf(), events)).toEqual(steps))
+  ])('%s', (_, events, steps) => expect(stepsToUndo(planOf(), events)).toEqual(steps))
 })

@@ -4,12 +4,12 @@ import type { ActionKind } from '../../src/core/action.ts'
 import type { Plan, Step } from '../../src/core/plan.ts'
 import type { RunEvent } from '../../src/core/run.ts'
 import { notesOfStep, progressOf } from '../../src/core/run-state.ts'
-import { differingSteps } from '../../src/engine/perform.ts'
-import { redone } from '../../src/engine/recorded.ts'
-import type { Compared, Differing } from '../../src/engine/recorded.ts'
+import { differingFrom } from '../../src/engine/compare.ts'
+import { redone } from '../../src/engine/compare.ts'
+import type { Compared, Differing } from '../../src/engine/compare.ts'
 import { brokerWorld, fakeDeployment } from '../fakes/index.ts'
 import { plans } from '../fuzz/readers/records.ts'
-import { eventOf, performanceOf, planOf, recordOf } from './repairing.ts'
+import { eventOf, runOf, planOf, recordOf } from './repairing.ts'
 
 const step = (action: Step['action']): Step => ({ title: action.kind, action, interrupts: false })
 const reset = (kind: ActionKind): Step =>
@@ -42,8 +42,8 @@ async function comparedOf(
   const plan = planOf({ steps })
   const history = { record: recordOf({ plan }), events: [...own, ...theirs] }
   return {
-    ...(await differingSteps({
-      ...performanceOf(deployment, history, readOnly),
+    ...(await differingFrom({
+      ...runOf(deployment, history, readOnly),
       foreign: { events: theirs.length, isAdopted },
     })),
     plan,
@@ -59,7 +59,7 @@ describe('what others have written', () => {
     expect([differing, [...repeated]]).toEqual([[], [0, 1]])
     const events = redone(
       {
-        plan: planOf({ steps: [stop!, drain, start!] }),
+        record: { plan: planOf({ steps: [stop!, drain, start!] }) },
         events: done(0),
         by: 'op@bastion',
         foreign: { events: 2, isAdopted: false },

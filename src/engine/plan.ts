@@ -1,0 +1,157 @@
+import type { Deployment } from '../core/deployment.ts'
+import { AdminError } from '../core/error.ts'
+import { commandOf, risksOf } from '../core/plan.ts'
+import type { Plan } from '../core/plan.ts'
+import type { Repair } from '../core/repair.ts'
+import type { SourceName } from '../core/sources.ts'
+import type { OpenSources } from './sources.ts'
+import type { ActionKind } from '../core/action.ts'
+import type { RunHistory } from '../core/run.ts'
+import type { Journals } from '../core/run.ts'
+import { command } from '../core/shell-command.ts'
+
+/** Any repair, whatever it reads and is told. */
+export interface AnyRepair extends Pick<Repair, 'id' | 'title' | 'reads' | 'wants'> {
+  plan(sources: never, deployment: Deployment, options: never): ReturnType<Repair['plan']>
+}
+
+/**
+ * Opens what the repair reads and makes its plan; changes nothing. Throws what opening throws, and what the repair
+ * throws.
+ */
+export async function makePlan(
+  repair: AnyRepair,
+  open: OpenSources,
+  deployment: Deployment,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Plan> {
+  const needed = repair.reads.map(async (name) => [name, await open[name]()] as const)
+  const wanted = repair.wants.map(async (name) => [name, await orError(open, name)] as const)
+  const sources = Object.fromEntries(await Promise.all([...needed, ...wanted]))
+  const draft = await repair.plan(sources as never, deployment, options as never)
+  const strange = draft.risks.find(({ name }) => !risksOf[repair.id].includes(name))
+  if (strange) throw new Error(`${repair.id} names a risk that core/plan.ts does not list: ${strange.name}`)
+  const { name, cluster } = deployment
+  // inside clusters and compose projects servers have the same names everywhere
+  return {
+    repair: repair.id,
+    deployment: name,
+    ...draft,
+    target: { ...(cluster !== undefined && { cluster }), ...draft.target },
+    options,
+  }
+}
+
+async function orError(open: OpenSources, name: SourceName): Promise<unknown> {
+  try {
+    return await open[name]()
+  } catch (error) {
+    if (error instanceof AdminError) return error
+    throw error
+  }
+}
+
+/**
+ * The plan with what the journals of this deployment say of it: how long such steps took, and whether another machine
+ * could go on.
+ */
+export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Deployment, 'file'> = {}): Promise<Plan> {
+  if (plan.steps.length === 0) return plan
+  const former = await journals.here.list()
+  const usual = usualDurations(former.flatMap((it) => ('record' in it ? [it] : [])))
+  // a file is of this machine anyway
+  const alone = file ? null : await reasonAlone(journals)
+  return {
+    ...plan,
+    notes:
+      alone === null
+        ? plan.notes
+        : [
+            ...plan.notes,
+            `the deployment can keep no copy of the journal, so \`resume\` works from this machine only: ${alone}`,
+          ],
+    expectedMs: plan.steps.map(({ action }) => usual.get(action.kind) ?? null),
+  }
+}
+
+/** The median of what each kind of action took where it was performed in one go, in milliseconds (DESIGN.md 6.1). */
+function usualDurations(histories: readonly RunHistory[]): ReadonlyMap<ActionKind, number> {
+  const taken = new Map<ActionKind, number[]>()
+  for (const { record, events } of histories) {
+    record.plan.steps.forEach(({ action }, index) => {
+      const own = events.filter((event) => 'step' in event && event.step === index)
+      const [begun, done] = own
+      if (begun?.event !== 'intent' || done?.event !== 'done' || done.already) return
+      taken.set(action.kind, [...(taken.get(action.kind) ?? []), done.durationMs])
+    })
+  }
+  return new Map([...taken].map(([kind, all]) => [kind, all.sort((a, b) => a - b)[Math.floor((all.length - 1) / 2)]!]))
+}
+
+/** Why the deployment can keep no journal; null: it can. */
+async function reasonAlone({ there }: Journals): Promise<string | null> {
+  try {
+    await there()
+    return null
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'INTERRUPTED') return error.message
+    throw error
+  }
+}
+
+/**
+ * What moves by itself between two looks at a deployment (DESIGN.md 6.3): counts, and whether a service that fails is
+ * just up.
+ */
+const moving = new Set(['counts', 'wasRunning', 'interrupts'])
+/** another version of this program words a step anew; its action says what it does */
+const movingOrWords = new Set([...moving, 'title'])
+
+/**
+ * Throws REFUSED where the plan that is made now is another than the one that was confirmed: identities, rows,
+ * settings, the set of targets. Counts may differ, but for a loss that has grown.
+ */
+export function refuseIfStale(seen: Plan, now: Plan): void {
+  const parts = [
+    ['what it works on', seen.target, now.target],
+    ['its steps', seen.steps, now.steps],
+    ['its risks', seen.risks.map(({ name }) => name), now.risks.map(({ name }) => name)],
+    ['its options', seen.options, now.options],
+  ] as const
+  const differing = parts.filter(
+    ([, before, after]) => canonical(before, movingOrWords) !== canonical(after, movingOrWords),
+  )
+  if (differing.length === 0) return refuseIfMoreIsLost(seen, now)
+  const what = differing.map(([name]) => name).join(', ')
+  throw new AdminError('REFUSED', `the deployment has changed since the plan was made: ${what} would differ now`, [
+    command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
+  ])
+}
+
+function refuseIfMoreIsLost(seen: Plan, now: Plan): void {
+  const [before, after] = [messagesLost(seen), messagesLost(now)]
+  if (after <= before) return
+  throw new AdminError(
+    'REFUSED',
+    `more would be lost now than when the plan was made: ${after} messages instead of ${before}`,
+    [command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`],
+  )
+}
+
+function messagesLost({ steps }: Plan): number {
+  return steps.reduce(
+    (sum, { action }) => sum + (action.kind === 'delete-queues' && action.discards ? action.counts.messages : 0),
+    0,
+  )
+}
+
+/**
+ * The same text for equal values, whatever the order of their keys; `leaving`: keys of which the values do not count.
+ */
+export function canonical(value: unknown, leaving: ReadonlySet<string> = moving): string {
+  return JSON.stringify(value, (key, it: unknown) => {
+    if (leaving.has(key)) return undefined
+    if (typeof it !== 'object' || it === null || Array.isArray(it)) return it
+    return Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}

@@ -1,0 +1,86 @@
+import type { Workshop } from '../actions/index.ts'
+import type { Failpoint } from '../core/failpoint.ts'
+import type { Check } from '../core/check.ts'
+import type { RunEvent, RunRecord } from '../core/run.ts'
+import type { ServiceCommands } from '../core/sources.ts'
+import { eventsOfStep, eventsThatCount } from '../core/run-state.ts'
+import type { Guard } from './locks.ts'
+import type { RunJournal } from './journal.ts'
+
+/** Events that are known from the deployment alone (`Standing.foreign`). */
+export interface Foreign {
+  /** so many, the last ones */
+  events: number
+  /** this machine has nothing of its own on record of the run */
+  isAdopted: boolean
+}
+
+/** A run, new or from its record, and what it works with. */
+export interface Run {
+  record: RunRecord
+  /** what is on record already; empty for a new run */
+  events: readonly RunEvent[]
+  /** what of the events others have written, as far as this machine knows */
+  foreign?: Foreign
+  journal: RunJournal
+  guard: Pick<Guard, 'assertHeld'>
+  workshop: Omit<Workshop, 'failpoint' | 'journal' | 'result' | 'saved' | 'changed'>
+  /** user@host */
+  by: string
+  failpoint: Failpoint
+  /**
+   * told as steps begin, or begin to be taken back, and end; `interrupted`: it was stopped, and did not fail by itself
+   * (a document counts it as failed)
+   */
+  onStep: (step: number, status: 'begun' | 'going-back' | 'interrupted' | StepStatus) => void
+  /** by which it is verified, those that its plan names */
+  checks: readonly Check[]
+  /** what is typed on this platform; null: not known */
+  commands: ServiceCommands | null
+}
+
+/** `already`: it was so before, and nothing was done. */
+export type StepStatus = 'done' | 'already' | 'failed' | 'undone'
+
+/**
+ * What one step is worked on with. `within`: how its failpoints begin; `results`: gets what is told once the run is
+ * over.
+ */
+export function workshopOf(
+  { record: { plan }, events, journal, by, workshop, failpoint }: Run,
+  index: number,
+  { within = '', results = [] as string[] } = {},
+): Workshop {
+  const kind = plan.steps[index]?.action.kind ?? ''
+  const own = eventsOfStep(events, index)
+  return {
+    ...workshop,
+    result: (text) => void results.push(text),
+    changed: plan.steps.flatMap(({ action }) => (action.kind === 'set-setting' ? [action.name] : [])),
+    saved: plan.steps.flatMap(({ action }) => (action.kind === 'hold-queues' ? [action.saved] : [])).at(0) ?? null,
+    failpoint: async (name) => failpoint(`${kind}:${within}${name}`),
+    journal: {
+      performed: isPerformed(own),
+      isRepeated: events.some((event) => event.event === 'done' && event.step === index && event.already !== true),
+      notes: notesIn(own),
+      // a run that is given back at once has on record what this process has written
+      ofRun: () => notesIn(eventsThatCount([...new Set([...events, ...journal.written])])),
+      keep: async (name, text) => (await journal.keep(name, text)) !== null,
+      kept: async (name) => journal.kept(name),
+      note: async (text) =>
+        journal.append({ at: new Date().toISOString(), by, event: 'noted', step: index, note: text }),
+    },
+  }
+}
+
+/** Whether a step's own doing is on record, and was not taken back since. */
+function isPerformed(events: readonly RunEvent[]): boolean {
+  return events.reduce(
+    (is, event) => (event.event === 'undone' ? false : is || (event.event === 'done' && !event.already)),
+    false,
+  )
+}
+
+function notesIn(events: readonly RunEvent[]): string[] {
+  return events.flatMap((event) => (event.event === 'noted' ? [event.note] : []))
+}

@@ -1,0 +1,201 @@
+import { handlerOf } from '../actions/index.ts'
+import { AdminError, messageOf } from '../core/error.ts'
+import type { Action } from '../core/action.ts'
+import { changesNothing, isUndoable } from '../core/plan.ts'
+import type { Plan, Step } from '../core/plan.ts'
+import type { RunEvent, RunHistory } from '../core/run.ts'
+import { interrupted, newsOf, noteFailure, runError } from './steps.ts'
+import { workshopOf } from './run.ts'
+import type { Applied, CarriedOut } from './steps.ts'
+import { progressOf } from '../core/run-state.ts'
+import type { Run } from './run.ts'
+import { holds, isForUpgrade, isStoppedNow, isUnderStop, prepares, whileStopped } from './while-stopped.ts'
+
+/** The steps that were begun or done and can be taken back, the last first. */
+export function stepsToUndo({ steps }: Plan, events: readonly RunEvent[]): readonly number[] {
+  const { touched, ended } = progressOf(events)
+  if (ended?.outcome === 'undone') return []
+  return touched.filter((index) => isTakenBack(steps[index]!.action)).reverse()
+}
+
+function isTakenBack(action: Action): boolean {
+  const handler = handlerOf(action)
+  return handler.undo !== null && (handler.isTakenBack?.(action) ?? true)
+}
+
+/** Whether all that it did is of the kind that nothing brings back. */
+export function losesAll({ record: { plan }, events }: RunHistory): boolean {
+  const touched = progressOf(events)
+    .touched.map((step) => plan.steps[step]!)
+    .filter((step) => !changesNothing(step))
+  return touched.length > 0 && touched.every((step) => !isUndoable(step) && handlerOf(step.action).undo === null)
+}
+
+/**
+ * Takes back what a run did, the last first, each under the journal. A step that has nothing to take back is passed
+ * over. Never throws; `halfDone` where something was taken back, or was being so, now or before: what is refused has
+ * changed nothing.
+ */
+export async function undoSteps(run: Run): Promise<CarriedOut> {
+  const {
+    record: { plan },
+    events,
+    journal,
+    guard,
+    by,
+    onStep,
+    failpoint,
+  } = run
+  const { signal } = run.workshop
+  const applied: Applied[] = []
+  const { isGoingBack } = progressOf(events)
+  try {
+    await foreseeUndo(run)
+  } catch (error) {
+    return { applied, failure: { error, halfDone: isGoingBack } }
+  }
+  for (const index of stepsToUndo(plan, events)) {
+    const { action } = plan.steps[index]!
+    const handler = handlerOf(action)
+    let isBegun = false
+    const results: string[] = []
+    const workshop = workshopOf(run, index, { within: 'undo-', results })
+    const begin = performance.now()
+    const now = (): { at: string; by: string } => ({ at: new Date().toISOString(), by })
+    onStep(index, 'going-back')
+    try {
+      await guard.assertHeld()
+      if (signal.aborted) throw interrupted(signal)
+      await journal.append({ ...now(), event: 'undo-intent', step: index })
+      isBegun = true
+      try {
+        await failpoint(`${action.kind}:undo-intended`)
+        const undo = async (until: AbortSignal): Promise<void> => handler.undo!(action, { ...workshop, signal: until })
+        await ((await isStoppedFor(run, index)) ? whileStopped(run, undo) : undo(signal))
+        await failpoint(`${action.kind}:undo-after`)
+      } catch (error) {
+        await noteFailure(journal, { ...now(), event: 'undo-failed', step: index, error: runError(error) })
+        throw error
+      }
+      await journal.append({ ...now(), event: 'undone', step: index })
+    } catch (error) {
+      applied.push({ step: index, status: 'failed', durationMs: Math.round(performance.now() - begin) })
+      onStep(index, newsOf(error))
+      return {
+        applied,
+        failure: { error, halfDone: isGoingBack || applied.length > 1 || (isBegun && !isRefusal(error)) },
+      }
+    }
+    applied.push({
+      step: index,
+      status: 'undone',
+      durationMs: Math.round(performance.now() - begin),
+      ...(results.length > 0 && { results }),
+    })
+    onStep(index, 'undone')
+  }
+  return { applied, failure: null }
+}
+
+/**
+ * Throws what any step would throw for certain when it is taken back: before the first of them, nothing at all is
+ * changed then.
+ */
+async function foreseeUndo(run: Run): Promise<void> {
+  const {
+    record: { plan },
+    events,
+  } = run
+  for (const index of stepsToUndo(plan, events)) {
+    const { action } = plan.steps[index]!
+    await handlerOf(action).foreseeUndo?.(action, workshopOf(run, index, { within: 'undo-' }))
+  }
+}
+
+/** A step under a stop may be undone while the service runs again, too. */
+async function isStoppedFor({ record: { plan }, workshop }: Run, index: number): Promise<boolean> {
+  return isUnderStop(plan, index) && (await isStoppedNow(workshop))
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof AdminError && error.code === 'REFUSED'
+}
+
+/**
+ * Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way
+ * for good.
+ */
+export async function whyNotUndone(run: Run): Promise<AdminError | null> {
+  try {
+    await foreseeUndo(run)
+    return null
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    // whatever else there is may pass, and is met again, and told, by who takes it back
+    return error.code === 'REFUSED' ? error : null
+  }
+}
+
+/**
+ * A run that is refused once it has stopped the service, or edited the files of an upgrade, and has changed nothing
+ * else, takes that back: it ends as it would have before, refused. `written`: by this process. Never throws.
+ */
+export async function undoIfRefused(run: Run, carried: CarriedOut, written: readonly RunEvent[]): Promise<CarriedOut> {
+  const { failure, applied } = carried
+  if (!(failure?.error instanceof AdminError) || !['REFUSED', 'BUSY'].includes(failure.error.code)) return carried
+  const events = [...run.events, ...written]
+  const { steps } = run.record.plan
+  const refused = applied.at(-1)?.step
+  const touched = progressOf(events).touched.flatMap((index) => (steps[index] ? [{ index, step: steps[index] }] : []))
+  const isEdit = (step: Step): boolean => isForUpgrade(run.record.plan, step)
+  const isGivable = touched.every(
+    ({ index, step }) => prepares(step) || isEdit(step) || (index === refused && handlerOf(step.action).undo !== null),
+  )
+  if (!isGivable || !touched.some(({ step }) => holds(step) || isEdit(step))) return carried
+  const back = await undoSteps({ ...run, events })
+  const { code, message, suggestions } = failure.error
+  if (!back.failure) {
+    const error = new AdminError(
+      code,
+      `${message}. Nothing was changed, and the service is as it was before`,
+      suggestions,
+      { cause: failure.error },
+    )
+    return { applied: [...applied, ...back.applied], failure: { error, halfDone: false } }
+  }
+  const error = new AdminError(
+    'INTERRUPTED',
+    `${message}; the service could not be given back: ${messageOf(back.failure.error)}`,
+    suggestions,
+    {
+      cause: back.failure.error,
+    },
+  )
+  return { applied: [...applied, ...back.applied], failure: { error, halfDone: true } }
+}
+
+/**
+ * Where a run ends early: what lasts no longer than this process is brought to safety, whatever interrupted it. Never
+ * throws; what could not be saved is told with what ended the run.
+ */
+export async function letGo(run: Run, carried: CarriedOut): Promise<CarriedOut> {
+  const { failure } = carried
+  if (!failure) return carried
+  const { signal } = new AbortController()
+  const unsaved: string[] = []
+  for (const [index, { action }] of run.record.plan.steps.entries()) {
+    try {
+      await handlerOf(action).letGo?.(action, { ...workshopOf(run, index, { within: 'let-go-' }), signal })
+    } catch (error) {
+      if (!(error instanceof AdminError)) return { ...carried, failure: { ...failure, error } }
+      unsaved.push(error.message)
+    }
+  }
+  const { error, halfDone } = failure
+  if (unsaved.length === 0 || !(error instanceof AdminError)) return carried
+  const told = new AdminError(error.code, [error.message, ...unsaved].join('; '), error.suggestions, {
+    cause: error,
+    obstacle: error.obstacle,
+  })
+  return { ...carried, failure: { error: told, halfDone } }
+}
