@@ -13,8 +13,8 @@ export default class Apply extends BaseCommand {
   static override summary = 'Apply a saved plan'
   static override description =
     'PLAN is the output of a repair with --dry-run --json.\n\n' +
-    'Exit 4 if the plan was edited, or if the deployment has changed since: the same plan must come out now. Counts ' +
-    'that move by themselves may differ.'
+    'Exit 4 if the plan was edited, or if the deployment has changed since. Planning again must give the same ' +
+    'plan, except for counts that change by themselves.'
   static override examples = [
     '<%= config.bin %> unlock-changelog -d prod --dry-run --json > plan.json',
     '<%= config.bin %> apply plan.json --confirm prod',

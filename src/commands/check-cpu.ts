@@ -10,11 +10,11 @@ export default class CheckCpu extends BaseCommand {
     "Checks the machines of the deployment's service. Without a configuration, or with --here, it checks this " +
     'machine. Every CPU of a machine counts.\n\n' +
     'On Kubernetes, node labels can only prove that x86-64-v3 is missing. --prove reads /proc/cpuinfo on each node.\n\n' +
-    'Exit 0 if every CPU has x86-64-v3, 1 if one does not, 3 if that cannot be told.'
+    'Exit 0 if every CPU has x86-64-v3, 1 if one does not, 3 if that is unknown.'
   static override examples = [
     '<%= config.bin %> check-cpu -d prod',
     {
-      description: 'of a machine that this program is not on',
+      description: 'for a machine without this program',
       command: 'ssh node-7 cat /proc/cpuinfo | <%= config.bin %> check-cpu --file -',
     },
     {

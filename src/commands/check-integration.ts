@@ -12,14 +12,14 @@ export default class CheckIntegration extends BaseCommand {
     'Looks up the name, here and where the service runs. Connects, checks the certificate, and sends one request ' +
     'without credentials. Looks for blanks and other invisible characters at the ends of user, password and token.\n\n' +
     "Without --url, it checks the external systems in the configuration and in the service's log.\n\n" +
-    'It never signs in unless you pass --sign-in: external systems lock accounts. Pass a password or token by where ' +
-    'it is kept: env:NAME, @FILE, or @- for standard input.\n\n' +
-    'Exit 0 if the integration can connect, 1 if something stops it, 2 if something soon will, 3 if that cannot be ' +
-    'told.'
+    'It never signs in unless you pass --sign-in: external systems lock accounts. For a password or token, ' +
+    'pass the place where it is kept: env:NAME, @FILE, or @- for standard input.\n\n' +
+    'Exit 0 if the integration can connect, 1 if something stops it, 2 if something soon will, 3 if that is ' +
+    'unknown.'
   static override examples = [
     '<%= config.bin %> check-integration -d prod',
     {
-      description: 'blanks at the ends, without signing in',
+      description: 'look for blanks at the ends, without signing in',
       command:
         '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker',
     },

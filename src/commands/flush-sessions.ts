@@ -9,12 +9,12 @@ export default class FlushSessions extends BaseCommand {
   static override summary = "Remove sessions: all, invalid ones, or one user's"
   static override description =
     'Counts the sessions first, then removes exactly those and verifies that they are gone. Users who sign in ' +
-    'meanwhile stay signed in. Keys that are not sessions are never touched. The service keeps running.\n\n' +
+    'during the run stay signed in. Keys that are not sessions are never touched. The service keeps running.\n\n' +
     'There is no undo: signed-out users sign in again.\n\n' +
     'Exit 0 if done or if there is nothing to remove, 4 if refused, 6 if unfinished: run `resume`.'
   static override examples = [
     { description: 'show what would be done', command: '<%= config.bin %> flush-sessions --dry-run' },
-    { description: 'only what is not valid now', command: '<%= config.bin %> flush-sessions --stale' },
+    { description: 'only invalid sessions', command: '<%= config.bin %> flush-sessions --stale' },
     {
       description: 'in a runbook, without a question',
       command: '<%= config.bin %> flush-sessions -d prod --confirm prod',

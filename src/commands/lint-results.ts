@@ -10,8 +10,8 @@ export default class LintResults extends BaseCommand {
   static override summary = 'Check test results before upload'
   static override description =
     'Checks the `*-result.json` files of each directory with their attachments, and all directories together. Finds ' +
-    'results that will be unlinked, missing, cut, merged or waited for in vain. Shows the place, what the service ' +
-    'will do, and how to fix it in the code of the tests. Changes nothing; --fix writes a corrected copy.\n\n' +
+    'results that will be unlinked, missing, cut or merged, and tests that will stay queued. Shows the ' +
+    'place, what the service will do, and how to fix it in the code of the tests. Changes nothing; --fix writes a corrected copy.\n\n' +
     'Exit 0 if nothing is wrong, 1 for an error, 2 for warnings only, 3 if something could not be read, 6 if ' +
     'interrupted, 64 for wrong usage or settings.'
   static override examples = [
@@ -21,7 +21,7 @@ export default class LintResults extends BaseCommand {
       command: '<%= config.bin %> lint-results build/results --ci --max-warnings 5',
     },
     {
-      description: 'compared with the run before, for values that change from run to run',
+      description: 'compared with the previous run, for values that change from run to run',
       command: '<%= config.bin %> lint-results build/results --previous last/results',
     },
     {
@@ -57,7 +57,7 @@ export default class LintResults extends BaseCommand {
       summary: '`error`: exit 0 instead of 2 and 3; `unknown`: exit 1 instead of 3',
       default: 'warning',
     })(),
-    fix: Flags.boolean({ summary: 'Write a corrected copy to the directory in --output, and check that' }),
+    fix: Flags.boolean({ summary: 'Write a corrected copy to the directory in --output, and check the copy' }),
     output: Flags.string({ summary: 'Write the corrected copy here; must be empty or missing', helpValue: 'DIR' }),
     settings: Flags.string({
       summary: 'Read settings from this file instead of .testops-lint.yaml; `none` reads none',

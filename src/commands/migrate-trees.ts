@@ -22,11 +22,11 @@ export default class MigrateTrees extends BaseCommand {
       command: '<%= config.bin %> migrate-trees --project 1 2 3 -d prod --confirm prod',
     },
     {
-      description: 'two trees, until the service is done with them',
+      description: 'two trees, and wait until they are done',
       command: '<%= config.bin %> migrate-trees --tree 1/12 1/13 --wait',
     },
     {
-      description: 'what a file names, one PROJECT or PROJECT/TREE a line',
+      description: 'the trees in a file, one PROJECT or PROJECT/TREE per line',
       command: '<%= config.bin %> migrate-trees --from-file trees.txt',
     },
   ]

@@ -31,7 +31,7 @@ export default class ResetQueues extends BaseCommand {
     }),
     'discard-messages': Flags.boolean({ summary: 'Delete the messages with their queues: they are lost' }),
     queue: Flags.string({
-      summary: 'Convert only these queues, whoever uses them; * and ? are wildcards',
+      summary: 'Convert only these queues, no matter who uses them; * and ? are wildcards',
       helpValue: 'PATTERN',
       multiple: true,
     }),

@@ -19,7 +19,7 @@ export default class ScanLogs extends BaseCommand {
       command: '<%= config.bin %> scan-logs -d prod --since 2h',
     },
     {
-      description: 'files of one log, in whatever order',
+      description: 'files of one log, in any order',
       command: '<%= config.bin %> scan-logs app.log app.log.1 app.log.2.gz',
     },
     {
@@ -27,7 +27,7 @@ export default class ScanLogs extends BaseCommand {
       command: 'kubectl logs deployment/testops-testops | <%= config.bin %> scan-logs -',
     },
     {
-      description: 'what comes from now on, too, until Ctrl-C',
+      description: 'also new lines, until Ctrl-C',
       command: '<%= config.bin %> scan-logs -d prod --since 5m --follow',
     },
   ]

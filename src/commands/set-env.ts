@@ -14,7 +14,7 @@ import { repairs } from '../repairs/index.ts'
 export default class SetEnv extends BaseCommand {
   static override summary = "Set or remove the service's settings and restart it"
   static override description =
-    'NAME=VALUE sets a setting, NAME- removes it. Any number of them take one restart. `undo` restores the former ' +
+    'NAME=VALUE sets a setting, NAME- removes it. Several settings need only one restart. `undo` restores the former ' +
     'values.\n\n' +
     'Pass a secret as NAME=@FILE, or NAME=@- for standard input. It never gets into a plan, a journal or an error.\n\n' +
     "--values writes to Helm values instead (`env.open`, or the chart's own key), without a deployment; confirm with " +

@@ -13,7 +13,7 @@ export default class Token extends BaseCommand {
   static override examples = [
     '<%= config.bin %> token -d prod',
     {
-      description: 'for curl, so that it shows in no list of processes',
+      description: 'for curl, without showing it in the process list',
       command: `<%= config.bin %> token | sed 's/.*/header = "Authorization: Bearer &"/' | curl -K - https://testops.example.org/api/uaa/me`,
     },
   ]

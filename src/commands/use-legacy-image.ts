@@ -75,7 +75,7 @@ export default class UseLegacyImage extends BaseCommand {
     const named = flags.apply || (!flags.values && flags.compose === undefined) ? await filesOfDeployment(flags) : flags
     const path = keyPath(named.path)
     const { files } = await namedFiles(named, [...path, ...chartKeys.imageName])
-    if (!files) throw new TypeError('there is no file, and nobody has said so')
+    if (!files) throw new TypeError('a file is missing, and no error was raised')
     const where =
       files.flag === '--values'
         ? { values: files.paths, path }

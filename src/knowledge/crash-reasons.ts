@@ -27,7 +27,7 @@ export const crashReasons: readonly CrashReason[] = [
   { sign: logSignatures.outOfMemory, means: 'its JVM had no memory left', explain: 'service/crashes', next: edit },
   {
     sign: logSignatures.lockRefused,
-    means: 'it waited for the change-log lock in vain',
+    means: 'it waited for the change-log lock, but did not get it',
     explain: 'database/changelog-lock',
   },
   {
@@ -67,6 +67,6 @@ export const crashReasonsInError: readonly CrashReason[] = [
 /** Its last word, where something ended it while it waited. */
 export const lastWait: CrashReason = {
   sign: logSignatures.lockWaiting,
-  means: 'it was ended while it waited for the change-log lock',
+  means: 'it was killed while it waited for the change-log lock',
   explain: 'database/changelog-lock',
 }

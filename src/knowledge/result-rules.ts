@@ -75,7 +75,7 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
   'oversize-result': {
     severity: 'error',
     title: `result files have at most ${grouped(limits.resultFileBytes)} bytes`,
-    effect: 'The service takes the file for an attachment, so the result of this test is missing.',
+    effect: 'The service treats the file as an attachment, so the result of this test is missing.',
     remedy: `Put large data into attachments (text or CSV), not into messages, steps or parameters: ${inCode.attachment}.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
   },
@@ -90,7 +90,7 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
     severity: 'error',
     title: 'attachments lie in the root of the results directory',
     effect:
-      "The service takes the path as a part of the attachment's name. It links the attachment to no result, and deletes it as unlinked.",
+      "The service treats the path as a part of the attachment's name. It links the attachment to no result, and deletes it as unlinked.",
     remedy: `Write all attachments into the root of the results directory, and name them without a path. The adapter does this if the test passes it the content: ${inCode.attachment}.`,
     source: 'docs/facts/service.md#result-files, docs/facts/service.md#errors',
   },
@@ -145,7 +145,7 @@ export const resultRules: Readonly<Record<RuleId, ResultRule>> = {
     severity: 'warning',
     title: 'parameters and environment entries have the same values in each run',
     effect:
-      'The service waits for a result with the value that it knows, but that never arrives. The test stays `В очереди` (queued), and a new result appears beside it.',
+      'The service waits for a result with the value that it knows, but that result never arrives. The test stays `В очереди` (queued), and a new result appears beside it.',
     remedy: `Put values that change into attachments, or mark the parameter as excluded: ${inCode.excluded}.`,
     source: 'docs/facts/service.md#states-of-a-result, docs/facts/service.md#errors, docs/facts/results.md',
   },

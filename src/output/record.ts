@@ -62,15 +62,15 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
   'remove-sessions': ({ store, namespace, which, flush, counts: { sessions } }) => [
     `remove ${which === 'all' ? 'all sessions' : which === 'stale' ? 'stale sessions' : `the sessions of ${which.user}`} below ${namespace} at ${store}`,
     `${countOf(sessions, 'session')} in the record`,
-    ...(flush ? ['empties the whole database where it holds nothing else'] : []),
+    ...(flush ? ['empties the whole database if it holds nothing else'] : []),
   ],
   'hold-queues': ({ moves, vanishing = [] }) => [
-    'declare the queues in which messages wait',
+    'declare the holding queues',
     ...moves.map(({ queue, holding }) => `${holding} for ${queue}`),
     ...vanishing.map(keptText),
   ],
   'keep-queues': ({ queues, bindings }) => [
-    'hold queues open that would vanish',
+    'hold queues open that would otherwise vanish',
     ...queues.map(({ queue }) => queueText(queue)),
     ...bindings.map(bindingText),
   ],
@@ -153,11 +153,9 @@ export function recordText(history: RunHistory, screen: Screen): string {
 /** What a note of a step has a later one write; empty: nothing. */
 function noteText(kind: ActionKind, note: string): string[] {
   if (kind === 'switch-exchanges' || kind === 'delete-queues')
-    return bindingsNoted([note]).map((it) => `a note of it binds ${bindingText(it)}`)
+    return bindingsNoted([note]).map((it) => `its note makes a later step bind ${bindingText(it)}`)
   const replicas = /^replicas (\S+) (\d+)$/.exec(note)
-  return kind === 'stop-service' && replicas
-    ? [`a note of it has the start scale ${replicas[1]} to ${replicas[2]}`]
-    : []
+  return kind === 'stop-service' && replicas ? [`its note makes the start scale ${replicas[1]} to ${replicas[2]}`] : []
 }
 
 /** What is typed to adopt a run, once its record was read. */

@@ -54,7 +54,7 @@ function judgeEmpty({ listing, nested }: Gathered, findings: Findings): void {
       directory,
       file: '',
       message:
-        'holds child directories that could not be looked through: too many, too deep, not for this user, or with names that are not UTF-8',
+        'has child directories that could not be searched: too many, too deep, not readable by this user, or with names that are not UTF-8',
     })
 }
 

@@ -56,8 +56,8 @@ describe('a record of another machine is shown whole', () => {
         }),
       ),
     ])
-    expect(said).toContain('a note of it has the start scale deployment/ns/testops to 3')
-    expect(said.match(/a note of it binds .*\n?.*(planted|also)/g)).toHaveLength(2)
+    expect(said).toContain('its note makes the start scale deployment/ns/testops to 3')
+    expect(said.match(/its note makes a later step bind .*\n?.*(planted|also)/g)).toHaveLength(2)
     expect(said.split(/\s+/).join(' ')).toContain('typed {"x":{"!":"int8","value":1}}')
   })
 

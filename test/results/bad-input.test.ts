@@ -106,9 +106,9 @@ describe('a directory', () => {
     expect(said(report)).toEqual([
       'nested-attachment sub/b-attachment.txt',
       '? : 4 files that no result names may belong to results that could not be read',
-      '? below-a-file.txt: was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere',
-      '? nowhere-result.json: was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere',
-      '? nowhere.txt: was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere',
+      '? below-a-file.txt: has disappeared since the directory was listed, or is a link that leads nowhere',
+      '? nowhere-result.json: has disappeared since the directory was listed, or is a link that leads nowhere',
+      '? nowhere.txt: has disappeared since the directory was listed, or is a link that leads nowhere',
       '? self-result.json: is a symbolic link that leads back to itself',
       '? self.txt: is a symbolic link that leads back to itself',
     ])
@@ -249,7 +249,7 @@ describe('a directory', () => {
     ])
     mkdirSync(named([0xff], ''))
     expect(said(await lint(folder)).at(-1)).toBe(
-      '? : holds child directories that could not be looked through: too many, too deep, not for this user, or with names that are not UTF-8',
+      '? : has child directories that could not be searched: too many, too deep, not readable by this user, or with names that are not UTF-8',
     )
   })
 

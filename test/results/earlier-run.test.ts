@@ -86,7 +86,7 @@ describe('beside an earlier run', () => {
     expect(problems.map(({ place, message, result: test }) => [place, message, test])).toEqual([
       [
         'parameters[0].value',
-        'the parameter "p" of "t" has other values than in the run before: it was "1", and is "2"',
+        'the parameter "p" of "t" has other values than in the previous run: it was "1", and is "2"',
         { name: 'a', fullName: 't', status: 'passed' },
       ],
     ])

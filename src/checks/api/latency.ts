@@ -20,7 +20,7 @@ export const apiLatency = defineCheck({
     if (median === undefined)
       return {
         status: 'skipped',
-        reason: `no call was timed: the answer to GET ${api.target}/api/management/health is not the service's`,
+        reason: `no call was timed: GET ${api.target}/api/management/health was not answered by the service`,
       }
     const figures = `a small call takes ${span(median)} (median of ${times.length}, ${span(times[0]!)} to ${span(times.at(-1)!)})`
     if (median <= warningMs) return { status: 'ok', detail: figures }

@@ -49,7 +49,7 @@ export const apiTokenLifetime = defineCheck({
     }
     if (Math.abs(life.seconds - wanted) <= life.toleranceSeconds)
       return { status: 'ok', detail: `${life.seconds} s, as set` }
-    const message = `Bearer tokens live for ${life.seconds} s, but the settings say ${wanted} s: the service runs with other settings than it would start with`
+    const message = `Bearer tokens live for ${life.seconds} s, but the settings say ${wanted} s: the running service uses another value`
     return {
       status: 'problem',
       severity: 'warning',

@@ -52,7 +52,7 @@ function settingsToCompare(service: ServiceSource | null): Suggestion {
   const files = service?.settingsFiles ?? []
   return files.length === 0 ? '{edit}' : command`grep -nE ${'SPRING_LIQUIBASE_|SPRING_DATASOURCE_URL'} ${files}`
 }
-const restoreText = 'Leave the table as Liquibase expects it: one row with id 1, free, where the service looks.'
+const restoreText = 'Restore the table to what Liquibase expects: one free row with id 1, where the service looks.'
 
 function restore(
   { target }: DatabaseSource,
@@ -80,7 +80,7 @@ function keepOne(target: string, user: string | null, own: LockTableName): Remed
 
 function stray({ schema }: LockTableName): Remedy {
   return {
-    text: 'The service never looks at that lock: free it where no other program uses that table.',
+    text: 'The service never looks at that lock. Free it if no other program uses that table.',
     commands: [
       command`testops-admin unlock-changelog -d {deployment} --schema ${schema}`,
       byHand('database/changelog-lock'),

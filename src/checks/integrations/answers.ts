@@ -23,7 +23,7 @@ export const integrationsAnswers = defineCheck({
     const urls = calls.troubles.flatMap(({ host, last: { url } }) => url ?? (host === null ? [] : `https://${host}`))
     return outcomeOf(calls, logs, {
       none: `neither HTTP FAILED nor 400 bad request in ${grouped(calls.log.records.length)} records of ${logs.target}`,
-      over: 'the failed calls are answered again, or are from before the last start',
+      over: 'all failed calls now succeed, or failed before the last start',
       said: (trouble) => saidOf(trouble, calls.shown),
       remedy: {
         text:

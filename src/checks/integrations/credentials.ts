@@ -21,7 +21,7 @@ export const integrationsCredentials = defineCheck({
     const urls = calls.troubles.flatMap(({ last: { url } }) => url ?? [])
     return outcomeOf(calls, logs, {
       none: `no answer 401 or 403 in ${grouped(calls.log.records.length)} records of ${logs.target}`,
-      over: 'the refused calls are accepted again, or are from before the last start',
+      over: 'all refused calls are accepted again, or were refused before the last start',
       said: ({ host, last }) => `${host ?? 'an external system'}: ${refusals.get(last.status)!}`,
       remedy: {
         text:

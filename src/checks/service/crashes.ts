@@ -228,8 +228,8 @@ function remedyFor(told: readonly Told[], again: Suggestion): Remedy {
   return {
     text:
       next === undefined
-        ? 'Start it again: the checks of its parts no longer find what ended it.'
-        : 'Fix what ended it, then start it, unless it restarts by itself.',
+        ? 'Start it again: the checks of its parts no longer find the cause.'
+        : 'Fix the cause, then start it, unless it restarts by itself.',
     commands: [
       ...(next === undefined ? [] : [next]),
       again,

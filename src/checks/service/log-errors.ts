@@ -78,7 +78,7 @@ export const serviceLogErrors = defineCheck({
               ...told.flatMap(({ signature }) => nextFor(signature, { database, user })),
               ...told.map(({ signature }) => command`testops-admin explain ${signature.explain}`),
             ]),
-            'testops-admin scan-logs -d {deployment}   # all that the log tells of',
+            'testops-admin scan-logs -d {deployment}   # every known fault in the log',
           ],
         },
       },

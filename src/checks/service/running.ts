@@ -16,7 +16,7 @@ export const serviceRunning = defineCheck({
   unopened: ({ code }, deployment) => ({
     text: isConfiguration(code)
       ? 'Correct what the message names in the configuration. Then check again.'
-      : 'The platform did not show the service, which may well run. Check that `host` in the configuration names the right unit or commands, and that this user may use them.',
+      : 'The platform did not show the service, but it may be running. Check that `host` in the configuration names the right unit or commands, and that this user may use them.',
     commands: [
       ...(isConfiguration(code) ? [editConfiguration(deployment)] : ['{status}']),
       'testops-admin doctor -d {deployment} --only service/running',

@@ -224,7 +224,7 @@ function remedyFor({
   if (left !== undefined) {
     const what = strange === undefined ? 'That record is empty' : 'This program did not write that record'
     return {
-      text: `${what}, but ${left}. Find out who wrote it. Remove it if no repair left things so.`,
+      text: `${what}, but ${left}. Find out who wrote it. Remove it only if no repair left things like this.`,
       commands: [
         command`testops-admin discard ${run} -d {deployment} --dry-run`,
         command`testops-admin discard ${run} -d {deployment} --accept-risk unfinished-run   # only when you are sure`,

@@ -19,7 +19,7 @@ export const sessionsReachable = defineCheck({
     said: {
       UNAUTHENTICATED: `Correct the user or the password (${kept}).`,
       UNAVAILABLE: `Correct the database number or the master's name (${kept}). If the message names a command that was renamed or disabled, enable it again.`,
-      FORBIDDEN: `Give this user the right that is named, in Redis's ACL, or configure another user (${kept}). Protected mode ends once Redis has a password.`,
+      FORBIDDEN: `Give this user the named permission in Redis's ACL, or configure another user (${kept}). Protected mode ends once Redis has a password.`,
     },
   }),
   remedy: {

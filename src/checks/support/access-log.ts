@@ -23,10 +23,7 @@ export interface Day {
 export async function lastDay(log: AccessLogSource): Promise<Day | { reason: string }> {
   const { requests, unread, complete } = await log.recent({ maxBytes: accessLogBytes })
   if (requests.length === 0) {
-    const reason =
-      unread > 0
-        ? 'holds no readable line (readable are the common and the combined format, and JSON)'
-        : 'holds no request'
+    const reason = unread > 0 ? 'holds no readable line (readable formats: common, combined, JSON)' : 'holds no request'
     return { reason: `${log.target} ${reason}` }
   }
   const now = Date.now()

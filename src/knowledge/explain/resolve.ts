@@ -7,7 +7,7 @@ export function resolved(texts: readonly ExplainText[]): readonly ExplainEntry[]
   return texts.map((text) => {
     if (!('of' in text)) return text
     const base = whole.get(text.of)
-    if (!base) throw new Error(`${text.id} refers to ${text.of}, of which nothing is written`)
+    if (!base) throw new Error(`${text.id} refers to ${text.of}, which does not exist`)
     const { of, meaning, fitting, see = [], ...own } = text
     const { severities, causes, source } = base
     const verify = base.kind === 'check' ? [command`testops-admin doctor --only ${of}`, ...base.verify] : base.verify

@@ -73,7 +73,7 @@ async function scanShared(
   }
   const { tally, parts } = found.joined()
   if (!signal?.aborted && parts < partsIn(shared.size, shared.partLength))
-    throw new Error('a part of a file was scanned by nobody')
+    throw new Error('a part of a file was not scanned')
   return tally
 }
 

@@ -192,7 +192,7 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
     ...(worst ? [command`Next: testops-admin explain ${worst.rule}`] : []),
     ...(isMended
       ? [
-          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # a copy with the problems that can be fixed`,
+          `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # writes a corrected copy`,
         ]
       : []),
   ]

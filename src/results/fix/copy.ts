@@ -146,7 +146,7 @@ async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) 
   const replaced = (by: string): AdminError =>
     new AdminError(
       'UNAVAILABLE',
-      `${path.toString()} was replaced by ${by} while it was copied: is something still at work there?`,
+      `${path.toString()} was replaced by ${by} during the copy: is something still writing there?`,
       [typed(['ls', '-ld', asPath(path.toString())])],
     )
   let descriptor: number
@@ -157,7 +157,7 @@ async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) 
   }
   try {
     const about = fstatSync(descriptor)
-    if (!about.isFile()) throw replaced('what is no file')
+    if (!about.isFile()) throw replaced('something that is not a file')
     return await work({ descriptor, size: about.size, mode: about.mode & modeBits })
   } finally {
     closeSync(descriptor)

@@ -24,17 +24,17 @@ export function copyFailure(error: unknown, from: string, output: string, hidden
     case 'ENOTDIR':
       return new AdminError(
         'USAGE',
-        `--output: something else has written ${output} meanwhile, and it is left as it is`,
+        `--output: something else wrote ${output} during the copy, so it is left as it is`,
         [typed(['ls', '-ld', asPath(output)])],
         { cause: error },
       )
     case 'EROFS':
-      return fail('FORBIDDEN', `${file} is on a file system that is read-only`, [typed(['df', '-h', asPath(file)])])
+      return fail('FORBIDDEN', `${file} is on a read-only file system`, [typed(['df', '-h', asPath(file)])])
     case 'EACCES':
     case 'EPERM':
-      return fail('FORBIDDEN', `${file} may not be read or written by this user`, [typed(['ls', '-ld', asPath(file)])])
+      return fail('FORBIDDEN', `this user may not read or write ${file}`, [typed(['ls', '-ld', asPath(file)])])
     case 'ENOENT':
-      return fail('UNAVAILABLE', `${file} vanished while it was copied: is something still at work there?`, [
+      return fail('UNAVAILABLE', `${file} disappeared during the copy: is something still writing there?`, [
         typed(['ls', '-l', asPath(from)]),
       ])
     default:

@@ -68,7 +68,7 @@ function toCopy(root: string, name: ByteName, entry: Dirent): string {
       case 'folder':
         return 'a symbolic link to a directory'
       case 'special':
-        return 'a symbolic link to what is no file'
+        return 'a symbolic link to something that is not a file'
       case 'outside':
         return 'a symbolic link that leads out of the directory, and was not followed'
       case 'nowhere':

@@ -68,7 +68,7 @@ export function mendedFile(bytes: Buffer, isResult: boolean, { move, newName }: 
   if (after === null || (after.length > limits.resultFileBytes && bytes.length <= limits.resultFileBytes)) {
     const why =
       after === null
-        ? 'it cannot be changed by position: it is nested too deep'
+        ? 'it is nested too deep to be changed in place'
         : `with the whole texts as attachments the file would be larger than ${limits.resultFileBytes} bytes`
     return {
       ...unchanged,
@@ -118,10 +118,10 @@ function longTexts(value: Record<string, unknown>, newName: () => string, left: 
 
 function reasonToStay({ mayBeCut, isSecret }: LongText): string | null {
   if (isSecret)
-    return 'it is hidden or a secret, so that it is not kept in an attachment: shorten it in the code of the test'
+    return 'it is hidden or a secret, so it is not kept in an attachment: shorten it in the code of the test'
   return mayBeCut
     ? null
-    : 'it is kept whole in an attachment, and not cut: results are told apart, or links followed, by it; shorten it in the code of the test'
+    : 'it is kept whole in an attachment, but not cut, because it tells results apart or is part of a link: shorten it in the code of the test'
 }
 
 /** As the service cuts, but never through a character that takes two places. */

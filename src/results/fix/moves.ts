@@ -69,14 +69,14 @@ export function movesIn({ files }: Listing, root: string): Moves {
     }
     const alike = byBase.get(byteName(base)) ?? []
     if (alike.length > 1)
-      return { why: `several files in child directories are called ${base}: which of them is meant is not known` }
+      return { why: `several files in child directories are called ${base}: cannot tell which one is meant` }
     if (alike.length === 1) {
       const to = sourceOf(place(alike[0]!))
       return to === source ? null : { to }
     }
     return isBare
       ? null
-      : { why: named === null ? 'what it names lies outside of the directory' : 'what it names is not there' }
+      : { why: named === null ? 'it names a file outside the directory' : 'the file that it names is missing' }
   }
   return {
     move,

@@ -30,9 +30,9 @@ type Wanted =
   | 'a value or ]'
   | 'a name in quotation marks'
   | 'a name in quotation marks or }'
-  | ':'
-  | ', or ]'
-  | ', or }'
+  | 'a colon'
+  | 'a comma or ]'
+  | 'a comma or }'
   | 'nothing more'
 
 /** Where a text is no JSON, and why. Positions are of the text; `end` where it only lacks its end. */
@@ -51,12 +51,17 @@ export function jsonFault(text: string): JsonFault | null {
     const kind: number = scanner.scan()
     const at = scanner.getTokenOffset()
     if (kind === token.trivia || kind === token.lineBreak) continue
-    if (kind === token.end) return wanted === 'nothing more' ? null : { at, why: 'it ends in the middle', isEnd: true }
+    if (kind === token.end)
+      return wanted === 'nothing more' ? null : { at, why: 'the file ends in the middle', isEnd: true }
     const fault = withinToken(text, kind, scanner.getTokenError(), at, scanner.getTokenLength())
     if (fault !== null) return fault
     const next = after(kind, wanted, open)
     if (next === null)
-      return { at, why: `there is ${shown(text, at, scanner.getTokenLength())} where ${belongs(wanted)}`, isEnd: false }
+      return {
+        at,
+        why: `found ${shown(text, at, scanner.getTokenLength())}, expected ${expected(wanted)}`,
+        isEnd: false,
+      }
     wanted = next
   }
 }
@@ -71,20 +76,20 @@ function after(kind: number, wanted: Wanted, open: ('}' | ']')[]): Wanted | null
       open.push(kind === token.openBrace ? '}' : ']')
       return kind === token.openBrace ? 'a name in quotation marks or }' : 'a value or ]'
     case token.closeBrace:
-      if (wanted !== ', or }' && wanted !== 'a name in quotation marks or }') return null
+      if (wanted !== 'a comma or }' && wanted !== 'a name in quotation marks or }') return null
       open.pop()
       return behindValue(open)
     case token.closeBracket:
-      if (wanted !== ', or ]' && wanted !== 'a value or ]') return null
+      if (wanted !== 'a comma or ]' && wanted !== 'a value or ]') return null
       open.pop()
       return behindValue(open)
     case token.comma:
-      if (wanted === ', or ]') return 'a value'
-      return wanted === ', or }' ? 'a name in quotation marks' : null
+      if (wanted === 'a comma or ]') return 'a value'
+      return wanted === 'a comma or }' ? 'a name in quotation marks' : null
     case token.colon:
-      return wanted === ':' ? 'a value' : null
+      return wanted === 'a colon' ? 'a value' : null
     case token.string:
-      if (wanted === 'a name in quotation marks' || wanted === 'a name in quotation marks or }') return ':'
+      if (wanted === 'a name in quotation marks' || wanted === 'a name in quotation marks or }') return 'a colon'
   }
   return isValue ? behindValue(open) : null
 }
@@ -92,38 +97,40 @@ function after(kind: number, wanted: Wanted, open: ('}' | ']')[]): Wanted | null
 function behindValue(open: readonly ('}' | ']')[]): Wanted {
   const last = open.at(-1)
   if (last === undefined) return 'nothing more'
-  return last === '}' ? ', or }' : ', or ]'
+  return last === '}' ? 'a comma or }' : 'a comma or ]'
 }
 
 function withinToken(text: string, kind: number, error: number, at: number, length: number): JsonFault | null {
   if (kind === token.lineComment || kind === token.blockComment)
-    return { at, why: 'there is a comment, of which JSON knows none', isEnd: false }
+    return { at, why: 'there is a comment, which JSON does not allow', isEnd: false }
   switch (error) {
     case within.endOfString:
-      if (at + length >= text.length) return { at: text.length, why: 'it ends in the middle of a text', isEnd: true }
-      return { at: at + length, why: 'there is a line break within a text', isEnd: false }
+      if (at + length >= text.length)
+        return { at: text.length, why: 'the file ends in the middle of a string', isEnd: true }
+      return { at: at + length, why: 'a string contains a line break', isEnd: false }
     case within.endOfNumber:
-      if (at + length >= text.length) return { at: text.length, why: 'it ends in the middle of a number', isEnd: true }
-      return { at, why: `${shown(text, at, length)} is no whole number, nor a whole fraction`, isEnd: false }
+      if (at + length >= text.length)
+        return { at: text.length, why: 'the file ends in the middle of a number', isEnd: true }
+      return { at, why: `${shown(text, at, length)} is an incomplete number`, isEnd: false }
     case within.unicode:
     case within.escape:
       return {
         at,
-        why: 'there is a text with a backslash before what JSON does not let one stand before',
+        why: 'a string contains a backslash before a character that JSON does not allow there',
         isEnd: false,
       }
     case within.character: {
       const control = controlIn(text, at, at + length)
       return {
         at: control,
-        why: `there is a control character (0x${text.charCodeAt(control).toString(16).padStart(2, '0')}) within a text`,
+        why: `a string contains a control character (0x${text.charCodeAt(control).toString(16).padStart(2, '0')})`,
         isEnd: false,
       }
     }
     default:
       if (kind !== token.unknown) return null
-      if (isBegun(text.slice(at))) return { at: text.length, why: 'it ends in the middle of a word', isEnd: true }
-      return { at, why: `there is ${shown(text, at, length)}, which is no value of JSON`, isEnd: false }
+      if (isBegun(text.slice(at))) return { at: text.length, why: 'the file ends in the middle of a word', isEnd: true }
+      return { at, why: `${shown(text, at, length)} is not a JSON value`, isEnd: false }
   }
 }
 
@@ -137,8 +144,8 @@ function controlIn(text: string, from: number, to: number): number {
   return from
 }
 
-function belongs(wanted: Wanted): string {
-  return wanted === 'nothing more' ? 'the file should end' : `${wanted} belongs`
+function expected(wanted: Wanted): string {
+  return wanted === 'nothing more' ? 'the end of the file' : wanted
 }
 
 function shown(text: string, at: number, length: number): string {
@@ -152,9 +159,9 @@ function shown(text: string, at: number, length: number): string {
 
 /** `bad-json` of a text that was not parsed; `before`: bytes that were taken away before it. */
 export function badJson(text: string, before: number, message: string): Found {
-  if (text.trim() === '') return { message: text === '' ? 'the file is empty' : 'the file holds nothing but blanks' }
+  if (text.trim() === '') return { message: text === '' ? 'the file is empty' : 'the file holds only blanks' }
   const fault = jsonFault(text)
-  if (fault === null) return { message: `this is no JSON: ${message}` }
+  if (fault === null) return { message: `this is not valid JSON: ${message}` }
   const ahead = text.slice(0, fault.at)
   const line = ahead.split('\n').length
   const column = fault.at - ahead.lastIndexOf('\n')
@@ -162,8 +169,8 @@ export function badJson(text: string, before: number, message: string): Found {
   const bytes = Buffer.byteLength(text) + before
   if (fault.isEnd)
     return {
-      message: `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}: who wrote it was stopped, or had not come to its end`,
+      message: `${fault.why}, after ${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}: its writer was stopped, or had not finished`,
       place,
     }
-  return { message: `this is no JSON: ${fault.why}`, place }
+  return { message: `this is not valid JSON: ${fault.why}`, place }
 }

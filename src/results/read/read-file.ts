@@ -67,7 +67,7 @@ async function readClosely(root: string, path: string | Buffer, files: Files): P
     const descriptor = openInside(root, path, files)
     try {
       const found = files.fstatSync(descriptor)
-      if (!found.isFile()) return { kind: 'unread', why: 'is no file any more' }
+      if (!found.isFile()) return { kind: 'unread', why: 'is no longer a file' }
       if (found.size > readableBytes) return { kind: 'huge', bytes: found.size }
       bytes = readAll(descriptor, found.size, files)
       if (bytes.length !== found.size || files.fstatSync(descriptor).size !== found.size)
@@ -135,7 +135,7 @@ function whyNot(error: unknown): string {
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere'
+      return 'has disappeared since the directory was listed, or is a link that leads nowhere'
     case 'EACCES':
     case 'EPERM':
       return 'may not be read by this user'
@@ -145,7 +145,7 @@ function whyNot(error: unknown): string {
       return leadsOut
     case 'ENXIO':
     case 'EAGAIN':
-      return 'is no file any more'
+      return 'is no longer a file'
     default:
       return `cannot be read: ${messageOf(error)}`
   }
@@ -155,11 +155,11 @@ function whyNot(error: unknown): string {
 export function notUtf8(bytes: Buffer): Found | null {
   if (isUtf8(bytes)) return null
   const wide = wideMark(bytes)
-  if (wide !== null) return { message: `the file is in ${wide}, as its first bytes say`, place: 'byte 0' }
+  if (wide !== null) return { message: `the file is in ${wide}, according to its first bytes`, place: 'byte 0' }
   const at = firstBad(bytes)
   const line = bytes.subarray(0, at).reduce((count, byte) => (byte === 10 ? count + 1 : count), 1)
   return {
-    message: `byte 0x${bytes[at]!.toString(16).padStart(2, '0')} is part of no character in UTF-8`,
+    message: `byte 0x${bytes[at]!.toString(16).padStart(2, '0')} is not valid UTF-8`,
     place: `line ${line} (byte ${at})`,
   }
 }

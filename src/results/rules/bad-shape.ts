@@ -60,8 +60,8 @@ const objects = {
  */
 export function shapeFaults(value: unknown): readonly Found[] {
   if (isResult(value)) return none
-  if (!isObject(value)) return [{ message: `the file holds ${told(value)}, and a result is an object` }]
-  if (Object.keys(value).length === 0) return [{ message: 'the file holds an object without any field' }]
+  if (!isObject(value)) return [{ message: `the file holds ${told(value)}, but a result is an object` }]
+  if (Object.keys(value).length === 0) return [{ message: 'the file holds an object without fields' }]
   return faultsOf(value)
 }
 
@@ -75,7 +75,7 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
   const found: Found[] = []
   const pending: Open[] = [{ object: value, fields: result, place: '' }]
   const add = (place: string, it: unknown, wanted: string): void => {
-    if (found.length < most) found.push({ message: `${place} is ${told(it)}, where ${wanted} belongs`, place })
+    if (found.length < most) found.push({ message: `${place} is ${told(it)}, but must be ${wanted}`, place })
   }
   for (let open = pending.pop(); open !== undefined && found.length < most; open = pending.pop()) {
     const { object, place } = open
@@ -90,10 +90,11 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
       if (kind === 'text' || kind === 'number' || kind === 'flag') {
         if (typeof it !== typeNames[kind]) add(`${place}${key}`, it, words[kind])
       } else if (kind === 'details') take(it, key, objects.details)
-      else if (!Array.isArray(it)) add(`${place}${key}`, it, kind === 'texts' ? 'a list of texts' : 'a list of objects')
+      else if (!Array.isArray(it))
+        add(`${place}${key}`, it, kind === 'texts' ? 'a list of strings' : 'a list of objects')
       else if (kind === 'texts')
         it.forEach(
-          (text, at) => text == null || typeof text === 'string' || add(`${place}${key}[${at}]`, text, 'a text'),
+          (text, at) => text == null || typeof text === 'string' || add(`${place}${key}[${at}]`, text, 'a string'),
         )
       else it.forEach((item, at) => take(item, `${key}[${at}]`, objects[kind]))
     }
@@ -104,12 +105,12 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
 }
 
 const typeNames = { text: 'string', number: 'number', flag: 'boolean' } as const
-const words = { text: 'a text', number: 'a number', flag: 'true or false' } as const
+const words = { text: 'a string', number: 'a number', flag: 'true or false' } as const
 
 /** What stands there, without its value where that may be long or secret. */
 function told(value: unknown): string {
   if (typeof value === 'string')
-    return /^[\w:.+ -]{0,20}$/.test(value) && !/[a-z\d]{12}/i.test(value) ? `the text ${quoted(value)}` : 'a text'
+    return /^[\w:.+ -]{0,20}$/.test(value) && !/[a-z\d]{12}/i.test(value) ? `the string ${quoted(value)}` : 'a string'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'number') return `the number ${value}`
   if (typeof value === 'boolean') return String(value)

@@ -18,7 +18,7 @@ function inventedOne({ at, name, value }: IdentifierLabel): Found {
   const why = value.trim() === '' ? 'is empty' : `is ${quoted(value)}`
   const spaces = value !== value.trim() && value.trim() !== '' ? ', with blanks around it' : ''
   return {
-    message: `the label ${name} ${why}${spaces}, and the service assigns positive whole numbers alone`,
+    message: `the label ${name} ${why}${spaces}, but the service assigns only positive whole numbers`,
     place: `labels[${at}].value`,
   }
 }

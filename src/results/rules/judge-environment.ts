@@ -22,7 +22,7 @@ function judgeEntry(name: string, value: string, before: string | undefined): Fo
   if (before !== undefined && before !== value) {
     const values = isSecret ? '' : `: it was ${quoted(before)}, and is ${quoted(value)}`
     return {
-      message: `the environment entry ${quoted(name, 80)} has another value than in the run before${values}`,
+      message: `the environment entry ${quoted(name, 80)} has a different value than in the previous run${values}`,
       place: name,
       remedy,
     }
@@ -38,4 +38,4 @@ function judgeEntry(name: string, value: string, before: string | undefined): Fo
 }
 
 const remedy =
-  'Leave what changes out of the file of the environment (`environment.properties`), and put it into an attachment where it is needed.'
+  'Remove values that change from the environment file (`environment.properties`). Put them into an attachment if they are needed.'

@@ -78,8 +78,8 @@ function foundOf({ place, text, of, isSecret }: Field): Found {
 
 /** SPEC.md 2: results are matched by what is derived of it */
 const ofFullName = {
-  effect: `What is behind the ${most}th character of the full name is cut off, by which results are matched to test cases: tests that differ only there can come to be one.`,
-  remedy: 'Shorten the names of the test, its class or its folders; what they say more goes into the description.',
+  effect: `The service matches results to test cases by the full name, and cuts it off after the ${most}th character. Tests that differ only there can become one.`,
+  remedy: 'Shorten the names of the test, its class or its folders. Put the details into the description.',
 }
 
 function named(name: string | null | undefined): string {

@@ -4,6 +4,6 @@ import { quoted } from './said.ts'
 
 /** Of one that lies in no child directory either (`nestedFile`). */
 export function missingAttachment({ place, source }: NamedAttachment): Found {
-  if (source === '') return { message: 'an attachment is named without its file', place }
+  if (source === '') return { message: 'an attachment names no file', place }
   return { message: `the attachment ${quoted(source, 120)} is not in the results directory`, place }
 }

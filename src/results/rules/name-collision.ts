@@ -12,7 +12,7 @@ export const nameCollision: GroupRule = {
     const name = quoted(group[0]!.content.fullName!, 120)
     if (by === 'retries')
       return {
-        message: `${counted(group.length, 'result')} of ${collapse.tests} different tests have the full name ${name}, by the numbers of their retries`,
+        message: `${counted(group.length, 'result')} of ${collapse.tests} different tests have the full name ${name}, judging by the numbers of their retries`,
         place: 'fullName',
       }
     if (by === 'passed')

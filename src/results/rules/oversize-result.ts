@@ -5,7 +5,7 @@ import type { ResultContent } from '../result-file.ts'
 
 /** `content`: null where it was not read. */
 export function oversize(bytes: number, content: ResultContent | null): Found {
-  const message = `the file has ${grouped(bytes)} bytes, of which ${grouped(limits.resultFileBytes)} are allowed`
+  const message = `the file has ${grouped(bytes)} bytes, but only ${grouped(limits.resultFileBytes)} are allowed`
   const largest = content === null ? null : largestPart(content)
   if (largest === null || largest.characters * 5 < bytes) return { message }
   return { message: `${message}; most of them are in ${largest.place}`, place: largest.place }

@@ -16,12 +16,12 @@ export const parametersMissing: GroupRule = {
       4,
     )
     const how = {
-      name: `their names tell of different data: ${values}`,
-      status: `their outcomes differ, not as those of retries do: ${values}`,
+      name: `their names show different data: ${values}`,
+      status: `their outcomes differ, but not like those of retries: ${values}`,
       passed: 'each of them passed, so none is a retry',
     }[collapse.by]
     return {
-      message: `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told apart, as ${excluded}; ${how}`,
+      message: `${counted(group.length, 'run')} of the test ${quoted(group[0]!.content.fullName!, 120)} cannot be told apart, because ${excluded}; ${how}`,
       place: 'parameters',
     }
   },

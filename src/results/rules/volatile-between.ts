@@ -45,7 +45,7 @@ export function volatileBetween(
 ): Found {
   const values = isHidden || isSecretName(name) ? '' : `: it was ${told(previousValues)}, and is ${told(currentValues)}`
   return {
-    message: `the parameter ${quoted(name, 80)} of ${quoted(fullName, 120)} has other values than in the run before${values}`,
+    message: `the parameter ${quoted(name, 80)} of ${quoted(fullName, 120)} has other values than in the previous run${values}`,
   }
 }
 

@@ -51,7 +51,7 @@ const without: readonly Case[] = [
     situation: 'a log of another format',
     sources: { accessLog: fakeAccessLog({ recent: logged([], { unread: 12 }) }) },
     status: 'skipped',
-    says: ['holds no readable line (readable are the common and the combined format, and JSON)'],
+    says: ['holds no readable line (readable formats: common, combined, JSON)'],
   },
   {
     situation: 'a log that ended two days ago',

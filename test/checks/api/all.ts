@@ -228,7 +228,7 @@ export const apiLatencyTable: CheckTable = {
       situation: 'a page is all that answers',
       sources: { api: fakeApi({ latencies: [] }) },
       status: 'skipped',
-      says: ["the answer to GET https://testops.example.org/api/management/health is not the service's"],
+      says: ['GET https://testops.example.org/api/management/health was not answered by the service'],
     },
     {
       situation: 'it answers late',

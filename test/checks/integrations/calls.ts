@@ -219,7 +219,7 @@ export const integrationsAnswersTable: CheckTable = {
         line('<-- 200 OK https://a.example.org/rest (4ms)'),
       ),
       status: 'ok',
-      says: ['are answered again'],
+      says: ['all failed calls now succeed'],
     },
     { situation: 'there is no log', sources: { logs: unreachable('logs') }, status: 'unknown', code: 'UNAVAILABLE' },
   ],

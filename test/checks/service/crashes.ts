@@ -189,7 +189,7 @@ export const serviceCrashesTable: CheckTable = {
       status: 'problem',
       severity: 'error',
       says: [
-        'restarted 4 times: it waited for the change-log lock in vain; 2 more are affected',
+        'restarted 4 times: it waited for the change-log lock, but did not get it; 2 more are affected',
         'Could not acquire change log lock',
         'BackOff: restarting',
         'testops-admin explain database/changelog-lock',
@@ -203,7 +203,7 @@ export const serviceCrashesTable: CheckTable = {
       }),
       status: 'problem',
       severity: 'error',
-      says: ['it exited with 143', 'it was ended while it waited for the change-log lock'],
+      says: ['it exited with 143', 'it was killed while it waited for the change-log lock'],
     },
     {
       situation: 'its image cannot be pulled',

@@ -144,11 +144,11 @@ describe('attachments go to the root', () => {
     const { left, ...rest } = await copy()
     expect(rest).toEqual({ files: 4, mended: new Map([['nested-attachment', 1]]), leftCount: 3, omitted: [] })
     expect(left.map(({ place, message }) => [place, message])).toEqual([
-      ['attachments[1].source', 'what it names is not there'],
-      ['attachments[2].source', 'what it names lies outside of the directory'],
+      ['attachments[1].source', 'the file that it names is missing'],
+      ['attachments[2].source', 'it names a file outside the directory'],
       [
         'attachments[3].source',
-        'several files in child directories are called two.png: which of them is meant is not known',
+        'several files in child directories are called two.png: cannot tell which one is meant',
       ],
     ])
   })
@@ -350,7 +350,7 @@ describe('a copy that fails leaves nothing', () => {
     })
     await expect(failed).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: expect.stringMatching(/99\.txt vanished while it was copied: .*; nothing was written to /) as string,
+      message: expect.stringMatching(/99\.txt disappeared during the copy: .*; nothing was written to /) as string,
     })
     expect(readdirSync(place)).toEqual(['from'])
   })
@@ -374,7 +374,7 @@ describe('a copy that fails leaves nothing', () => {
     })
     await expect(failed).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `${join(place, 'from/99.txt')} was replaced by what is no file while it was copied: is something still at work there?`,
+      message: `${join(place, 'from/99.txt')} was replaced by something that is not a file during the copy: is something still writing there?`,
     })
     expect(readdirSync(place)).toEqual(['from'])
   })
@@ -405,7 +405,7 @@ describe('a copy that fails leaves nothing', () => {
     await expect(failed).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /99\.txt was replaced by a link that leads out of the directory while it was copied: is something still at work there\?$/,
+        /99\.txt was replaced by a link that leads out of the directory during the copy: is something still writing there\?$/,
       ) as string,
     })
     expect(readdirSync(place).sort()).toEqual(['elsewhere', 'from'])
@@ -423,7 +423,7 @@ describe('a copy that fails leaves nothing', () => {
     })
     await expect(failed).rejects.toMatchObject({
       code: 'USAGE',
-      message: `--output: something else has written ${join(place, 'to')} meanwhile, and it is left as it is`,
+      message: `--output: something else wrote ${join(place, 'to')} during the copy, so it is left as it is`,
     })
     expect([readdirSync(place).sort(), read()]).toEqual([['from', 'to'], { x: '' }])
   })

@@ -8,7 +8,7 @@ const mending = (): Mending => {
   return {
     move: (source) =>
       source === 'lost/x.png'
-        ? { why: 'what it names is not there' }
+        ? { why: 'the file that it names is missing' }
         : source.includes('/')
           ? { to: source.replace(/^.*\//, '') }
           : null,

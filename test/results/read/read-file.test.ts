@@ -43,7 +43,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'closeSync',
     1,
     (path) => files.rmSync(path),
-    'was there when the directory was listed, and cannot be found any more, or is a link that leads nowhere',
+    'has disappeared since the directory was listed, or is a link that leads nowhere',
   ],
   ['vanishes when it is open', whole, 'openSync', 1, (path) => files.rmSync(path), JSON.parse(whole)],
   [
@@ -92,7 +92,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'closeSync',
     1,
     (path) => (files.rmSync(path), files.mkdirSync(path)),
-    'is no file any more',
+    'is no longer a file',
   ],
   [
     'stays as it is',
@@ -100,7 +100,7 @@ it.each<[string, string, Step, number, (path: string) => void, unknown]>([
     'closeSync',
     1,
     () => undefined,
-    'it ends in the middle, after 8 bytes: who wrote it was stopped, or had not come to its end',
+    'the file ends in the middle, after 8 bytes: its writer was stopped, or had not finished',
   ],
 ])('a file that %s', async (_, content, step, nth, event, expected) => {
   const path = join(resultsDirectory({ file: content }), 'file')

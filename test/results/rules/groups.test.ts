@@ -44,16 +44,16 @@ const collision = (count: number, how: string): string[] => [
   `name-collision fullName: ${count} results of different tests have the full name "shop.Login.logsIn"; their ${how}`,
 ]
 const missing = (count: number, how: string, why = 'there are no parameters'): string[] => [
-  `parameters-missing parameters: ${count} runs of the test "shop.Login.logsIn" cannot be told apart, as ${why}; ${how}`,
+  `parameters-missing parameters: ${count} runs of the test "shop.Login.logsIn" cannot be told apart, because ${why}; ${how}`,
 ]
 const passed = 'each of them passed, so none is a retry'
 const twoPassed = [
   'name-collision fullName: 2 results have the full name "shop.Login.logsIn". Both passed, so neither is a retry of the other',
 ]
 const twoMarked = (count: number): string[] => [
-  `name-collision fullName: ${count} results of 2 different tests have the full name "shop.Login.logsIn", by the numbers of their retries`,
+  `name-collision fullName: ${count} results of 2 different tests have the full name "shop.Login.logsIn", judging by the numbers of their retries`,
 ]
-const outcomes = (values: string): string => `their outcomes differ, not as those of retries do: ${values}`
+const outcomes = (values: string): string => `their outcomes differ, but not like those of retries: ${values}`
 
 describe('results that become one', () => {
   it.each<[title: string, group: ResultFile[], expected: readonly string[]]>([
@@ -121,32 +121,32 @@ describe('results that become one', () => {
     [
       'numbers of data',
       names('logs in [1]', 'logs in [2]'),
-      missing(2, 'their names tell of different data: "logs in [1]" and "logs in [2]"'),
+      missing(2, 'their names show different data: "logs in [1]" and "logs in [2]"'),
     ],
     [
       'numbers with a sign',
       names('logs in #1', 'logs in #2'),
-      missing(2, 'their names tell of different data: "logs in #1" and "logs in #2"'),
+      missing(2, 'their names show different data: "logs in #1" and "logs in #2"'),
     ],
     [
       'data in brackets',
       names('logs in (anna)', 'logs in (ivan)', 'logs in'),
-      missing(3, 'their names tell of different data: "logs in (anna)", "logs in (ivan)" and "logs in"'),
+      missing(3, 'their names show different data: "logs in (anna)", "logs in (ivan)" and "logs in"'),
     ],
     [
       'names that JUnit gives',
       names('[1] anna, 5', '[2] ivan, 7'),
-      missing(2, 'their names tell of different data: "[1] anna, 5" and "[2] ivan, 7"'),
+      missing(2, 'their names show different data: "[1] anna, 5" and "[2] ivan, 7"'),
     ],
     [
       'repetitions',
       names('repetition 1 of 2', 'repetition 2 of 2'),
-      missing(2, 'their names tell of different data: "repetition 1 of 2" and "repetition 2 of 2"'),
+      missing(2, 'their names show different data: "repetition 1 of 2" and "repetition 2 of 2"'),
     ],
     [
       'one method',
       runs({ name: 'apple', ...label('testMethod', 'logsIn') }, { name: 'pear', ...label('testMethod', 'logsIn') }),
-      missing(2, 'their names tell of different data: "apple" and "pear"'),
+      missing(2, 'their names show different data: "apple" and "pear"'),
     ],
     [
       'equal parameters',

@@ -35,90 +35,86 @@ describe('identifiers', () => {
     ['a label without a value', labels(['as_id', null]), []],
     ['a label that is null', { labels: [null] }, []],
     ['another label', labels(['as_idx', 'x'], ['tag', 'x']), []],
-    ['nothing', { fullName: null }, ['no-identifier: there is neither an identifier among the labels nor a full name']],
-    [
-      'an empty full name',
-      { fullName: '' },
-      ['no-identifier: there is neither an identifier among the labels nor a full name'],
-    ],
+    ['nothing', { fullName: null }, ['no-identifier: there is no identifier in the labels, and no full name']],
+    ['an empty full name', { fullName: '' }, ['no-identifier: there is no identifier in the labels, and no full name']],
     [
       'a blank full name',
       { fullName: ' \t' },
-      ['no-identifier: there is neither an identifier among the labels nor a full name (it is blank)'],
+      ['no-identifier: there is no identifier in the labels, and no full name (it is blank)'],
     ],
     [
       'a label without a value, and no full name',
       { fullName: '', ...labels(['as_id', null]) },
-      ['no-identifier: there is neither an identifier among the labels nor a full name'],
+      ['no-identifier: there is no identifier in the labels, and no full name'],
     ],
     [
       'a word',
       labels(['suite', 'a'], ['ALLURE_ID', 'LOGIN-1']),
       [
-        'invented-identifier labels[1].value: the label ALLURE_ID is "LOGIN-1", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[1].value: the label ALLURE_ID is "LOGIN-1", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'a word, and no full name',
       { fullName: null, ...labels(['as_id', 'x']) },
       [
-        'invented-identifier labels[0].value: the label as_id is "x", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "x", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'zero',
       labels(['as_id', '0']),
       [
-        'invented-identifier labels[0].value: the label as_id is "0", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "0", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'below zero',
       labels(['as_id', '-5']),
       [
-        'invented-identifier labels[0].value: the label as_id is "-5", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "-5", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'a sign',
       labels(['as_id', '+5']),
       [
-        'invented-identifier labels[0].value: the label as_id is "+5", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "+5", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'a fraction',
       labels(['as_id', '1.0']),
       [
-        'invented-identifier labels[0].value: the label as_id is "1.0", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "1.0", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'a blank',
       labels(['as_id', ' 12']),
       [
-        'invented-identifier labels[0].value: the label as_id is " 12", with blanks around it, and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is " 12", with blanks around it, but the service assigns only positive whole numbers',
       ],
     ],
     [
       'an empty one',
       labels(['as_id', '']),
       [
-        'invented-identifier labels[0].value: the label as_id is empty, and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is empty, but the service assigns only positive whole numbers',
       ],
     ],
     [
       'digits of another script',
       labels(['as_id', '\u0661\u0662']),
       [
-        'invented-identifier labels[0].value: the label as_id is "\u0661\u0662", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "\u0661\u0662", but the service assigns only positive whole numbers',
       ],
     ],
     [
       'one too great',
       labels(['as_id', '9223372036854775808']),
       [
-        'invented-identifier labels[0].value: the label as_id is "9223372036854775808", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[0].value: the label as_id is "9223372036854775808", but the service assigns only positive whole numbers',
       ],
     ],
     [
@@ -130,7 +126,7 @@ describe('identifiers', () => {
       'a good one and another',
       labels(['as_id', '1'], ['as_id', 'x']),
       [
-        'invented-identifier labels[1].value: the label as_id is "x", and the service assigns positive whole numbers alone',
+        'invented-identifier labels[1].value: the label as_id is "x", but the service assigns only positive whole numbers',
       ],
     ],
   ])('%s', (_title, content, expected) => {
@@ -231,10 +227,10 @@ describe('the length of fields', () => {
   it('says more of the full name, by which results are matched', () => {
     const [found] = fileRules.find(({ id }) => id === 'long-field')!.judge(result({ fullName: chars(256) }), new Set())
     expect(found?.effect).toBe(
-      'What is behind the 255th character of the full name is cut off, by which results are matched to test cases: tests that differ only there can come to be one.',
+      'The service matches results to test cases by the full name, and cuts it off after the 255th character. Tests that differ only there can become one.',
     )
     expect(found?.remedy).toBe(
-      'Shorten the names of the test, its class or its folders; what they say more goes into the description.',
+      'Shorten the names of the test, its class or its folders. Put the details into the description.',
     )
   })
 })

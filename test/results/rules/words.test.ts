@@ -26,15 +26,15 @@ describe('a directory without results', () => {
   const none = { entries: [], childrenWithResults: [] }
   it.each([
     [{ ...none, kind: 'missing' }, 'there is no such directory'],
-    [{ ...none, kind: 'not-a-directory' }, 'this is no directory'],
+    [{ ...none, kind: 'not-a-directory' }, 'this is not a directory'],
     [{ ...none, kind: 'no-results' }, 'the directory is empty'],
     [
       { ...none, kind: 'no-results', entries: ['a.xml', 'b', 'c', 'd', 'e'] },
-      'the directory holds no *-result.json; there is "a.xml", "b", "c" and 2 more',
+      'the directory holds no *-result.json; it contains "a.xml", "b", "c" and 2 more',
     ],
     [
       { ...none, kind: 'no-results', entries: ['a-result.json'] },
-      'the directory holds no *-result.json that was read; there is "a-result.json"',
+      'the directory holds no *-result.json that was read; it contains "a-result.json"',
     ],
     [
       {
@@ -45,7 +45,7 @@ describe('a directory without results', () => {
           { path: 'core', results: 1 },
         ],
       },
-      'the directory holds no *-result.json in its root, and there are results in "app/allure-results" (1,204 results) and "core" (1 result)',
+      'the directory holds no *-result.json in its root, but there are results in "app/allure-results" (1,204 results) and "core" (1 result)',
     ],
   ] as const)('%j', (listing, message) => {
     expect(emptyResults(listing).message).toBe(message)
@@ -60,14 +60,14 @@ describe('a file that is too large', () => {
       steps: [{ name: 'c', steps: [{ name: 'x'.repeat(1_900_000) }] }],
     }
     expect(oversize(2_000_001, content)).toEqual({
-      message: 'the file has 2,000,001 bytes, of which 2,000,000 are allowed; most of them are in steps',
+      message: 'the file has 2,000,001 bytes, but only 2,000,000 are allowed; most of them are in steps',
       place: 'steps',
     })
     expect(oversize(2_000_001, { statusDetails: { trace: 'x'.repeat(1_000_000) } }).place).toBe('statusDetails.trace')
   })
 
   it('says its size alone where nothing else is known', () => {
-    const message = 'the file has 3,221,225,472 bytes, of which 2,000,000 are allowed'
+    const message = 'the file has 3,221,225,472 bytes, but only 2,000,000 are allowed'
     expect(oversize(3_221_225_472, null)).toEqual({ message })
     expect(oversize(3_221_225_472, { name: 'a' })).toEqual({ message })
   })
@@ -77,12 +77,12 @@ describe('attachments', () => {
   const named = { place: 'attachments[0].source', source: 'a-attachment.txt' }
   it.each([
     [missingAttachment(named), 'the attachment "a-attachment.txt" is not in the results directory'],
-    [missingAttachment({ ...named, source: '' }), 'an attachment is named without its file'],
+    [missingAttachment({ ...named, source: '' }), 'an attachment names no file'],
     [nestedFile('x/a.png'), 'the attachment "x/a.png" lies in a child directory'],
-    [orphanAttachment('a-attachment.txt'), 'the file is named by no result'],
+    [orphanAttachment('a-attachment.txt'), 'no result names this file'],
     [
       orphanAttachment('a-result.json.tmp'),
-      'the file is named by no result, and its name does not end in -result.json, as that of a result does',
+      'no result names this file; if it is a result itself, its name must end in -result.json',
     ],
   ])('%j', ({ message }, expected) => {
     expect(message).toBe(expected)
@@ -188,19 +188,19 @@ describe('two runs', () => {
   it.each([
     [
       volatileBetween('a.b', 'stand', ['one'], ['two']),
-      'the parameter "stand" of "a.b" has other values than in the run before: it was "one", and is "two"',
+      'the parameter "stand" of "a.b" has other values than in the previous run: it was "one", and is "two"',
     ],
     [
       volatileBetween('a.b', 'n', ['1', '2', '3'], ['4', '5']),
-      'the parameter "n" of "a.b" has other values than in the run before: it was "1" and 2 more, and is "4" and 1 more',
+      'the parameter "n" of "a.b" has other values than in the previous run: it was "1" and 2 more, and is "4" and 1 more',
     ],
     [
       volatileBetween('a.b', 'apiKey', ['1'], ['2']),
-      'the parameter "apiKey" of "a.b" has other values than in the run before',
+      'the parameter "apiKey" of "a.b" has other values than in the previous run',
     ],
     [
       volatileBetween('a.b', 'n', ['1'], ['2'], true),
-      'the parameter "n" of "a.b" has other values than in the run before',
+      'the parameter "n" of "a.b" has other values than in the previous run',
     ],
   ])('%j', ({ message }, expected) => {
     expect(message).toBe(expected)
@@ -235,9 +235,9 @@ describe('the environment', () => {
       gone: '1',
     })
     expect(judgeEnvironment(now, before, new Set()).map(({ message }) => message)).toEqual([
-      'the environment entry "build" has another value than in the run before: it was "41", and is "42"',
-      'the environment entry "db.url" has another value than in the run before: it was "jdbc:postgresql://localhost:49153/test", and is "jdbc:postgresql://localhost:49157/test"',
-      'the environment entry "token" has another value than in the run before',
+      'the environment entry "build" has a different value than in the previous run: it was "41", and is "42"',
+      'the environment entry "db.url" has a different value than in the previous run: it was "jdbc:postgresql://localhost:49153/test", and is "jdbc:postgresql://localhost:49157/test"',
+      'the environment entry "token" has a different value than in the previous run',
     ])
     expect(judgeEnvironment(now, before, new Set(['build', 'db.url', 'token']))).toEqual([])
     expect(judgeEnvironment(now, now, new Set())).toEqual([])

@@ -23,7 +23,11 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([])]) },
     status: 'problem',
     severity: 'warning',
-    says: ['public.databasechangeloglock has no row with id 1', '(0 rows)', 'Leave the table as Liquibase expects it'],
+    says: [
+      'public.databasechangeloglock has no row with id 1',
+      '(0 rows)',
+      'Restore the table to what Liquibase expects',
+    ],
   },
   {
     situation: 'no row with id 1 but another, and the service cannot start',
