@@ -22,7 +22,7 @@ export async function editedAt(path: string): Promise<string> {
     if (!ours.includes(about.uid)) {
       throw new AdminError(
         'REFUSED',
-        `${at} is a symbolic link of user ${about.uid} to ${real}, which is not theirs. It was not changed`,
+        `user ${about.uid} owns the symbolic link ${at}, but not its target ${real}. The target was not changed`,
         [typed(['ls', '-l', at, real]), command`chown -h root ${at}   # if the link is intended`],
       )
     }

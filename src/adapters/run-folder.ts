@@ -157,7 +157,7 @@ function parents(folder: string, last: string): string[] {
  */
 function keptFile(folder: string, name: string): string {
   if (/^[\w-][\w.-]{0,199}$/.test(name)) return join(folder, name)
-  throw new AdminError('REFUSED', `nothing can be saved under the name \`${name}\`: it is not the name of one file`, [])
+  throw new AdminError('REFUSED', `cannot save anything under the name \`${name}\`: it is not a plain file name`, [])
 }
 
 /** The folder of a run, or the name that `begin`, `remove`, or a person made of one. */
@@ -266,8 +266,8 @@ function unwritable(where: string, error: unknown, kind: 'new' | 'begun' = 'begu
         ? (['export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder'] as const)
         : ([
             isFull
-              ? 'free some space there, and keep XDG_STATE_HOME: the run resumes from this folder'
-              : 'make the folder writable again, and keep XDG_STATE_HOME: the run resumes from there',
+              ? 'free some space there, and keep XDG_STATE_HOME as it is: the run resumes from this folder'
+              : 'make the folder writable again, and keep XDG_STATE_HOME as it is: the run resumes from there',
           ] as const)),
     ],
     { cause: error },

@@ -9,7 +9,7 @@ import type { ServiceStatus } from './sources.ts'
 export function startedByOthers({ detail }: Pick<ServiceStatus, 'detail'>): AdminError {
   return new AdminError(
     'INTERRUPTED',
-    `something else has started the service, which is to be stopped meanwhile: ${detail}`,
+    `something else started the service while this program keeps it stopped: ${detail}`,
     ['see what started it, and keep it from doing so again'],
   )
 }
@@ -26,7 +26,7 @@ export function refuseOwnedByOthers({ ownedByOthers = [] }: Pick<ServiceStatus, 
   })
   throw new AdminError(
     'REFUSED',
-    `${owners.join(', and ')}: this program neither stops those nor starts others beside them`,
+    `${owners.join(', and ')}: this program does not stop these, and starts no others beside them`,
     [
       ...ownedByOthers.flatMap(({ proof }) => proof),
       sentence`stop and start the service through what owns its pods (${ownedByOthers.map(({ name }) => name).join(', ')}), as its own documentation says`,
@@ -39,7 +39,7 @@ const mostNamed = 3
 
 /** INTERRUPTED: the service is stopped again by something else, while this program waits until it is up. */
 export function stoppedByOthers({ detail }: Pick<ServiceStatus, 'detail'>): AdminError {
-  return new AdminError('INTERRUPTED', `something else has stopped the service, which is to be started: ${detail}`, [
+  return new AdminError('INTERRUPTED', `something else stopped the service while this program starts it: ${detail}`, [
     'see what stopped it, and keep it from doing so again',
   ])
 }

@@ -20,8 +20,8 @@ export function refuseConflicts(
     `helm ${verb} would fail at ${release.target}, since the chart sets fields that others own: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing was changed`,
     [
       ...new Set(conflicts.slice(0, mostShown).map(({ shown }) => shown)),
-      'put into the values file what they have set, if it is to stay',
-      command`${nested(release.helm('upgrade'))} CHART -f FILE --force-conflicts   # then has the chart set them all the same`,
+      'put what they set into the values file, if it should stay',
+      command`${nested(release.helm('upgrade'))} CHART -f FILE --force-conflicts   # then sets these fields from the chart anyway`,
     ],
   )
 }

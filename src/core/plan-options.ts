@@ -65,7 +65,7 @@ function ofOneFile(shape: Shape): Shape {
   return (value, at) =>
     shape(value, at) ??
     (isObject(value) && Object.hasOwn(value, 'values') === Object.hasOwn(value, 'compose')
-      ? `${at} has to name values or compose`
+      ? `${at} must name values or compose`
       : null)
 }
 

@@ -17,10 +17,10 @@ export interface Place {
 }
 
 const action: Shape = (value, at) => {
-  if (!isObject(value)) return `${at} is no object`
+  if (!isObject(value)) return `${at} is not an object`
   const { kind } = value
   if (typeof kind !== 'string' || !Object.hasOwn(actionShapes, kind))
-    return `${at} is of kind ${JSON.stringify(kind)}, which is not known`
+    return `${at} is of the unknown kind ${JSON.stringify(kind)}`
   return objectOf({ kind: text, ...actionShapes[kind as keyof typeof actionShapes] })(value, at)
 }
 
@@ -109,7 +109,7 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
   return (event) => {
     place += 1
     if ('step' in event && !(Number.isInteger(event.step) && event.step < steps.length))
-      return `it is of step ${event.step + 1}, and the plan has ${steps.length}`
+      return `it is about step ${event.step + 1}, but the plan has only ${steps.length}`
     switch (event.event) {
       case 'intent':
         begun = event.step
@@ -122,26 +122,26 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
       case 'done': {
         const isBegun = begun === event.step || event.already === true
         begun = null
-        return isBegun ? null : `step ${event.step + 1} is done and was not begun`
+        return isBegun ? null : `step ${event.step + 1} is done but was not begun`
       }
       case 'noted': {
-        if (!touched.has(event.step)) return `step ${event.step + 1} is noted and was not begun`
+        if (!touched.has(event.step)) return `step ${event.step + 1} is noted but was not begun`
         const fault = faultOfNote(steps[event.step]!.action, event.note)
         return fault === null ? null : `step ${event.step + 1}: ${fault}`
       }
       case 'failed':
-        return begun === event.step ? null : `step ${event.step + 1} has failed and was not begun`
+        return begun === event.step ? null : `step ${event.step + 1} has failed but was not begun`
       case 'undone':
       case 'undo-failed': {
         const isBegun = undoing === event.step
         undoing = null
         if (begun === event.step) begun = null
-        return isBegun ? null : `step ${event.step + 1} is ${event.event} and its undoing was not begun`
+        return isBegun ? null : `step ${event.step + 1} is ${event.event} but its undo was not begun`
       }
       case 'redo':
         return Number.isInteger(event.since) && event.since <= place
           ? null
-          : `it is event ${place + 1}, and is about event ${event.since + 1}`
+          : `it is event ${place + 1}, but is about event ${event.since + 1}`
       case 'copied':
       case 'ended':
         return null
@@ -154,7 +154,7 @@ function programOf(value: unknown): string | null {
 }
 
 function unreadable(run: string, { where, look }: Place, program: string | null, fault: string): AdminError {
-  const isOther = /not known|none of/.test(fault)
+  const isOther = /unknown (?:key|kind)|not known|none of/.test(fault)
   const by = program === null ? '' : `, begun by testops-admin ${program},`
   const what = isOther ? 'has a form that this version does not know' : 'is damaged'
   return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [

@@ -4,13 +4,14 @@ import { withoutSecrets } from './redaction/index.ts'
 export type Shape = (value: unknown, at: string) => string | null
 
 export const anything: Shape = () => null
-export const text: Shape = (value, at) => (typeof value === 'string' ? null : `${at} is no text`)
+export const text: Shape = (value, at) => (typeof value === 'string' ? null : `${at} is not text`)
 export const flag: Shape = (value, at) => (typeof value === 'boolean' ? null : `${at} is neither true nor false`)
-export const amount: Shape = (value, at) => (typeof value === 'number' && value >= 0 ? null : `${at} is no amount`)
-export const whole: Shape = (value, at) => (Number.isInteger(value) ? null : `${at} is no whole number`)
+export const amount: Shape = (value, at) =>
+  typeof value === 'number' && value >= 0 ? null : `${at} is not a number, 0 or more`
+export const whole: Shape = (value, at) => (Number.isInteger(value) ? null : `${at} is not a whole number`)
 /** ISO 8601 */
 export const instant: Shape = (value, at) =>
-  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : `${at} is no time`
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : `${at} is not a time`
 
 export function oneOf(...values: readonly unknown[]): Shape {
   return (value, at) =>
@@ -30,7 +31,7 @@ export function listOf(shape: Shape): Shape {
   return (value, at) =>
     Array.isArray(value)
       ? firstFault(value.map((it: unknown, index) => shape(it, `${at}[${index}]`)))
-      : `${at} is no list`
+      : `${at} is not a list`
 }
 
 /** Any keys, and what each of them holds. */
@@ -38,15 +39,15 @@ export function mapOf(shape: Shape): Shape {
   return (value, at) =>
     isObject(value)
       ? firstFault(Object.entries(value).map(([key, it]) => shape(it, `${at}.${key}`)))
-      : `${at} is no object`
+      : `${at} is not an object`
 }
 
 /** These keys and no others: what is not known may change the meaning of the rest. */
 export function objectOf(shapes: Readonly<Record<string, Shape>>): Shape {
   return (value, at) => {
-    if (!isObject(value)) return `${at} is no object`
+    if (!isObject(value)) return `${at} is not an object`
     const strange = Object.keys(value).find((key) => !Object.hasOwn(shapes, key))
-    if (strange !== undefined) return `${at} has a key that is not known: ${strange}`
+    if (strange !== undefined) return `${at} has an unknown key: ${strange}`
     return firstFault(
       Object.entries(shapes).map(([key, shape]) => {
         const fault = shape(value[key], `${at}.${key}`)

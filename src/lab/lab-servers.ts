@@ -73,7 +73,7 @@ export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> 
   if (rabbitmq.way === 'given') {
     throw new AdminError(
       'UNAVAILABLE',
-      `this needs a RabbitMQ ${lineText(line)}, but the lab cannot exchange a given one`,
+      `this needs a RabbitMQ ${lineText(line)}, but the lab cannot replace the one in TESTOPS_ADMIN_LAB_RABBITMQ_URL`,
       ['testops-admin lab down', command`unset TESTOPS_ADMIN_LAB_RABBITMQ_URL; testops-admin lab up --broker ${line}`],
     )
   }
@@ -96,7 +96,7 @@ export function assertOwn(servers: LabServers, kinds: readonly ServerKind[], wha
     if (record.way !== 'given') continue
     throw new AdminError(
       'UNAVAILABLE',
-      `${what} needs the lab's own ${serverNames[kind]}, but the one at ${record.host}:${record.port} was given`,
+      `${what} needs the lab's own ${serverNames[kind]}, but the lab was given the one at ${record.host}:${record.port}`,
       ['testops-admin lab down', 'unset TESTOPS_ADMIN_LAB_…_URL; testops-admin lab up'],
     )
   }

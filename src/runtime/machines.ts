@@ -49,7 +49,7 @@ export function machineIn(text: string, name: string): Machine {
   const isCut = isCutShort(text)
   if (architecture === null && !isCut) {
     throw new AdminError('USAGE', `${name} is not a cpuinfo file: it shows no processor`, [
-      'cat /proc/cpuinfo   # on the machine in question: the whole of it',
+      'cat /proc/cpuinfo   # on the machine in question: copy all of it',
     ])
   }
   return {

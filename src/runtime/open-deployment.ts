@@ -194,8 +194,8 @@ async function environmentFor(context: EndpointContext): Promise<ServiceEnvironm
     const code = error.code === 'NOT_CONFIGURED' ? 'CONFIGURATION' : error.code
     const message = `cannot tell how to reach deployment \`${context.name}\`: ${error.message}`
     const parts: Suggestion = traitsOf({ platform: possiblePlatforms(context.settings)[0] }).isConfigured
-      ? 'in the configuration: url, database, broker, sessions, or host.environmentFile'
-      : 'in the configuration: url, database, broker or sessions'
+      ? 'set url, database, broker, sessions or host.environmentFile in the configuration'
+      : 'set url, database, broker or sessions in the configuration'
     throw new AdminError(code, message, [...error.suggestions, parts], { cause: error })
   }
 }

@@ -259,7 +259,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(faultOfPlan(JSON.parse(JSON.stringify(plan)))).toBeNull()
     expect(
       faultOfPlan({ ...plan, steps: [{ title: kind, action: { ...action, more: 1 }, interrupts: false }] }),
-    ).toMatch(/a key that is not known: more$/)
+    ).toMatch(/an unknown key: more$/)
   })
 
   test('tells whether it is done', async () => {

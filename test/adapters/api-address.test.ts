@@ -100,7 +100,7 @@ describe('what is to be done about a refused token', () => {
     const { url } = await service()
     const suggestions = await next(`${url}/project/1`)
     expect(suggestions.slice(0, 2)).toEqual([
-      `url: ${url}   # in the configuration, if the service has no path of its own there`,
+      `url: ${url}   # in the configuration, unless the service is served under a path`,
       create,
     ])
     expect((await next(url)).some((line) => line.startsWith('url: '))).toBe(false)
@@ -109,14 +109,14 @@ describe('what is to be done about a refused token', () => {
   test('at an address where a sign-in answers', async () => {
     const { url } = await service({ instead: instead('/api/uaa/oauth/token', reply(200, '<title>Sign in</title>')) })
     expect((await next(url))[0]).toBe(
-      'correct url in the configuration: use the address of the service itself, not of a sign-in page before it',
+      'correct url in the configuration: use the address of the service itself, not of a sign-in page in front of it',
     )
   })
 
   test('that is a Bearer token', async () => {
     const { url } = await service()
     const suggestions = await next(url, 'eyJhbGciOiJSUzI1NiJ9.eyJpYXQiOjE3fQ.c2ln')
-    expect(suggestions[0]).toBe(`${create}: the present one looks like a Bearer token, not like an API token`)
+    expect(suggestions[0]).toBe(`${create}: the current one looks like a Bearer token, not an API token`)
     expect(suggestions.join()).not.toContain('eyJ')
   })
 })

@@ -136,7 +136,7 @@ describe('a migration is', () => {
       'EXHAUSTED',
       expect.stringMatching(
         new RegExp(
-          `^POST http:\\S+/1/test-case/tree/2/migration: the service asks to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`,
+          `^POST http:\\S+/1/test-case/tree/2/migration: the service says to wait 600 s \\(HTTP ${status}, 'slowly'\\)$`,
         ),
       ) as string,
       ['sleep 600   # then resume, or wait longer with --patience'],
@@ -159,7 +159,7 @@ describe('a migration is', () => {
         migrationCall({ patienceMs: 20_000, waiting: (message) => void told.push(message) }),
       ),
     ).toEqual({ status: 'accepted' })
-    expect([it.asked(), told]).toEqual([9, ['the service asks to wait 2 s (HTTP 429)']])
+    expect([it.asked(), told]).toEqual([9, ['the service says to wait 2 s (HTTP 429)']])
   })
 
   test.each([

@@ -26,7 +26,7 @@ test('a disk without room is told as that, when it keeps a session from being ta
   expect(databaseFailure(full, peer, login)).toMatchObject({
     code: 'EXHAUSTED',
     message:
-      'PostgreSQL at db:5432/testops has no room left on its disk: could not write init file: No space left on device',
+      'PostgreSQL at db:5432/testops has no space left on its disk: could not write init file: No space left on device',
     obstacle: { kind: 'disk' },
   })
 })

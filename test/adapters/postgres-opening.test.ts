@@ -28,7 +28,7 @@ describe('signing in', () => {
       what: 'no password',
       change: () => ({ password: null }),
       error: () =>
-        `UNAUTHENTICATED ${at()} wants a password, and none is configured for user ${database.endpoint.user}`,
+        `UNAUTHENTICATED ${at()} asks for a password, but none is configured for user ${database.endpoint.user}`,
     },
     {
       what: 'an unknown user',

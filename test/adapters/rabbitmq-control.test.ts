@@ -250,7 +250,7 @@ describe.each(['3', '4.3'] as const)('%s', (line) => {
     await expect
       .poll(told, { timeout: 5000 })
       .toMatch(
-        /^UNREACHABLE RabbitMQ at \S+, vhost \S+ closed the connection. It kept open kept: those that vanish without a consumer may be gone$/,
+        /^UNREACHABLE RabbitMQ at \S+, vhost \S+ closed the connection. This connection kept these queues open: kept. Those that RabbitMQ deletes without a consumer may be gone$/,
       )
     expect(await told()).toMatch(handshakeCut)
     expect([...control.kept()]).toEqual([])

@@ -44,7 +44,7 @@ describe('signing in', () => {
   test('to a vhost that is not there', async () => {
     const failure = await refusal({ vhost: 'no/such vhost' })
     expect(`${failure?.code} ${failure?.message}`).toBe(
-      `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it, or a limit of connections is reached`,
+      `FORBIDDEN ${at()} has no vhost no/such vhost, or user ${vhost.endpoint.user} may not use it, or a connection limit is reached`,
     )
     expect(failure?.suggestions).toEqual([
       'rabbitmqctl list_vhosts',
@@ -58,9 +58,7 @@ describe('signing in', () => {
     onTestFinished(async () => full.cleanup())
     await full.manage('PUT', `/api/vhost-limits/${full.vhost}/max-connections`, { value: 0 })
     const { user, password } = full.endpoint
-    expect((await refusal({ vhost: full.vhost, user, password }))?.message).toMatch(
-      /or a limit of connections is reached$/,
-    )
+    expect((await refusal({ vhost: full.vhost, user, password }))?.message).toMatch(/or a connection limit is reached$/)
   })
 
   test('to a vhost of others', async () => {
@@ -186,17 +184,18 @@ describe('the management API', () => {
       url: async () =>
         page(401, '<html><head><title>401 Authorization Required</title></head><body>nginx</body></html>'),
       error:
-        /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses the request: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
+        /^FORBIDDEN something in front of RabbitMQ's management API at \S+ refuses the request: HTTP 401, '401 Authorization Required'\. RabbitMQ itself accepts user \S+\.$/,
     },
     {
       what: 'is behind a gateway that refuses in JSON',
       url: async () => page(403, '{"error":"access_denied","message":"no route"}'),
-      error: /^FORBIDDEN something before RabbitMQ's management API at \S+ refuses the request: HTTP 403, /,
+      error: /^FORBIDDEN something in front of RabbitMQ's management API at \S+ refuses the request: HTTP 403, /,
     },
     {
       what: 'takes this user from its own host alone',
       url: async () => page(401, '{"error":"not_authorised","reason":"User can only log in via localhost"}'),
-      error: /^FORBIDDEN RabbitMQ's management API at \S+ admits user \S+ only from its own host \(HTTP 401\)$/,
+      error:
+        /^FORBIDDEN RabbitMQ's management API at \S+ admits user \S+ only from the broker's own host \(HTTP 401\)$/,
     },
     {
       what: 'is a web page',

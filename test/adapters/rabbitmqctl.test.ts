@@ -63,7 +63,7 @@ const refusals: { what: string; script: string; why: string; next: string }[] = 
   {
     what: 'whose node does not run',
     script: `echo "${unreachable}" >&2; exit 69`,
-    why: '`rabbitmqctl` reaches no broker rabbit@mq on this machine',
+    why: '`rabbitmqctl` cannot reach broker rabbit@mq on this machine',
     next: 'rabbitmqctl status',
   },
   {

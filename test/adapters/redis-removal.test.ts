@@ -134,7 +134,7 @@ describe('emptied at once', () => {
     expect(await control.remove(all, atOnce)).toEqual({
       counted: 50_001,
       removed: 50_001,
-      notFlushed: 'this database holds more than 50,000 keys, too many to look at each in one instant',
+      notFlushed: 'this database holds more than 50,000 keys, too many to check in one step',
     })
     expect(await client.dbsize()).toBe(0)
   })

@@ -54,12 +54,12 @@ test.each([
   {
     what: 'knows no such master',
     answers: { 'sentinel get-master-addr-by-name': '*-1\r\n' },
-    failure: /^UNAVAILABLE Redis at \S+ \(sentinel, master other\): it knows no master of that name$/,
+    failure: /^UNAVAILABLE Redis at \S+ \(sentinel, master other\) knows no master with that name$/,
   },
   {
     what: 'wants a password',
     answers: { sentinel: '-NOAUTH Authentication required.\r\n' },
-    failure: /^UNAUTHENTICATED Redis at \S+ \(sentinel, master other\) wants a password, and none is configured$/,
+    failure: /^UNAUTHENTICATED Redis at \S+ \(sentinel, master other\) asks for a password, but none is configured$/,
   },
   {
     what: 'refuses the password',

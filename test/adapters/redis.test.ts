@@ -47,7 +47,7 @@ describe('a Redis of its own', () => {
   test('wants a password', async () => {
     const failure = await errorOf(openSessions(endpoint({ password: null }), { timeoutMs }))
     expect(`${failure?.code} ${failure?.message}`).toBe(
-      `UNAUTHENTICATED Redis at ${server.host}:${server.port}/0 wants a password, and none is configured`,
+      `UNAUTHENTICATED Redis at ${server.host}:${server.port}/0 asks for a password, but none is configured`,
     )
   })
 
@@ -62,7 +62,7 @@ describe('a Redis of its own', () => {
 
   test('has no such database', async () => {
     expect(await failureOf(openSessions(endpoint({ database: 99 }), { timeoutMs }))).toMatch(
-      /^UNAVAILABLE Redis at \S+\/99: it has no database of that number$/,
+      /^UNAVAILABLE Redis at \S+\/99 has no database with that number$/,
     )
   })
 
@@ -75,7 +75,7 @@ describe('a Redis of its own', () => {
     expect((await source.clock()).uncertaintyMs).toBeGreaterThan(0)
     for (const question of [source.identity(), source.memory(), source.sampleSessions(10)]) {
       expect(await failureOf(question)).toMatch(
-        /^FORBIDDEN Redis at .* does not give this user the rights that are needed: NOPERM .*(info|scan).*/i,
+        /^FORBIDDEN Redis at .* does not give this user the rights that it needs: NOPERM .*(info|scan).*/i,
       )
     }
   })

@@ -82,8 +82,12 @@ describe('a journal that is damaged', () => {
       /^UNEXPECTED_ANSWER the journal of run .* is damaged: .*journal\.jsonl is missing$/,
     ],
     ['no record', async ({ record }) => rm(record), /run\.json is missing$/],
-    ['a record cut short', async ({ record }) => truncate(record, 40), /run\.json is damaged: record is no object$/],
-    ['an empty record', async ({ record }) => truncate(record, 0), /run\.json is damaged: record is no object$/],
+    [
+      'a record cut short',
+      async ({ record }) => truncate(record, 40),
+      /run\.json is damaged: record is not an object$/,
+    ],
+    ['an empty record', async ({ record }) => truncate(record, 0), /run\.json is damaged: record is not an object$/],
     [
       'a record of another run',
       async ({ record }) =>
@@ -184,10 +188,10 @@ describe('a name that is none', () => {
       const { folder, all } = await neighbourhood()
       const before = await all()
       expect(await failureOf(runFolder(folder).keep!(run, name, 'x'))).toMatch(
-        /^REFUSED nothing can be saved under the name/,
+        /^REFUSED cannot save anything under the name/,
       )
       expect(await failureOf(runFolder(folder).keptText!(run, name))).toMatch(
-        /^REFUSED nothing can be saved under the name/,
+        /^REFUSED cannot save anything under the name/,
       )
       expect(await all()).toEqual(before)
     },

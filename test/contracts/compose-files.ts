@@ -432,7 +432,7 @@ export function composeFilesContract(program: string | null): void {
           'own.env': 'A=false\n',
         },
         change: set('true'),
-        after: 'A cannot be set: it is in /project/own.env, which worker reads too',
+        after: 'A cannot be set: it is in /project/own.env, which is also read by worker',
       },
     ],
   ])('is left %s', async (_, it) => expect(await setIn(it)).toEqual(it.after))

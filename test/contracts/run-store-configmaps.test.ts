@@ -72,7 +72,7 @@ describe('journals in ConfigMaps', () => {
       await log.append(eventOf({ event: 'intent', step: 0 }))
       const huge = eventOf({ event: 'noted', step: 0, note: `replicas deployments/testops/${'x'.repeat(1_000_000)} 2` })
       expect(await failureOf(log.append(huge))).toMatch(
-        /^UNAVAILABLE the journal of run \S+ has \d+ bytes, but one of the ConfigMaps in namespace `testops` of .* holds at most 1000000$/,
+        /^UNAVAILABLE the journal of run \S+ has \d+ bytes, but each of the ConfigMaps in namespace `testops` of .* holds at most 1000000$/,
       )
       expect(told(await store.read(run))).toEqual(['intent 0'])
     }))

@@ -135,7 +135,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     await expect(store.read(run)).rejects.toMatchObject({
       code: 'UNEXPECTED_ANSWER',
       message: expect.stringMatching(
-        /^the journal of run .* in queue testops-admin\.run\..* is damaged: record is no object$/,
+        /^the journal of run .* in queue testops-admin\.run\..* is damaged: record is not an object$/,
       ) as string,
       suggestions: [expect.stringMatching(/^rabbitmqctl -p test-\w+ list_queues name messages/)],
     })
@@ -159,7 +159,7 @@ describe.each(['3', '4.3'] as const)('journals in RabbitMQ %s', (line) => {
     expect(await store.list()).toMatchObject([
       {
         run: planted,
-        unreadable: expect.stringMatching(/is too large: at most 64 MiB are read of all journals together$/) as string,
+        unreadable: expect.stringMatching(/is too large: at most 64 MiB of journals are read in all$/) as string,
       },
       { record: { run } },
     ])

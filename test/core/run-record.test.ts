@@ -20,8 +20,8 @@ test('a record is read as it was written', async () => {
 describe('a record that is not whole is refused', () => {
   const by = `${head}, begun by testops-admin 0.1.0,`
   test.each<[what: string, value: unknown, said: string]>([
-    ['no object', null, `${head} is damaged: record is no object`],
-    ['a list', [], `${head} is damaged: record is no object`],
+    ['no object', null, `${head} is damaged: record is not an object`],
+    ['a list', [], `${head} is damaged: record is not an object`],
     ['cut short', { run }, `${head} is damaged: record.schemaVersion is missing`],
     [
       'a later form',
@@ -31,7 +31,7 @@ describe('a record that is not whole is refused', () => {
     [
       'a key of a later version',
       { ...recordOf(), program: '3.1.0', budget: 7 },
-      `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record has a key that is not known: budget`,
+      `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record has an unknown key: budget`,
     ],
     [
       'another run',
@@ -39,11 +39,11 @@ describe('a record that is not whole is refused', () => {
       `${by} is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff`,
     ],
     ['no plan', { ...recordOf(), plan: undefined }, `${by} is damaged: record.plan is missing`],
-    ['no date', recordOf({ startedAt: 'yesterday' }), `${by} is damaged: record.startedAt is no time`],
+    ['no date', recordOf({ startedAt: 'yesterday' }), `${by} is damaged: record.startedAt is not a time`],
     [
       'risks that are no names',
       { ...recordOf(), acceptedRisks: [1] },
-      `${by} is damaged: record.acceptedRisks[0] is no text`,
+      `${by} is damaged: record.acceptedRisks[0] is not text`,
     ],
     [
       'a repair of a later version',
@@ -56,7 +56,7 @@ describe('a record that is not whole is refused', () => {
         ...recordOf(),
         plan: planOf({ steps: [{ title: 'x', action: { kind: 'paint' } as never, interrupts: false }] }),
       },
-      `${by} has a form that this version does not know: record.plan.steps[0].action is of kind "paint", which is not known`,
+      `${by} has a form that this version does not know: record.plan.steps[0].action is of the unknown kind "paint"`,
     ],
     [
       'an action that is not a kind of its own',
@@ -64,7 +64,7 @@ describe('a record that is not whole is refused', () => {
         ...recordOf(),
         plan: planOf({ steps: [{ title: 'x', action: { kind: 'constructor' } as never, interrupts: false }] }),
       },
-      `${by} has a form that this version does not know: record.plan.steps[0].action is of kind "constructor", which is not known`,
+      `${by} has a form that this version does not know: record.plan.steps[0].action is of the unknown kind "constructor"`,
     ],
     [
       'an action without what it works on',
@@ -150,39 +150,39 @@ describe('events', () => {
     [
       'a key of a later version',
       [{ ...eventOf({ event: 'copied' }), why: 'x' }],
-      'has a form that this version does not know: line 1: event has a key that is not known: why',
+      'has a form that this version does not know: line 1: event has an unknown key: why',
     ],
-    ['no time', [{ ...eventOf({ event: 'copied' }), at: 'now' }], 'is damaged: line 1: event.at is no time'],
+    ['no time', [{ ...eventOf({ event: 'copied' }), at: 'now' }], 'is damaged: line 1: event.at is not a time'],
     ['nobody', [{ ...eventOf({ event: 'copied' }), by: undefined }], 'is damaged: line 1: event.by is missing'],
     [
       'a step that the plan has not',
       [eventOf({ event: 'intent', step: 3 })],
-      'is damaged: line 1: it is of step 4, and the plan has 3',
+      'is damaged: line 1: it is about step 4, but the plan has only 3',
     ],
     [
       'half a step',
       [eventOf({ event: 'intent', step: 0.5 })],
-      'is damaged: line 1: it is of step 1.5, and the plan has 3',
+      'is damaged: line 1: it is about step 1.5, but the plan has only 3',
     ],
     [
       'an outcome without its intent',
       [eventOf({ event: 'done', step: 0, durationMs: 1 })],
-      'is damaged: line 1: step 1 is done and was not begun',
+      'is damaged: line 1: step 1 is done but was not begun',
     ],
     [
       'the outcome of another step',
       [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'done', step: 1, durationMs: 1 })],
-      'is damaged: line 2: step 2 is done and was not begun',
+      'is damaged: line 2: step 2 is done but was not begun',
     ],
     [
       'a failure without its intent',
       [eventOf({ event: 'failed', step: 0, error })],
-      'is damaged: line 1: step 1 has failed and was not begun',
+      'is damaged: line 1: step 1 has failed but was not begun',
     ],
     [
       'taken back without its intent',
       [eventOf({ event: 'undone', step: 0 })],
-      'is damaged: line 1: step 1 is undone and its undoing was not begun',
+      'is damaged: line 1: step 1 is undone but its undo was not begun',
     ],
     [
       'an end of a later version',
@@ -196,7 +196,9 @@ describe('events', () => {
 
 test('a plan that was saved is read as strictly', () => {
   expect(faultOfPlan(asRead(planOf()))).toBeNull()
-  expect(faultOfPlan(undefined)).toBe('plan is no object')
+  expect(faultOfPlan(undefined)).toBe('plan is not an object')
   expect(faultOfPlan({ ...planOf(), steps: [{}] })).toBe('plan.steps[0].title is missing')
-  expect(faultOfPlan({ ...planOf(), impact: { locksReleased: -1 } })).toBe('plan.impact.locksReleased is no amount')
+  expect(faultOfPlan({ ...planOf(), impact: { locksReleased: -1 } })).toBe(
+    'plan.impact.locksReleased is not a number, 0 or more',
+  )
 })

@@ -68,7 +68,7 @@ async function during(words: readonly string[], atStep: (said: () => string) => 
   return { ended, document: JSON.parse(ended.stdout) as RepairDocument, afterMs }
 }
 
-const started = /^something else has started the service, which is to be stopped meanwhile: /
+const started = /^something else started the service while this program keeps it stopped: /
 
 function expectEnded({ ended, document, afterMs }: Appeared): void {
   expect([ended.exitCode, document.error], ended.stderr).toEqual([

@@ -114,7 +114,7 @@ test('whoever scales the service up while it is being stopped ends the run with 
   const { run: name, error } = JSON.parse(stopped.stdout) as RepairDocument
   expect([stopped.exitCode, error?.message]).toEqual([
     6,
-    expect.stringMatching(/^something else has started the service, which is to be stopped meanwhile: /),
+    expect.stringMatching(/^something else started the service while this program keeps it stopped: /),
   ])
   await expect.poll(here.world.isReady, { timeout: 20_000 }).toBe(true)
   const resumed = await here.run('resume', '--confirm', 'prod')

@@ -160,7 +160,7 @@ test('a service that something else starts meanwhile stops it', async () => {
   )
   expect([ending(performed), performed.document.error?.message]).toEqual([
     ['interrupted', 6, 'INTERRUPTED'],
-    'something else has started the service, which is to be stopped meanwhile: active (running)',
+    'something else started the service while this program keeps it stopped: active (running)',
   ])
   expect(deployment.rows).toEqual([stuck])
 })
@@ -300,7 +300,7 @@ test.each<{ what: string; status: ServiceStatus; at?: 'step' | 'lock'; work: () 
       ['0 done', '1 failed'],
     ])
     expect([performed.document.error?.message, Date.now() - appearedAt < 5000]).toEqual([
-      `something else has started the service, which is to be stopped meanwhile: ${status.detail}`,
+      `something else started the service while this program keeps it stopped: ${status.detail}`,
       true,
     ])
     expect(told(await journals.here.read(run)).slice(-2)).toEqual([ended, 'ended interrupted'])
@@ -334,7 +334,7 @@ test.each([
   )
   await expect(waiting).rejects.toMatchObject({
     code: 'INTERRUPTED',
-    message: 'something else has started the service, which is to be stopped meanwhile: active (running)',
+    message: 'something else started the service while this program keeps it stopped: active (running)',
   })
   expect(Date.now() - begin).toBeLessThan(5000)
 })

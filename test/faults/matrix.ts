@@ -132,7 +132,7 @@ async function refusalOn(lab: OwnLab, names: readonly string[]): Promise<Outcome
     const title = serverNames[server.kind as keyof typeof serverNames]
     return {
       code: 'UNAVAILABLE',
-      message: `${row.name} needs the lab's own ${title}, but the one at ${server.address} was given`,
+      message: `${row.name} needs the lab's own ${title}, but the lab was given the one at ${server.address}`,
     }
   }
   return null

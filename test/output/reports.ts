@@ -162,7 +162,7 @@ export const mostlySkipped = reportOf([
   skipped('database/disk', noDatabase),
   ok('broker/reachable', 'RabbitMQ 4.3.6'),
   skipped('broker/queues-durable', "the service's settings are unknown: set `host.environmentFile`"),
-  skipped('service/running', 'how the service is started and stopped is unknown: set `host.unit` or `host.commands`'),
+  skipped('service/running', 'no way to start and stop the service is configured: set `host.unit` or `host.commands`'),
   skipped('api/token', 'no apiToken is configured'),
   ok('api/reachable', 'it answers UP after 4 ms'),
   skipped('api/token-lifetime', 'no apiToken is configured'),

@@ -134,9 +134,9 @@ test('a configured deployment on a platform that cannot be asked', async () => {
 })
 
 test.each([
-  ['platform: kubernetes', 'in the configuration: url, database, broker or sessions'],
-  ['compose: {service: testops}', 'in the configuration: url, database, broker or sessions'],
-  ['build: "1"', 'in the configuration: url, database, broker, sessions, or host.environmentFile'],
+  ['platform: kubernetes', 'set url, database, broker or sessions in the configuration'],
+  ['compose: {service: testops}', 'set url, database, broker or sessions in the configuration'],
+  ['build: "1"', 'set url, database, broker, sessions or host.environmentFile in the configuration'],
 ])('with %s, what may be configured instead is named', async (text, expected) => {
   const suggestions = await open(text, {}, { PATH: '/nowhere', HOME: '/nowhere' }).then(
     () => [],

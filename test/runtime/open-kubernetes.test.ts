@@ -110,10 +110,10 @@ it.each(['localhost', '127.0.0.1', '[::1]'])(
     const { open: sources } = await open('platform: kubernetes', world)
     expect(await told(sources.database())).toEqual({
       code: 'UNAVAILABLE',
-      message: `${host === '127.0.0.1' ? 'SERVER' : `${host.replace(/[[\]]/g, '')}:5432`} is inside the service's own pod, not on this machine. Where it leads from there is unknown`,
+      message: `${host === '127.0.0.1' ? 'SERVER' : `${host.replace(/[[\]]/g, '')}:5432`} is inside the service's own pod, not on this machine. Cannot tell where it leads from there`,
       suggestions: [
         'name the server itself in the configuration, or an address of this machine that leads to it',
-        'kubectl --context test -n testops port-forward deployment/testops-testops 5432   # such an address, as long as the service runs',
+        'kubectl --context test -n testops port-forward deployment/testops-testops 5432   # gives such an address while the service runs',
       ],
     })
   },

@@ -71,7 +71,7 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
           if (saidMs !== null && !isInTime) throw asksToWait(session, path, answer, saidMs)
           if (isInTime && (saidMs !== null || tried < mostTries)) {
             if (saidMs !== null && saidMs > firstPauseMs)
-              waiting(`the service asks to wait ${seconds(saidMs)} (HTTP ${status})`)
+              waiting(`the service says to wait ${seconds(saidMs)} (HTTP ${status})`)
             await pause(pauseMs, signal)
             // a proxy says so for as long as the service restarts
             if (isProxyError(answer)) await comesBack(session.reason(answer))
@@ -122,7 +122,7 @@ function isAway(error: AdminError, isUnderway: boolean): boolean {
 function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnswer, waitMs: number): AdminError {
   return new AdminError(
     'EXHAUSTED',
-    `POST ${http.peer.where}${path}: the service asks to wait ${seconds(waitMs)} (${reason(answer)})`,
+    `POST ${http.peer.where}${path}: the service says to wait ${seconds(waitMs)} (${reason(answer)})`,
     [command`sleep ${Math.ceil(waitMs / 1000)}   # then resume, or wait longer with --patience`],
   )
 }

@@ -114,7 +114,7 @@ function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminE
     overloaded(`POST ${url}`, answer, reason) ??
     new AdminError('UNEXPECTED_ANSWER', `POST ${url} does not answer like the service's token exchange (${reason})`, [
       ...withoutPath(base),
-      'correct url in the configuration: use the address of the service itself, not of a sign-in page before it',
+      'correct url in the configuration: use the address of the service itself, not of a sign-in page in front of it',
       ...byHand(url),
     ])
   )
@@ -124,7 +124,7 @@ function newToken(apiToken: Secret): Suggestion {
   const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
   // three parts, of which the first is JSON
   const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
-  return isJwt ? sentence`${nested(create)}: the present one looks like a Bearer token, not like an API token` : create
+  return isJwt ? sentence`${nested(create)}: the current one looks like a Bearer token, not an API token` : create
 }
 
 /** An address copied from a browser leads to a page of the web interface. */
@@ -132,7 +132,7 @@ function withoutPath(base: string): Suggestion[] {
   const { origin, pathname } = new URL(base)
   return pathname === '/'
     ? []
-    : [command`url: ${origin}   # in the configuration, if the service has no path of its own there`]
+    : [command`url: ${origin}   # in the configuration, unless the service is served under a path`]
 }
 
 /** No header can carry this text, so it is not a token. */

@@ -158,7 +158,7 @@ async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<U
 export function cutDown(path: string, read: number, size: number): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${path} became shorter while it was read: only ${grouped(read)} of its ${grouped(size)} bytes were read`,
+    `${path} shrank while it was being read: only ${grouped(read)} of its ${grouped(size)} bytes were read`,
     [command`ls -l ${asPath(path)}`],
   )
 }

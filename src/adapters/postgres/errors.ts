@@ -87,7 +87,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
     case '53100':
       return new AdminError(
         'EXHAUSTED',
-        `${server} has no room left on its disk: ${said}`,
+        `${server} has no space left on its disk: ${said}`,
         ['df -h   # on its machine'],
         {
           cause: thrown,
@@ -120,8 +120,8 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
   }
   if (/client password must be a string|password must be a string/i.test(said)) {
     const why = login.hasPassword
-      ? 'wants a password in a form that was not given'
-      : 'wants a password, and none is configured'
+      ? 'asks for the password in a form that is not configured'
+      : 'asks for a password, but none is configured'
     return make('UNAUTHENTICATED', `${server} ${why} for user ${login.user}`)
   }
   if (/connection terminated|connection error|not queryable|client was closed/i.test(said)) {

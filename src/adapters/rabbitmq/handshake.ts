@@ -126,7 +126,7 @@ async function handshakeFailure(
   if (/Expected ConnectionOpenOk; got <ConnectionClose|NOT_ALLOWED|\b530\b/.test(said)) {
     return make(
       'FORBIDDEN',
-      `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it, or a limit of connections is reached`,
+      `RabbitMQ at ${hostPort(host, port)} has no vhost ${vhost}, or user ${user} may not use it, or a connection limit is reached`,
       [
         typedOn(host, 'rabbitmqctl list_vhosts'),
         typedOn(host, command`rabbitmqctl list_permissions -p ${vhost}`),
@@ -147,7 +147,7 @@ async function handshakeFailure(
   if (/Socket closed abruptly|socket ended/i.test(said)) {
     return make(
       'UNREACHABLE',
-      `the server at ${hostPort(host, port)} closed the connection during the handshake: RabbitMQ is going down, something between cut it off, or it is not RabbitMQ`,
+      `the server at ${hostPort(host, port)} closed the connection during the handshake: RabbitMQ is shutting down, something in between cut the connection, or the server is not RabbitMQ`,
       [...peer.suggestions, typedOn(host, listenersOn(port))],
     )
   }

@@ -169,7 +169,7 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
       'UNAVAILABLE',
       `${where} lists nothing: the broker's metrics collector is off (management_agent.disable_metrics_collector)`,
       [
-        'set broker.rabbitmqctl in the configuration, which is asked instead',
+        'set broker.rabbitmqctl in the configuration: it is used instead',
         typedOn(endpoint.host, 'rabbitmqctl environment | grep disable_metrics_collector'),
       ],
     )
@@ -198,9 +198,9 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   if (typeof reason === 'string' && /only log in via localhost/i.test(reason)) {
     return new AdminError(
       'FORBIDDEN',
-      `RabbitMQ's management API at ${managementUrl} admits user ${user} only from its own host (HTTP ${answer.status})`,
+      `RabbitMQ's management API at ${managementUrl} admits user ${user} only from the broker's own host (HTTP ${answer.status})`,
       [
-        'set broker.user in the configuration to another user, one with the tag monitoring',
+        'set broker.user in the configuration to another user with the tag monitoring',
         typedOn(host, 'rabbitmqctl environment | grep loopback_users'),
       ],
     )
@@ -213,9 +213,9 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
 function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoint): AdminError {
   return new AdminError(
     'FORBIDDEN',
-    `something before RabbitMQ's management API at ${managementUrl} refuses the request: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`,
+    `something in front of RabbitMQ's management API at ${managementUrl} refuses the request: ${reasonOf(answer)}. RabbitMQ itself accepts user ${user}.`,
     [
-      'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let it through',
+      'set broker.managementUrl in the configuration to an address that leads to RabbitMQ itself, or have the proxy let the request through',
       command`curl -i -u ${user} ${`${managementUrl}/api/overview`}   # asks for the password`,
     ],
   )

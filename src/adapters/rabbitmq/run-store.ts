@@ -298,13 +298,13 @@ function historyOf(run: string, messages: readonly ConsumeMessage[], endpoint: B
 }
 
 function tooLong(queue: string, size: string): AdminError {
-  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}: no run of this program writes so much`)
+  return new AdminError('UNEXPECTED_ANSWER', `queue ${queue} holds ${size}: no run of this program writes that much`)
 }
 
 function notRead(queue: string): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `queue ${queue} is too large: at most ${mostBytes / 1024 / 1024} MiB are read of all journals together`,
+    `queue ${queue} is too large: at most ${mostBytes / 1024 / 1024} MiB of journals are read in all`,
   )
 }
 

@@ -91,7 +91,7 @@ function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly No
 function replaced({ peer: { where, suggestions } }: Node): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `Redis at ${where} has other masters than at the start: removed sessions may still be there`,
+    `Redis at ${where} has different masters than at the start: removed sessions may still be there`,
     suggestions,
   )
 }
@@ -102,7 +102,7 @@ async function flushed(
   { namespace, foreign }: { namespace: string; foreign: number },
 ): Promise<string | null> {
   const [only, ...others] = nodes
-  if (only!.isInCluster || others.length > 0) return 'a cluster has no database for sessions alone'
+  if (only!.isInCluster || others.length > 0) return 'a cluster has no separate database for sessions'
   if (foreign > 0)
     return foreign === 1
       ? '1 key of this database is not a session'
@@ -142,7 +142,7 @@ function missing(
     'FORBIDDEN',
     `Redis at ${nodes[0]!.peer.where} does not let this user remove sessions: it needs ${right} on keys ${namespace}:*`,
     [
-      command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator; USER: the one of the configuration`,
+      command`${nested(client)} ACL SETUSER USER ${nested(rights)}   # as an administrator; USER: the user in the configuration`,
     ],
     { cause },
   )

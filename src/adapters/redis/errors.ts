@@ -17,11 +17,11 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
     message: string,
     suggestions: readonly Suggestion[] = peer.suggestions,
   ): AdminError => new AdminError(code, message, suggestions, { cause: thrown })
-  if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} wants a password, and none is configured`)
+  if (/^NOAUTH/.test(said)) return make('UNAUTHENTICATED', `${server} asks for a password, but none is configured`)
   if (/^WRONGPASS|^ERR invalid password/.test(said))
     return make('UNAUTHENTICATED', `${server} refused the user or the password`)
   if (/^NOPERM/.test(said))
-    return make('FORBIDDEN', `${server} does not give this user the rights that are needed: ${said}`, [
+    return make('FORBIDDEN', `${server} does not give this user the rights that it needs: ${said}`, [
       command`redis-cli -h ${peer.host} -p ${peer.port} --askpass ACL LIST`,
     ])
   if (/^LOADING/.test(said)) return make('UNREACHABLE', `${server} is still loading its data`)
@@ -43,7 +43,7 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (/^DENIED/.test(said))
     return make('FORBIDDEN', `${server} runs in protected mode and accepts only connections from its own machine`)
   if (/^ERR DB index is out of range|^ERR invalid DB index/.test(said))
-    return make('UNAVAILABLE', `${server}: it has no database of that number`)
+    return make('UNAVAILABLE', `${server} has no database with that number`)
   const unknown = /^ERR unknown command [`']?([\w-]+)/i.exec(said)?.[1]
   if (unknown) return make('UNAVAILABLE', `${server} does not know the command ${unknown}: it is renamed or disabled`)
   const network = networkFailure(thrown, peer)

@@ -49,7 +49,7 @@ async function ask(client: Redis, { master, password }: Sentinels, peer: Peer): 
   await authenticate(client, null, password)
   const found = await client.call('SENTINEL', 'get-master-addr-by-name', master)
   if (!Array.isArray(found)) {
-    throw new AdminError('UNAVAILABLE', `Redis at ${peer.where}: it knows no master of that name`, peer.suggestions)
+    throw new AdminError('UNAVAILABLE', `Redis at ${peer.where} knows no master with that name`, peer.suggestions)
   }
   const [host, port] = found as [string, string]
   return { host, port: Number(port) }

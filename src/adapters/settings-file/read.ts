@@ -30,7 +30,7 @@ export function watchFiles(timeoutMs: number): WatchFile {
       late: () =>
         new AdminError('TIMED_OUT', `reading ${file} timed out after ${timeoutMs / 1000} s`, [
           typed(['head', '-n', '5', file]),
-          '--timeout 60   # where this machine is very busy',
+          '--timeout 60   # if this machine is very busy',
         ]),
     })
 }

@@ -35,7 +35,7 @@ export function assertOwnFolder(
 /** The same of an open file of the state folder, by its descriptor. */
 export function assertOwnFile(file: string, descriptor: number): void {
   if (!fstatSync(descriptor).isFile())
-    throw new AdminError('REFUSED', `${file} is not trusted: it is no regular file`, [typed(['ls', '-l', file])])
+    throw new AdminError('REFUSED', `${file} is not trusted: it is not a regular file`, [typed(['ls', '-l', file])])
   const { flaws } = judgeOpened(file, descriptor)
   if (flaws.length > 0) throw distrusted({ ...stateFolder, what: 'the file' }, file, flaws)
 }

@@ -47,7 +47,7 @@ function listAt(text: string, path: readonly string[]): List {
     node = (from?.kind === 'mapping' ? from.entries.findLast((it) => it.key === key)?.value : null) ?? null
     if (node?.kind === 'alias')
       throw new YamlEditError(
-        `${path.join('.')} stands behind the alias *${node.name}, which is used elsewhere too`,
+        `${path.join('.')} is reached through the alias *${node.name}, which is used elsewhere too`,
         lineAt(text, node.start),
       )
   }

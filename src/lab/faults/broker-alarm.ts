@@ -31,7 +31,7 @@ export const brokerAlarm: Fault = {
   cases: [
     {
       variant: 'memory',
-      made: "the broker's memory limit is set below its present use",
+      made: "the broker's memory limit is set below its current use",
       expected: { exitCode: 1, problems: { 'broker/alarms': 'error' }, allowedConsequences: [] },
       needs: { own: ['rabbitmq'] },
       async apply(lab) {

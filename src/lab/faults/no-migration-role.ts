@@ -18,7 +18,7 @@ export const noMigrationRole: Fault = {
   cases: [
     {
       variant: null,
-      made: `build ${build}, which moves trees, runs, and the API token's user has only the role of a plain user`,
+      made: `build ${build}, which moves trees, is running, and the API token's user has only the role of a plain user`,
       expected: { exitCode: 2, problems: { 'api/roles': 'warning' }, allowedConsequences: [] },
       changes: { declared: { image: `registry.example.org/testops/testops:${build}`, build }, machine: { build } },
       needs: { serving: true },

@@ -16,7 +16,7 @@ export const restartBehindProxy: Fault = {
   cases: [
     {
       variant: null,
-      made: 'a program with a Bearer token and a browser call through a reverse proxy while the service restarts',
+      made: 'a browser and a program with a Bearer token send requests through a reverse proxy while the service restarts',
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: { declared: { accessLog: true } },
       needs: { serving: true },

@@ -15,7 +15,7 @@ export const tokenExpired: Fault = {
   cases: [
     {
       variant: null,
-      made: `${tokenValiditySeconds} is set to ${lifeSeconds}, and the service is restarted: longer work meets an expired token`,
+      made: `${tokenValiditySeconds} is set to ${lifeSeconds}, and the service is restarted: the token expires during longer work`,
       expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
       changes: { environment: { [tokenValiditySeconds]: String(lifeSeconds) } },
       needs: { serving: true },

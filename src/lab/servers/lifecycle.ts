@@ -117,7 +117,7 @@ function refuseGiven(record: ServerRecord, what: string): void {
   if (record.way !== 'given') return
   throw new AdminError(
     'REFUSED',
-    `${serverNames[record.kind]} at ${record.host}:${record.port} is a given server and must not be ${what}`,
+    `${serverNames[record.kind]} at ${record.host}:${record.port} is not the lab's own server and must not be ${what}`,
     ['unset TESTOPS_ADMIN_LAB_…_URL, and start the lab with its own servers'],
   )
 }

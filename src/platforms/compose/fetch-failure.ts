@@ -86,13 +86,13 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
     {
       pattern: /no space left on device|disk quota exceeded|not enough (?:free )?(?:disk )?space/i,
       code: 'FAILED',
-      message: `${program} has no room left on its disk`,
-      next: [command`${program} system df   # shows what takes the room`],
+      message: `${program} has no space left on its disk`,
+      next: [command`${program} system df   # shows what takes the space`],
     },
     {
       pattern: /toomanyrequests|too many requests|rate limit/i,
       code: 'EXHAUSTED',
-      message: `${registry} accepts no more calls for now`,
+      message: `${registry} accepts no more requests for now`,
       next: [
         command`${program} login ${registry}   # signed-in users may often fetch more`,
         'wait, then run the same command again',
@@ -101,7 +101,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
     {
       pattern: /pull access denied|repository does not exist/i,
       code: 'UNAUTHENTICATED',
-      message: `${registry} has no such repository, or wants a login for it`,
+      message: `${registry} has no such repository, or requires a login for it`,
       next: [command`${program} login ${registry}`, look],
     },
     {

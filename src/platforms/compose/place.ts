@@ -153,7 +153,7 @@ async function inDotenv(
   }
   const next = changedDotenv(bytes ?? Buffer.alloc(0), variable, to)
   if (next === null)
-    throw refused(name, `${variable} cannot be set in ${path}: a quote or a continued line is open at its end`)
+    throw refused(name, `${variable} cannot be set in ${path}: the file ends inside a quote or a continued line`)
   return { path, from: bytes, to: next, kind: 'dotenv', included: null }
 }
 
@@ -210,8 +210,8 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
       ),
     ]
     if (sharing.length > 0)
-      throw refused(name, `it is in ${one.path}, which ${sharing.join(', ')} reads too`, [
-        sentence`give ${service} a line of its own for it below \`environment\`: that line wins`,
+      throw refused(name, `it is in ${one.path}, which is also read by ${sharing.join(', ')}`, [
+        sentence`set it for ${service} under \`environment\`: that line wins`,
       ])
     // engines differ in what quotes mean there, so that only what needs none is sure
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to))
@@ -239,7 +239,7 @@ function envFilesOf(service: unknown, folder: string): string[] {
 function refused(
   name: string,
   why: string,
-  next: readonly Suggestion[] = ['set it by hand, and leave it in one place'],
+  next: readonly Suggestion[] = ['set it by hand, in one place only'],
 ): AdminError {
   return new AdminError('REFUSED', `${name} cannot be set: ${why}`, next)
 }

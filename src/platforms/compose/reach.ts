@@ -159,7 +159,7 @@ async function accessTo(
     'UNREACHABLE',
     `${where}. It does not publish port ${port}, this machine cannot reach its address, and it lacks nc, socat and bash`,
     [
-      command`ports: [${nested(portsOf(port))}]   # at the service ${target.service} of the compose file, then: ${nested(typed([engine.program, 'compose', 'up', '-d', target.service]))}`,
+      command`ports: [${nested(portsOf(port))}]   # under service ${target.service} in the compose file, then: ${nested(typed([engine.program, 'compose', 'up', '-d', target.service]))}`,
       "run this on the engine's machine",
     ],
     { obstacle: { kind: 'unrouted', host: target.service, port } },

@@ -116,7 +116,7 @@ export function composeService(
       if (container) return [await machineOf(view, container)]
       throw new AdminError(
         'UNAVAILABLE',
-        `the engine of ${engine.program} is on another machine, and no container of the service runs there to read its processor in`,
+        `cannot read the processor: the engine of ${engine.program} is on another machine, and no container of the service runs there`,
         ["cat /proc/cpuinfo   # on the engine's machine: save a copy, and name it as `cpuinfo` in the configuration"],
         { obstacle: { kind: 'instances' } },
       )
@@ -129,7 +129,7 @@ export function composeService(
           'NOT_CONFIGURED',
           container
             ? 'its compose file is not on this machine, or this user cannot read it'
-            : 'it has no container that runs',
+            : 'it has no running container',
         )
       const has = assignmentsIn(container.environment)
       return {

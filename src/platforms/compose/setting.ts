@@ -129,7 +129,7 @@ function refusedPart(name: string, path: string, cause: AdminError): AdminError 
   return new AdminError(
     'REFUSED',
     `${name} cannot be set in ${path}, which is included and not valid by itself: ${cause.message}`,
-    ['set it by hand, and leave it in one place'],
+    ['set it by hand, in one place only'],
     { cause },
   )
 }

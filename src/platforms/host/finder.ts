@@ -35,7 +35,7 @@ export const findUnits: Finder = async (options) => {
   const chosen = [exact, byName, units.filter(isMentioned)].find((it) => it.length > 0) ?? []
   return {
     found: chosen.map(foundOf),
-    looked: `no unit of systemd is named ${serviceName}, or names it in its command or description`,
+    looked: `no systemd unit is named ${serviceName} or mentions it in its command or description`,
   }
 }
 

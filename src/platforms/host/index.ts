@@ -73,7 +73,7 @@ function readable(log: LogText, { commands }: ServiceManager): LogText {
   const newest: LogText['newest'] = async (options) => {
     const shown = await log.newest(options)
     if (shown.text.trim() !== '') return shown
-    throw new AdminError('UNAVAILABLE', 'the journal shows this user nothing of the service', [
+    throw new AdminError('UNAVAILABLE', 'the journal shows this user no lines of the service', [
       commands.logs,
       'or set `host.logs`',
     ])

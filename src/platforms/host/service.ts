@@ -109,7 +109,7 @@ export function hostService(
 export function withoutManager(): AdminError {
   return new AdminError(
     'NOT_CONFIGURED',
-    'how the service is started and stopped is unknown: set `host.unit` or `host.commands`',
+    'no way to start and stop the service is configured: set `host.unit` or `host.commands`',
   )
 }
 

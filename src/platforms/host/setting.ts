@@ -132,7 +132,7 @@ async function placeFor(
   if (next === null) {
     throw new AdminError(
       'REFUSED',
-      `${name} cannot be set in ${place.path}: a quote or a continued line is open at its end`,
+      `${name} cannot be set in ${place.path}: the file ends inside a quote or a continued line`,
       [command`tail -n 5 ${asPath(place.path)}`],
     )
   }
@@ -156,7 +156,7 @@ async function settingsFiles(
   const pattern = named.find(({ path }) => /[*?[]/.test(path))
   if (pattern) {
     throw new AdminError('REFUSED', `the service reads its settings from ${pattern.path}, which may be many files`, [
-      'name the one to write as `host.environmentFile`, and in the unit',
+      'set the one to write as `host.environmentFile`, and name it in the unit',
     ])
   }
   const read = await Promise.all(
@@ -180,7 +180,7 @@ function assertOnePlace(
   ]
   if (places.length > 1) {
     throw new AdminError('REFUSED', `${name} is set in several places: ${places.join(', ')}`, [
-      'leave it in one of them',
+      'keep it in only one of them',
     ])
   }
   if (isInUnit) {

@@ -48,7 +48,7 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
   const failure = (verb: string, result: ProgramResult): AdminError => {
     const said = `${result.stderr}${result.stdout}`
     if (/not been booted with systemd|connect to (?:the )?(?:system )?bus|D-Bus/i.test(said)) {
-      return new AdminError('UNAVAILABLE', `systemd does not run on this machine, so ${unit} cannot be asked`, [
+      return new AdminError('UNAVAILABLE', `cannot ${verb} ${unit}: systemd does not run on this machine`, [
         'use host.commands in the configuration',
       ])
     }

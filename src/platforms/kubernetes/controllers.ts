@@ -214,7 +214,7 @@ function operators(
       name: `the operator of ${owner.kind} \`${owner.name}\``,
       paused: null,
       pause: [
-        command`${nested(client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml'))}   # pause its operator as its own documentation says`,
+        command`${nested(client.kubectl('-n', namespace, 'get', fullKind(owner), owner.name, '-o', 'yaml'))}   # pause its operator: see the operator's documentation`,
       ],
     }))
 }

@@ -53,7 +53,7 @@ export function credentialsOf(access: Access): CredentialSource {
       if (!Object.entries(sent).every(isSendable)) {
         throw new AdminError(
           'UNAUTHENTICATED',
-          `${whoIs(access)} cannot sign in: the token or the name contains a character that no request can carry, such as a line break`,
+          `${whoIs(access)} cannot sign in: the token or the name contains a character that cannot be sent, such as a line break`,
           ['kubectl auth whoami'],
         )
       }
@@ -140,7 +140,7 @@ function failure(error: unknown, access: Access): AdminError {
   const provider = isRecord(auth) ? auth['name'] : null
   return new AdminError(
     'UNAUTHENTICATED',
-    `${who} cannot sign in by its auth-provider \`${typeof provider === 'string' ? provider : 'unknown'}\`: ${messageOf(error)}`,
+    `${who} cannot sign in with its auth-provider \`${typeof provider === 'string' ? provider : 'unknown'}\`: ${messageOf(error)}`,
     ['kubectl auth whoami'],
     { cause: error },
   )

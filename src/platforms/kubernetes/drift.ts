@@ -17,7 +17,8 @@ export async function driftFrom(
   runs: ReadonlyMap<string, string | Secret>,
   image: ServiceImage,
 ): Promise<DriftingSetting[]> {
-  if (!values) throw new AdminError('NOT_CONFIGURED', 'no values file of the release is named: set `kubernetes.values`')
+  if (!values)
+    throw new AdminError('NOT_CONFIGURED', 'no values file of the release is configured: set `kubernetes.values`')
   const { file, path } = values
   const files = filesSource()
   const textAt = async (keys: readonly string[]): Promise<string | null> => {

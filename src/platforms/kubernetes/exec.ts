@@ -164,7 +164,7 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
     )
   }
   if (/container not found|container (?:(?!container ).)* is not running/i.test(said)) {
-    return new AdminError('UNAVAILABLE', `container \`${container}\` of pod \`${pod}\` does not run`, [
+    return new AdminError('UNAVAILABLE', `container \`${container}\` of pod \`${pod}\` is not running`, [
       client.kubectl('-n', namespace, 'get', 'pod', pod),
     ])
   }

@@ -45,7 +45,7 @@ export async function findService(
   })
   const found = ofRelease(elsewhere, release)
   if (found.length === 0) throw none(elsewhere, client, 'any namespace', settings)
-  return only(found, client, `all namespaces, since there is none in the context's own, \`${first}\``)
+  return only(found, client, `all namespaces (the context's own, \`${first}\`, has none)`)
 }
 
 /** One that may be the service, before it is known to be the only one. */
@@ -159,7 +159,7 @@ function several(all: readonly Candidate[], client: KubernetesClient, where: str
   const names = all.map(placeOf).join(' and ')
   return new AdminError(
     'CONFIGURATION',
-    `the service runs ${all.length} times in ${client.cluster}, looked for in ${where}: ${names}. Name the right one in the configuration`,
+    `the service was found ${all.length} times in ${client.cluster}, in ${where}: ${names}. Name the right one in the configuration`,
     suggestions,
   )
 }
@@ -182,7 +182,7 @@ function none(
     [
       'set `kubernetes.namespace`, or `kubernetes.context` for another cluster',
       ...(workload === undefined && others.length === 0
-        ? ['set `kubernetes.workload` to its name, where its image has a name of your own' as const]
+        ? ['set `kubernetes.workload` to its name, if its image has a name of your own' as const]
         : []),
       client.kubectl('get', 'deployments,statefulsets', '--all-namespaces', '-o', 'wide'),
       ...(refused?.suggestions ?? []),

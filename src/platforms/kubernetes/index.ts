@@ -173,10 +173,10 @@ function besideService(
   const forward = client.kubectl('-n', namespace, 'port-forward', `${resource.slice(0, -1)}/${name}`, String(port))
   return new AdminError(
     'UNAVAILABLE',
-    `${host}:${port} is inside the service's own pod, not on this machine. Where it leads from there is unknown`,
+    `${host}:${port} is inside the service's own pod, not on this machine. Cannot tell where it leads from there`,
     [
       'name the server itself in the configuration, or an address of this machine that leads to it',
-      command`${nested(forward)}   # such an address, as long as the service runs`,
+      command`${nested(forward)}   # gives such an address while the service runs`,
     ],
     { obstacle: { kind: 'beyond' } },
   )

@@ -216,7 +216,7 @@ async function isFree(
   const age = ageOf(lease)
   if (age >= 0 && age < validMs) return false
   tell?.(
-    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment but does not renew it. If that stays so for ${Math.ceil(validMs / 1000)} s, this command takes the lock over`,
+    `${holderOf(lease).who ?? 'another operator'} holds the lock of this deployment but does not renew it. If it is not renewed within ${Math.ceil(validMs / 1000)} s, this command takes over the lock`,
   )
   for (const end = performance.now() + validMs; performance.now() < end; ) {
     await sleep(Math.min(times.renewMs, end - performance.now()), undefined, { ...(signal && { signal }) }).catch(

@@ -70,10 +70,10 @@ function withoutService(
 ): AdminError {
   return new AdminError(
     'UNAVAILABLE',
-    `the service uses ${host}:${port}, a name inside the cluster, but namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`. Where it leads is unknown`,
+    `the service uses ${host}:${port}, a name inside the cluster, but namespace \`${namespace}\` of ${client.cluster} has no Service \`${service}\`. Cannot tell where it leads`,
     [
       client.kubectl('-n', namespace, 'get', 'services'),
-      'name the server in the configuration as this machine reaches it',
+      'name the server in the configuration by an address that this machine can reach',
     ],
     { obstacle: { kind: 'unresolved', host, port } },
   )

@@ -101,7 +101,7 @@ export function notKubernetes(
       : `with \`${oneLine(answer.text).slice(0, 80)}\``
   return new AdminError(
     'UNEXPECTED_ANSWER',
-    `${server} answers ${what} (HTTP ${answer.status}), not like a Kubernetes API server: is there a proxy before it?`,
+    `${server} answers ${what} (HTTP ${answer.status}), not like a Kubernetes API server: is there a proxy in front of it?`,
     [kubectl('version'), 'env | cut -d= -f1 | grep -i proxy   # the variables that name a proxy'],
   )
 }

@@ -103,7 +103,7 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
         last = error
       }
     }
-    const why = last === null ? 'no image is known to be on a node' : `the last that was tried: ${last.message}`
+    const why = last === null ? 'no image is known to be on a node' : `the last one tried: ${last.message}`
     throw new AdminError(
       'UNAVAILABLE',
       `no relay pod can carry a connection; ${why}`,

@@ -75,7 +75,13 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
 function refusing(refusal: string | null, here: Here, which: string): StartObstacle[] {
   return refusal === null
     ? []
-    : [{ kind: 'lasting', message: `the cluster refuses to make pods (${refusal})`, proof: [here('describe', which)] }]
+    : [
+        {
+          kind: 'lasting',
+          message: `the cluster refuses to create pods (${refusal})`,
+          proof: [here('describe', which)],
+        },
+      ]
 }
 
 /** What a kubelet says of an image that it cannot get (pkg/kubelet/images). */

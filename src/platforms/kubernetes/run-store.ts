@@ -204,6 +204,6 @@ function refuseLong(run: string, record: string, events: string, where: string):
   if (bytes > mostBytes)
     throw new AdminError(
       'UNAVAILABLE',
-      `the journal of run ${run} has ${bytes} bytes, but one of the ${where} holds at most ${mostBytes}`,
+      `the journal of run ${run} has ${bytes} bytes, but each of the ${where} holds at most ${mostBytes}`,
     )
 }

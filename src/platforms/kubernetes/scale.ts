@@ -239,7 +239,7 @@ function notSeen(scaled: Scaled, timeoutMs: number): AdminError {
   const { resource, namespace, name } = scaled.workload
   return new AdminError(
     'TIMED_OUT',
-    `no pod of the service is left, but the cluster's controller has not noticed within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0: it may still start one`,
+    `no pod of the service is left, but the cluster's controller has not noticed within ${seconds(timeoutMs)} that ${placeOf(scaled.workload)} is scaled to 0. The controller may still start one`,
     [
       scaled.client.kubectl('-n', namespace, 'get', `${resource.slice(0, -1)}/${name}`, '-o', 'yaml'),
       scaled.client.kubectl('-n', 'kube-system', 'get', 'pods'),

@@ -58,7 +58,7 @@ export async function backendOf(
         ? 'has no pod'
         : meant.length === 1
           ? 'has one pod, which is not ready'
-          : `has ${meant.length} pods, none of which is ready`
+          : `has ${meant.length} pods, but none is ready`
     throw new AdminError(
       'UNAVAILABLE',
       `${who} ${why}`,

@@ -148,7 +148,7 @@ function refuseUnusable(container: ContainerStatus | undefined): void {
   if (it)
     throw new UnusableImage(
       'UNAVAILABLE',
-      `it cannot be started with image ${container?.image ?? ''}: ${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`,
+      `a pod cannot be started with image ${container?.image ?? ''}: ${oneLine([it.reason, it.message].filter(Boolean).join(': '))}`,
     )
 }
 

@@ -32,7 +32,7 @@ const relayed: Suggestion =
 export async function withoutStream(client: KubernetesClient, place: Place, error: unknown): Promise<unknown> {
   return unseen(client, place, error, {
     finds: 'does not connect this machine to it',
-    ways: () => [relayed, 'run it on another machine, as one in the network of the cluster'],
+    ways: () => [relayed, "run this on another machine, such as one in the cluster's network"],
   })
 }
 

@@ -55,7 +55,7 @@ export function withoutConfiguration(
         : `${files}; and no deployment: ${looked.join('; ')}`,
     [
       ...next,
-      'testops-admin init   # finds one, asks for the rest, and writes it',
+      'testops-admin init   # finds a deployment, asks for the rest, and writes a configuration',
       copyTemplate(fileName),
       '--config FILE   # a configuration in another place',
       'testops-admin lab up   # a practice deployment, then use -d lab',

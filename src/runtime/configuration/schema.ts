@@ -30,7 +30,7 @@ const broker = section('the message broker', {
   ),
   managementUrl: text('address of the management plugin', 'http://mq.example.org:15672', valid(parseHttpAddress)),
   rabbitmqctl: command(
-    'how to run `rabbitmqctl` if the management API is disabled or unreachable; if left out, it is looked for on this machine and in the pod or container of the broker',
+    "how to run `rabbitmqctl` if the management API is disabled or unreachable; if left out, this machine and the broker's pod or container are searched",
     '[sudo, -n, rabbitmqctl]',
   ),
   user,

@@ -120,7 +120,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
 
   function readSecret(value: unknown, path: Path): SecretReference {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw wrong(path, `is a secret and must not stand here; write where it is kept: ${secretForms}`)
+      throw wrong(path, `is a secret and does not belong here; write where it is kept: ${secretForms}`)
     }
     const given = mapping(value, path)
     const names = Object.keys(given)

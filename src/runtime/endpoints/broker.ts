@@ -86,7 +86,7 @@ function usesSqs(environment: ServiceEnvironment): boolean {
 function withoutBroker(): AdminError {
   return new AdminError(
     'NOT_CONFIGURED',
-    `the service uses SQS (${springSettings.profiles} names \`${sqsProfile}\`): there is no broker to look at`,
+    `the service uses SQS (${springSettings.profiles} names \`${sqsProfile}\`), so there is no broker to check`,
   )
 }
 

@@ -99,7 +99,7 @@ async function assertStaysInFolder(file: string, shown: string): Promise<void> {
   if (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`)) return
   throw new AdminError(
     'CONFIGURATION',
-    `the settings ${shown} are a symbolic link out of their folder, and were not read`,
+    `the settings ${shown} are a symbolic link to a file outside their folder, and were not read`,
     [command`--settings ${real}   # if you mean that file`, '--settings none   # judge without settings'],
   )
 }

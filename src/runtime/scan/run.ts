@@ -128,7 +128,11 @@ function wideFrom(at: number, file: string | undefined): AdminError {
       : [
           command`tail -c +${String(at + 1)} ${asPath(file)} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
         ]
-  return new AdminError('UNEXPECTED_ANSWER', `text in UTF-16 begins at byte ${grouped(at)}: it is not searched`, next)
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `the text from byte ${grouped(at)} on is in UTF-16, and is not searched`,
+    next,
+  )
 }
 
 interface OpenPart {

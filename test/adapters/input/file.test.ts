@@ -104,7 +104,7 @@ describe('a file', () => {
     expect(await blocks.next()).toMatchObject({ done: false })
     await truncate(path, 10)
     await expect(blocks.next()).rejects.toMatchObject({
-      message: `${path} became shorter while it was read: only 1,048,576 of its 3,000,000 bytes were read`,
+      message: `${path} shrank while it was being read: only 1,048,576 of its 3,000,000 bytes were read`,
     })
   })
 })

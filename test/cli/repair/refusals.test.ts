@@ -71,7 +71,7 @@ describe('a saved plan', () => {
     [
       'an action of a later version',
       { ...document, plan: { ...planOf(), steps: [{ title: 'x', action: { kind: 'paint' }, interrupts: false }] } },
-      /of kind "paint", which is not known$/,
+      /is of the unknown kind "paint"$/,
     ],
   ])('%s is refused', async (_, content, said) =>
     expect(await failureOf(savedPlan(await saved(content), undefined))).toMatch(said),

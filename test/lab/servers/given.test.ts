@@ -53,7 +53,7 @@ test.each([
     ]) {
       await expect(refused()).rejects.toMatchObject({
         code: 'REFUSED',
-        message: expect.stringContaining('is a given server') as string,
+        message: expect.stringContaining("is not the lab's own server") as string,
       })
     }
     expect(await resumeServer(record, silent)).toEqual(record)

@@ -140,7 +140,7 @@ describe('why not, by what the engine says', () => {
     [
       "Error response from daemon: pull access denied for testops-legacy, repository does not exist or may require 'docker login': denied: requested access to the resource is denied",
       'UNAUTHENTICATED',
-      'docker.io has no such repository, or wants a login for it',
+      'docker.io has no such repository, or requires a login for it',
       { image: 'testops-legacy:527u01', platform: null },
     ],
     [
@@ -151,7 +151,7 @@ describe('why not, by what the engine says', () => {
     [
       'Error response from daemon: toomanyrequests: You have reached your unauthenticated pull rate limit.',
       'EXHAUSTED',
-      'r.io accepts no more calls for now',
+      'r.io accepts no more requests for now',
     ],
     [
       'Error response from daemon: Get "https://r.io/v2/": dial tcp: lookup r.io on 10.255.255.53:53: no such host',
@@ -193,7 +193,7 @@ describe('why not, by what the engine says', () => {
     [
       '527u01: Pulling from tools/testops-legacy\ne5c9d750988c: Download complete\nfailed to register layer: write /big: no space left on device',
       'FAILED',
-      'docker has no room left on its disk',
+      'docker has no space left on its disk',
     ],
     [
       '527u01: Pulling from tools/testops-legacy\nno matching manifest for linux/amd64 in the manifest list entries',

@@ -65,7 +65,7 @@ test('those of another are asked for in a container that runs', async () => {
   ])
   const stopped = await composeWorld({ containers: [await recorded('stopped')], machine: 'docker-desktop' })
   expect(await errorOf((await (await stopped.open()).service()).machines())).toBe(
-    'UNAVAILABLE: the engine of docker is on another machine, and no container of the service runs there to read its processor in',
+    'UNAVAILABLE: cannot read the processor: the engine of docker is on another machine, and no container of the service runs there',
   )
 })
 
@@ -147,7 +147,7 @@ test('settings that its files declare otherwise than its container has them', as
   })
   const stopped = await composeWorld({ containers: [await recorded('stopped')] }, files)
   expect(await errorOf((await (await stopped.open()).service()).drift())).toBe(
-    'NOT_CONFIGURED: it has no container that runs',
+    'NOT_CONFIGURED: it has no running container',
   )
 })
 

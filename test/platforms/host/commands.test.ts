@@ -130,7 +130,7 @@ test('what is not configured is said', async () => {
   const host = openHost(nothing, options)
   const service = await host.service()
   expect(await errorOf(service.status())).toBe(
-    'NOT_CONFIGURED: how the service is started and stopped is unknown: set `host.unit` or `host.commands`',
+    'NOT_CONFIGURED: no way to start and stop the service is configured: set `host.unit` or `host.commands`',
   )
   expect(await errorOf(service.environment())).toBe(
     "NOT_CONFIGURED: the service's settings are unknown: set `host.environmentFile`",

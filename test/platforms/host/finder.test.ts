@@ -86,7 +86,7 @@ test('a machine without systemd, or on which it does not run, is said to be so',
   })
   expect(await findUnits(await machine([], { exitCode: 1 }))).toEqual({ found: [], looked: 'systemd does not run' })
   expect((await findUnits(await machine([ssh]))).looked).toBe(
-    'no unit of systemd is named testops, or names it in its command or description',
+    'no systemd unit is named testops or mentions it in its command or description',
   )
 })
 

@@ -170,12 +170,12 @@ describe('a file', () => {
     if (process.getuid?.() !== 0) return expect(await set('B', '1', '2')).toBe('set')
     await lchown(file, 1234, 1234)
     expect(await failureOf(set('B', '1', '2'))).toBe(
-      `REFUSED ${file} is a symbolic link of user 1234 to ${join(folder, 'of-root')}, which is not theirs. It was not changed`,
+      `REFUSED user 1234 owns the symbolic link ${file}, but not its target ${join(folder, 'of-root')}. The target was not changed`,
     )
     expect(await readFile(file, 'utf8')).toBe('B=1\n')
     await lchown(join(folder, 'of-root-too'), 1234, 1234)
     await lchown(file, 0, 0)
-    expect(await failureOf(set('B', '1', '2'))).toMatch(/^REFUSED .*of-root-too is a symbolic link of user 1234/)
+    expect(await failureOf(set('B', '1', '2'))).toMatch(/^REFUSED user 1234 owns the symbolic link \S*of-root-too, /)
     await lchown(join(folder, 'of-root-too'), 0, 0)
     expect(await set('B', '1', '2')).toBe('set')
   })
@@ -190,7 +190,7 @@ describe('a file', () => {
   test('with a quote that nobody closed is not written behind it', async () => {
     await writeFile(file, 'A="open\n')
     expect(await failureOf(set('B', null, '1'))).toBe(
-      `REFUSED B cannot be set in ${file}: a quote or a continued line is open at its end`,
+      `REFUSED B cannot be set in ${file}: the file ends inside a quote or a continued line`,
     )
     expect(await readFile(file, 'utf8')).toBe('A="open\n')
   })

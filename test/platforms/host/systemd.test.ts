@@ -95,7 +95,7 @@ test.each([
       stderr:
         "System has not been booted with systemd as init system (PID 1). Can't operate.\nFailed to connect to bus: Host is down\n",
     },
-    'UNAVAILABLE: systemd does not run on this machine, so testops.service cannot be asked',
+    'UNAVAILABLE: cannot show testops.service: systemd does not run on this machine',
   ],
   ['', {}, 'UNEXPECTED_ANSWER: systemctl shows no state of testops.service'],
 ])('%j with %j', async (show, how, message) => {
@@ -106,7 +106,7 @@ test.each([
 test('the systemctl of a machine that systemd does not run', async () => {
   const error = await errorOf(openHost({ ...settings, unit: 'no-such-unit-of-ours' }, { timeoutMs: 5000 }).service())
   expect(error).toMatch(
-    /^UNAVAILABLE: (systemd does not run on this machine|there is no systemd unit|systemctl is not installed)/,
+    /^UNAVAILABLE: (cannot show no-such-unit-of-ours\.service: systemd does not run on this machine|there is no systemd unit|systemctl is not installed)/,
   )
 })
 

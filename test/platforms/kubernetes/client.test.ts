@@ -165,7 +165,7 @@ describe('something else in its place', () => {
     const client = await clientFor(environment)
     expect(await told(client.get(deployment))).toEqual({
       code: 'UNEXPECTED_ANSWER',
-      message: `http://SERVER answers ${how}, not like a Kubernetes API server: is there a proxy before it?`,
+      message: `http://SERVER answers ${how}, not like a Kubernetes API server: is there a proxy in front of it?`,
       suggestions: [`${whole} version`, proxy],
     })
   })

@@ -105,7 +105,7 @@ describe('who asks is shown', () => {
     const { code, message } = await told((await client(`server: "${url}"`, '{auth-provider: {name: other}}')).get(ask))
     expect([code, message]).toEqual([
       'UNAUTHENTICATED',
-      'the user `me` of FOLDER/config cannot sign in by its auth-provider `other`: it gives no token',
+      'the user `me` of FOLDER/config cannot sign in with its auth-provider `other`: it gives no token',
     ])
   })
 })

@@ -131,7 +131,7 @@ describe('stopping and starting', () => {
       expect(await errorOf(work())).toMatchObject({
         code: 'REFUSED',
         message:
-          'Rollout `testops` owns 2 instances of the service (a, b): this program neither stops those nor starts others beside them',
+          'Rollout `testops` owns 2 instances of the service (a, b): this program does not stop these, and starts no others beside them',
       })
     }
     expect(writes()).toEqual([])
@@ -247,7 +247,7 @@ describe('stopping and starting', () => {
     server.cluster.settle()
     scaledByOthers((replicas) => replicas === 0, 1)
     expect(await failureOf(scaleDown(scaled(), { timeoutMs: 600_000 }))).toMatch(
-      /^INTERRUPTED something else has started the service, which is to be stopped meanwhile: \d pods of 1$/,
+      /^INTERRUPTED something else started the service while this program keeps it stopped: \d pods of 1$/,
     )
     expect(deployment().spec.replicas).toBe(1)
   })
@@ -257,7 +257,7 @@ describe('stopping and starting', () => {
     await scaleDown(scaled(), { timeoutMs })
     scaledByOthers((replicas) => replicas > 0, 0)
     expect(await failureOf(scaleUp(scaled(), { timeoutMs: 600_000 }))).toMatch(
-      /^INTERRUPTED something else has stopped the service, which is to be started: \d pods of 0$/,
+      /^INTERRUPTED something else stopped the service while this program starts it: \d pods of 0$/,
     )
     // a later start has to know how many there were
     expect(deployment().metadata.annotations?.['testops-admin/replicas']).toMatch(/^\d$/)

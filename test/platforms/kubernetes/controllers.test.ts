@@ -184,7 +184,7 @@ test.each<Case>([
         name: 'the operator of TestOps `prod`',
         paused: null,
         pause: [
-          `${kubectl} testops get TestOps.v1.vendor.example.org prod -o yaml   # pause its operator as its own documentation says`,
+          `${kubectl} testops get TestOps.v1.vendor.example.org prod -o yaml   # pause its operator: see the operator's documentation`,
         ],
       },
     ],

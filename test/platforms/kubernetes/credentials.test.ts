@@ -74,7 +74,7 @@ describe('a user signs in', () => {
       expect(await told(sent(user))).toMatchObject({
         code: 'UNAUTHENTICATED',
         message:
-          'the user `me` of FOLDER/config cannot sign in: the token or the name contains a character that no request can carry, such as a line break',
+          'the user `me` of FOLDER/config cannot sign in: the token or the name contains a character that cannot be sent, such as a line break',
       })
     },
   )

@@ -100,7 +100,7 @@ test.each<[string, string, readonly object[], readonly string[], unknown[]]>([
 
 test('without a file, or with one that is not there or encrypted, that is the reason', async () => {
   expect(await errorOf(driftOf(null))).toBe(
-    'NOT_CONFIGURED: no values file of the release is named: set `kubernetes.values`',
+    'NOT_CONFIGURED: no values file of the release is configured: set `kubernetes.values`',
   )
   expect(await errorOf(driftOf('sops: {mac: x}\n'))).toMatch(/^REFUSED: .*SOPS/)
 })

@@ -151,7 +151,7 @@ describe('nothing is run', () => {
         ),
       {},
       'UNAVAILABLE',
-      'container `testops-testops` of pod `testops-testops-8c5b7486b-5dvgm` does not run',
+      'container `testops-testops` of pod `testops-testops-8c5b7486b-5dvgm` is not running',
     ],
   ])('%s', async (_, prepare, of, code, message) => {
     expect(await attempt(prepare, of)).toMatchObject({ code, message })

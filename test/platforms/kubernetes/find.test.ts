@@ -9,7 +9,7 @@ const anywhere = { namespace: null, release: null }
 const cluster = 'the cluster of context `test`'
 const everything = 'kubectl --context test get deployments,statefulsets --all-namespaces -o wide'
 const choose = 'set `kubernetes.namespace`, or `kubernetes.context` for another cluster'
-const workload = 'set `kubernetes.workload` to its name, where its image has a name of your own'
+const workload = 'set `kubernetes.workload` to its name, if its image has a name of your own'
 const contexts = 'kubectl config get-contexts'
 
 /** A copy of the recorded deployment under another name, changed. */
@@ -116,7 +116,7 @@ describe('what runs the service is found by its image', () => {
     }
     expect(await found(move)).toMatchObject({
       namespace: 'quality',
-      why: `Deployment \`testops-testops\` in namespace \`quality\` of ${cluster} runs image registry.example.org/testops/testops:526u03, the only one in all namespaces, since there is none in the context's own, \`testops\``,
+      why: `Deployment \`testops-testops\` in namespace \`quality\` of ${cluster} runs image registry.example.org/testops/testops:526u03, the only one in all namespaces (the context's own, \`testops\`, has none)`,
     })
     expect(await refused(move, { namespace: 'testops', release: null })).toEqual({
       code: 'UNAVAILABLE',
@@ -143,7 +143,7 @@ describe('several', () => {
   it('are named, with what to write into the configuration', async () => {
     expect(await refused(two)).toEqual({
       code: 'CONFIGURATION',
-      message: `the service runs 2 times in ${cluster}, looked for in the context's namespace \`testops\`: Deployment \`blue-testops\` in namespace \`testops\` and Deployment \`testops-testops\` in namespace \`testops\`. Name the right one in the configuration`,
+      message: `the service was found 2 times in ${cluster}, in the context's namespace \`testops\`: Deployment \`blue-testops\` in namespace \`testops\` and Deployment \`testops-testops\` in namespace \`testops\`. Name the right one in the configuration`,
       suggestions: [
         'kubernetes: {namespace: testops, release: blue}   # blue-testops, image registry.example.org/testops/testops:526u03',
         'kubernetes: {namespace: testops, release: testops}   # testops-testops, image registry.example.org/testops/testops:526u03',

@@ -154,7 +154,7 @@ describe('what another has left', () => {
       expect([holder, await lock.isHeld()]).toEqual([null, true])
       expect(it.lease()!.metadata.annotations).toMatchObject({ 'testops-admin/who': 'anna@laptop' })
       expect(said).toEqual([
-        'carl@elsewhere holds the lock of this deployment but does not renew it. If that stays so for 2 s, this command takes the lock over',
+        'carl@elsewhere holds the lock of this deployment but does not renew it. If it is not renewed within 2 s, this command takes over the lock',
       ])
     },
   )

@@ -144,7 +144,7 @@ describe('the processors of nodes', () => {
     ])
     expect([tried.length, ourPods(it.cluster), first?.processors]).toEqual([8, [], []])
     expect(first?.unproven).toMatch(
-      /it cannot be started with image docker\.io\/library\/busybox:1: StartError: .*executable file not found/,
+      /a pod cannot be started with image docker\.io\/library\/busybox:1: StartError: .*executable file not found/,
     )
   })
 

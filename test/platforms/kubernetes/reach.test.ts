@@ -202,10 +202,10 @@ test.each([
     const error = await errorOf(reach(host, 5432, { resolve: async () => ['127.0.0.1'] }))
     expect([error?.code, error?.message, error?.suggestions, error?.obstacle]).toEqual([
       'UNAVAILABLE',
-      `the service uses ${host}:5432, a name inside the cluster, but namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`. Where it leads is unknown`,
+      `the service uses ${host}:5432, a name inside the cluster, but namespace \`${namespace}\` of the cluster of context \`test\` has no Service \`${service}\`. Cannot tell where it leads`,
       [
         `kubectl --context test -n ${namespace} get services`,
-        'name the server in the configuration as this machine reaches it',
+        'name the server in the configuration by an address that this machine can reach',
       ],
       { kind: 'unresolved', host, port: 5432 },
     ])

@@ -270,7 +270,7 @@ describe('a pod is made', () => {
     expect(await told(platform.reach({ host: outside, port }))).toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /^no relay pod can carry a connection; the last that was tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/,
+        /^no relay pod can carry a connection; the last one tried: the image of container `main` of pod `testops-admin-relay-\w+` has neither perl, bash nor nc$/,
       ) as string,
     })
     expect(ourPods(cluster)).toEqual([])

@@ -105,7 +105,7 @@ describe('what keeps pods from coming back', () => {
     [
       'deployment-updated-replicas-missing',
       ['lasting', 'unready'],
-      /^the cluster refuses to make pods \(FailedCreate: pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": /,
+      /^the cluster refuses to create pods \(FailedCreate: pods "testops-testops-\S+" is forbidden: violates PodSecurity "restricted:latest": /,
       'kubectl --context test -n testops describe deployment/testops-testops',
     ],
   ])('%s', async (recording, kinds, message, proof) => {
@@ -135,7 +135,7 @@ describe('what keeps pods from coming back', () => {
     const told = `FailedCreate: create Pod testops-testops-1 in StatefulSet testops-testops failed error: pods "testops-testops-1" is forbidden: ${refusal}`
     if (!forbid)
       expect([found[0]?.message, (await (await platform.service()).status()).detail]).toEqual([
-        `the cluster refuses to make pods (${told})`,
+        `the cluster refuses to create pods (${told})`,
         `1 of 2 replicas ready; ${told}`,
       ])
     // what was refused and is made by now is over
@@ -300,7 +300,7 @@ describe('a Deployment at which its controller has not looked yet', () => {
     const error = await errorOf(control.stop({ timeoutMs: 300 }))
     expect([error?.code, error?.message]).toEqual([
       'TIMED_OUT',
-      "no pod of the service is left, but the cluster's controller has not noticed within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0: it may still start one",
+      "no pod of the service is left, but the cluster's controller has not noticed within 0.3 s that Deployment `testops-testops` in namespace `testops` is scaled to 0. The controller may still start one",
     ])
     cluster.isFrozen = false
     cluster.settle()

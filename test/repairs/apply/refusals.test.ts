@@ -138,7 +138,7 @@ const cases: readonly Case[] = [
     prepare: async (it) => fakeHelm(it, 'Client: v2.16.1+gbbdfe5e'),
     env: ({ folder, environment }) => ({ PATH: `${folder}/bin:${environment['PATH']}` }),
     code: 69,
-    says: /^the helm of this machine is 2\.16, but 3\.13 or later is needed/,
+    says: /^helm on this machine is 2\.16, but 3\.13 or later is needed/,
   },
   {
     what: 'encrypted values',

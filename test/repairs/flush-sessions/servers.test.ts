@@ -170,7 +170,7 @@ describe('a user who may', () => {
       code: 'FORBIDDEN',
       message: `Redis at 127.0.0.1:${port}/0 does not let this user remove sessions: it needs ${needs} on keys spring:session:*`,
       suggestions: [
-        `redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +smembers +srem +zrange +zrem   # as an administrator; USER: the one of the configuration`,
+        `redis-cli -h 127.0.0.1 -p ${port} --user few --askpass ACL SETUSER USER '~spring:session:*' +unlink +exists +smembers +srem +zrange +zrem   # as an administrator; USER: the user in the configuration`,
       ],
     })
     expect(await client.dbsize()).toBe(keys)
@@ -189,7 +189,9 @@ test.each([
   await writeMany(client, 10)
   const ended = await (await atStore(at({ port }))).repair([...flush, '--all'])
   expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done' })
-  expect(ended.stderr).toContain('removed the sessions one by one: the store does not let this user empty it at once')
+  expect(ended.stderr).toContain(
+    'removed the sessions one by one: the store does not let this user empty it in one command',
+  )
   expect(await client.dbsize()).toBe(0)
 })
 
@@ -328,7 +330,7 @@ describe('Sentinel', () => {
     expect(errorOf(ended)).toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringMatching(
-        /has other masters than at the start: removed sessions may still be there$/,
+        /has different masters than at the start: removed sessions may still be there$/,
       ) as string,
     })
     expect(endOf(await someone.run(['resume', '--json']))).toMatchObject({ code: 0, outcome: 'done' })
@@ -378,7 +380,7 @@ describe('Cluster', () => {
     })
     const ended = await someone.repair([...flush, '--all'])
     expect(endOf(ended)).toMatchObject({ code: 0, outcome: 'done', impact: { sessionsRemoved: 30, usersSignedOut: 1 } })
-    expect(ended.stderr).toContain('removed the sessions one by one: a cluster has no database for sessions alone')
+    expect(ended.stderr).toContain('removed the sessions one by one: a cluster has no separate database for sessions')
     const left = await Promise.all(masters.map(async ({ client }) => client.keys('*')))
     expect(
       left

@@ -230,7 +230,7 @@ describe.concurrent('reset-queues and', () => {
         code: 69,
         error: expect.stringMatching(
           new RegExp(
-            `^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it, or a limit of connections is reached$`,
+            `^RabbitMQ at \\S+ has no vhost ${vhost.vhost}, or user \\S+ may not use it, or a connection limit is reached$`,
           ),
         ) as string,
         next: 'rabbitmqctl list_vhosts',

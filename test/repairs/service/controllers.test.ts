@@ -76,7 +76,7 @@ test('each repair that stops or starts the service refuses where another control
   const refused = {
     code: 'REFUSED',
     message:
-      'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p): this program neither stops those nor starts others beside them',
+      'Rollout `testops` owns 1 instance of the service (testops-6c9d7b5f4-x2k4p): this program does not stop these, and starts no others beside them',
     suggestions: expect.arrayContaining(['look at the Rollout']) as unknown,
   }
   for (const status of [running({ ownedByOthers }), stopped({ state: 'failed', ownedByOthers })]) {

@@ -237,7 +237,7 @@ test.each([
   ['{constructor: {}}', /^unknown key `constructor` at testops-admin.yaml:1/],
   ['{url: null}', /^`url` at testops-admin.yaml:1 must be text, not empty$/],
   ['{host: null}', /^`host` at testops-admin.yaml:1 must be a section of keys, not empty$/],
-  ['{apiToken: null}', /^`apiToken` at testops-admin.yaml:1 is a secret and must not stand here/],
+  ['{apiToken: null}', /^`apiToken` at testops-admin.yaml:1 is a secret and does not belong here/],
   ['{apiToken: {ENV: A}}', /^`apiToken.ENV` at testops-admin.yaml:1 is not a way to name a secret/],
   ['{vendor: {prefix: A, x: {y: 1}}}', /^unknown key `x` at testops-admin.yaml:1$/],
   ['{integrations: []}', /^`integrations` at testops-admin.yaml:1 is an empty list$/],

@@ -132,7 +132,7 @@ test.each([
   ['vendor: {prefix: vendor}', '`vendor.prefix` at testops-admin.yaml:4 must be capitals'],
   [
     'apiToken: abc',
-    `\`apiToken\` at testops-admin.yaml:4 is a secret and must not stand here; write where it is kept: ${forms()}`,
+    `\`apiToken\` at testops-admin.yaml:4 is a secret and does not belong here; write where it is kept: ${forms()}`,
   ],
   ['apiToken: {}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
   ['apiToken: {env: A, file: b}', `\`apiToken\` at testops-admin.yaml:4 must have one key: ${forms()}`],
@@ -201,7 +201,7 @@ test('several mistakes are told at once, in the order of the file', async () => 
       '- `platform` at testops-admin.yaml:4 must be kubernetes, compose or host; did you mean host?',
       `- \`database[0].url\` at testops-admin.yaml:6 ${noPassword()}`,
       '- `database[1].url` at testops-admin.yaml:7 must be text, not a number; put it in quotes: "5"',
-      `- \`apiToken\` at testops-admin.yaml:9 is a secret and must not stand here; write where it is kept: ${forms()}`,
+      `- \`apiToken\` at testops-admin.yaml:9 is a secret and does not belong here; write where it is kept: ${forms()}`,
       read,
     ].join('\n'),
   )
@@ -266,7 +266,7 @@ test('the search goes from here upwards, then to the configuration folder', asyn
   ).toBe(
     [
       `no configuration found: no testops-admin.yaml in ${root}/elsewhere or above, no /nowhere/.config/testops-admin/config.yaml`,
-      'testops-admin init   # finds one, asks for the rest, and writes it',
+      'testops-admin init   # finds a deployment, asks for the rest, and writes a configuration',
       copyTo('testops-admin.yaml'),
       '--config FILE   # a configuration in another place',
       'testops-admin lab up   # a practice deployment, then use -d lab',

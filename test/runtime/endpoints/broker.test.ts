@@ -75,7 +75,7 @@ test.each([
   ],
   [
     { SPRING_PROFILES_ACTIVE: 'kubernetes, sqs' },
-    'NOT_CONFIGURED: the service uses SQS (SPRING_PROFILES_ACTIVE names `sqs`): there is no broker to look at',
+    'NOT_CONFIGURED: the service uses SQS (SPRING_PROFILES_ACTIVE names `sqs`), so there is no broker to check',
   ],
   [
     { SPRING_RABBITMQ_HOST: 'mq', SPRING_RABBITMQ_PORT: 'x' },

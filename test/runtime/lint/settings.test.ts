@@ -79,7 +79,8 @@ describe('where it is looked for', () => {
     const real = realpathSync(join(place, 'a', target))
     await expect(found).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: 'the settings a/.testops-lint.yaml are a symbolic link out of their folder, and were not read',
+      message:
+        'the settings a/.testops-lint.yaml are a symbolic link to a file outside their folder, and were not read',
       suggestions: [`--settings ${real}   # if you mean that file`, '--settings none   # judge without settings'],
     })
     // named, it is the user's word

@@ -91,13 +91,13 @@ test('a text in UTF-16 behind one in 8 bits is not searched, and that is said', 
     [
       'a.log',
       'UNEXPECTED_ANSWER',
-      `text in UTF-16 begins at byte ${before.length}: it is not searched`,
+      `the text from byte ${before.length} on is in UTF-16, and is not searched`,
       `tail -c +${before.length + 1} ${join(folder, 'a.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
     ],
     [
       'b.log',
       'UNEXPECTED_ANSWER',
-      'text in UTF-16 begins at byte 1: it is not searched',
+      'the text from byte 1 on is in UTF-16, and is not searched',
       `tail -c +2 ${join(folder, 'b.log')} | iconv -c -f UTF-16LE -t UTF-8 | testops-admin scan-logs -`,
     ],
   ])
@@ -114,7 +114,7 @@ test('a text in UTF-16 behind one in 8 bits is not searched, and that is said', 
     following: null,
   })
   expect(stream.unread.map(({ error }) => error.message)).toEqual([
-    `text in UTF-16 begins at byte ${before.length}: it is not searched`,
+    `the text from byte ${before.length} on is in UTF-16, and is not searched`,
   ])
 })
 

@@ -120,7 +120,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       const on = channel
       if (!on || !holdings.has(queue)) return 0
       // its answer comes after what was delivered to us before
-      await within(on.checkQueue(queue), `counting what is kept of queue ${queue}`)
+      await within(on.checkQueue(queue), `counting the held messages of queue ${queue}`)
       return holdings.get(queue)?.message ? 1 : 0
     },
     async release(queue) {
@@ -145,7 +145,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       void close()
       throw new AdminError(
         'UNREACHABLE',
-        `${cause.message}. It kept open ${names}: those that vanish without a consumer may be gone`,
+        `${cause.message}. This connection kept these queues open: ${names}. Those that RabbitMQ deletes without a consumer may be gone`,
         peer.suggestions,
         { cause },
       )

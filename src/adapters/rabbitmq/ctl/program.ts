@@ -149,7 +149,7 @@ function failure(result: ProgramResult, shown: ShellCommand, verb: string): Admi
   }
   if (/unable to perform an operation on node '([^']*)'/.test(said)) {
     const node = /unable to perform an operation on node '([^']*)'/.exec(said)?.[1] ?? ''
-    return new AdminError('UNAVAILABLE', `\`${shown}\` reaches no broker ${node} on this machine`, [
+    return new AdminError('UNAVAILABLE', `\`${shown}\` cannot reach broker ${node} on this machine`, [
       command`${nested(shown)} status`,
     ])
   }

@@ -65,7 +65,7 @@ export async function flushIfOnly({ wire, peer }: Node, namespace: string): Prom
   let why: string | null = null
   await wire.send([command('EVAL', script, '0', ...shapes, String(mostAtOnce), ...timeFields)], 1, (reply) => {
     if (errorIn(reply) !== null)
-      why = 'the store does not let this user empty it at once (FLUSHDB is disabled, renamed or forbidden)'
+      why = 'the store does not let this user empty it in one command (FLUSHDB is disabled, renamed or forbidden)'
     else why = reasons[integerIn(reply, peer)] ?? null
   })
   return why
@@ -73,5 +73,5 @@ export async function flushIfOnly({ wire, peer }: Node, namespace: string): Prom
 
 const reasons: Readonly<Record<number, string>> = {
   0: 'this database holds a key that is not a session',
-  [-1]: `this database holds more than ${grouped(mostAtOnce)} keys, too many to look at each in one instant`,
+  [-1]: `this database holds more than ${grouped(mostAtOnce)} keys, too many to check in one step`,
 }

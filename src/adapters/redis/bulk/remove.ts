@@ -100,7 +100,9 @@ function comesBack(count: number): AdminError {
   return new AdminError(
     'FAILED',
     `${count} keys of removed sessions came back ${maxRounds} times: these users keep sending requests`,
-    ['testops-admin flush-sessions --stale -d {deployment}   # later: sessions that came back lack their creationTime'],
+    [
+      'testops-admin flush-sessions --stale -d {deployment}   # run this later: sessions that came back lack their creationTime',
+    ],
   )
 }
 

@@ -28,7 +28,10 @@ export async function unpackDebian(
   for (const program of ['apt-get', 'dpkg-deb', 'setpriv']) {
     const there = await tryProgram(program, ['--version'], { timeoutMs: 10_000 })
     if (!there.ok)
-      throw new AdminError('UNAVAILABLE', `${program} is missing: this machine does not run Debian or a relative of it`)
+      throw new AdminError(
+        'UNAVAILABLE',
+        `${program} is missing: this machine does not run Debian or a distribution based on it`,
+      )
   }
   const mirror = await debianMirror()
   if (!mirror) throw new AdminError('UNAVAILABLE', "this machine's apt configuration has no Debian mirror")

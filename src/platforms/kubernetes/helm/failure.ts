@@ -37,7 +37,7 @@ const readings: readonly Reading[] = [
   {
     says: /another operation \(install\/upgrade\/rollback\) is in progress/,
     code: 'BUSY',
-    message: 'another helm operation is running on {target}, or was killed before its end',
+    message: 'another helm operation is running on {target}, or was killed before it finished',
     next: (of) => [history(of), 'wait until it has ended, then try again'],
   },
   {

@@ -102,8 +102,8 @@ function refuseOld(said: string): void {
   if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return
   const which =
     major === undefined
-      ? 'the helm of this machine does not say its version'
-      : `the helm of this machine is ${major}.${minor}`
+      ? 'helm on this machine does not report its version'
+      : `helm on this machine is ${major}.${minor}`
   throw new AdminError('UNAVAILABLE', `${which}, but ${oldest.join('.')} or later is needed`, [
     'helm version',
     'command -v helm',
