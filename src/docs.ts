@@ -194,7 +194,7 @@ const meanings: Readonly<Record<number, string>> = {
   6: 'interrupted or half done',
   64: 'wrong usage or configuration',
   69: 'what the command needs cannot be reached or had',
-  70: 'a bug of this program, with its stack',
+  70: 'a bug in this program: its stack is printed',
 }
 
 function exitCodeTable(): string {

@@ -21,7 +21,7 @@ export const removeLockRows: ActionHandler<'remove-lock-rows'> = {
     const changed = (await others(action, workshop)).filter(({ id }) => action.rows.some((seen) => seen.id === id))
     if (changed.length > 0)
       workshop.result(
-        `${nameOf(action)} keeps rows that have changed since the plan was made: ${changed.map(showRow).join(', ')}`,
+        `rows in ${nameOf(action)} have changed since the plan was made, so they stay: ${changed.map(showRow).join(', ')}`,
       )
   },
   async undo(action, workshop) {

@@ -67,7 +67,7 @@ async function wanted({ name, salt, to, file }: Change, { open, given }: Worksho
   if (fingerprint(told.reveal(), salt) === to) return told.reveal()
   throw new AdminError(
     'REFUSED',
-    `${file ?? 'standard input'} holds another value for ${name} than when the plan was made`,
+    `the value of ${name} ${file === null ? 'from standard input' : `in ${file}`} has changed since the plan was made`,
     file === null ? [] : [typed(['ls', '-l', asPath(file)])],
   )
 }

@@ -33,7 +33,7 @@ function saidOf(thrown: unknown, program: string): Failure | null {
   const stack = thrown instanceof Error ? thrown.stack : undefined
   return {
     exitCode: bugExitCode,
-    document: { error: { code: 'BUG', message: `this is a bug of ${program}: ${messageOf(thrown)}`, suggestions: [] } },
+    document: { error: { code: 'BUG', message: `this is a bug in ${program}: ${messageOf(thrown)}`, suggestions: [] } },
     ...(stack ? { stack } : {}),
   }
 }

@@ -18,7 +18,7 @@ export function asFarAsRead(outcome: Outcome, { unread = [] }: RecentRecords): O
   const names = unread.map(({ name }) => `\`${name}\``).join(', ')
   throw new AdminError(
     first.error.code,
-    `the readable part of the log shows nothing of it; cannot read the log of ${names}: ${first.error.message}`,
+    `the readable part of the log shows no such fault; cannot read the log of ${names}: ${first.error.message}`,
     first.error.suggestions,
     { cause: first.error, obstacle: first.error.obstacle },
   )

@@ -47,7 +47,7 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
   const carried = await letGo(run, await undoSteps(run))
   const { run: id } = run.record
   const next = isForeseen(carried)
-    ? command`testops-admin resume ${id} -d {deployment}   # goes forward`
+    ? command`testops-admin resume ${id} -d {deployment}   # finishes the run instead`
     : command`testops-admin undo ${id} -d {deployment} --confirm {deployment}`
   return conclude(run, carried, unverified, [next], true)
 }
@@ -154,10 +154,10 @@ function unhealthy({
   const [first, ...others] = Object.keys(statuses).filter((id) => statuses[id] === 'error')
   if (first === undefined) return null
   const why = own(reasons, first)
-  const more = others.length === 0 ? '' : `; not healthy either: ${others.join(', ')}`
+  const more = others.length === 0 ? '' : `; also not healthy: ${others.join(', ')}`
   return {
     code: 'FAILED',
-    message: `every step is done, and ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`,
+    message: `every step is done, but ${first} is not healthy${why === undefined ? '' : `: ${why}`}${more}`,
     suggestions: [next],
   }
 }

@@ -111,7 +111,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
   for (const step of standing.sort((a, b) => a - b)) {
     if (hasNoTrace(plan, step, done)) continue
     const found = await shown(run, step)
-    if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'it not done' })
+    if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'that it is not done' })
     // where nobody waits for a queue, there is none to be declared
     else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues')
       repeated.add(step)
@@ -119,12 +119,12 @@ export async function differingFrom(run: Run): Promise<Compared> {
   for (const step of [...repeated].reverse())
     if (isForOthers(plan.steps[step]!) && !isNeeded(step)) repeated.delete(step)
   for (const step of foreign.answered)
-    differing.push({ step, recorded: 'answered, by another machine', shown: 'nothing of it' })
+    differing.push({ step, recorded: 'answered (by another machine)', shown: 'no sign of it' })
   for (const step of foreign.moved)
     differing.push({
       step,
-      recorded: 'messages moved or compared, by another machine',
-      shown: 'nothing of it',
+      recorded: 'messages moved or compared (by another machine)',
+      shown: 'no sign of it',
       isNote: true,
     })
   const isUp = [...undone].some((step) => plan.steps[step]?.action.kind === 'stop-service')
@@ -145,7 +145,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
         : 'not-done'
       : await shown(run, step)
     if (found === 'done' || (found === 'untold' && isOfOthers(step)))
-      differing.push({ step, recorded: 'undone', shown: 'it still as that step left it' })
+      differing.push({ step, recorded: 'undone', shown: 'that it is not undone' })
   }
   return { differing, repeated }
 }
@@ -213,8 +213,8 @@ function turned(run: Run): Differing[] {
     return [
       {
         step: null,
-        recorded: 'to perform steps again, by another machine',
-        shown: 'not, by the record of this machine',
+        recorded: 'repeats steps',
+        shown: 'does not',
       },
     ]
   const [own, all] = [
@@ -222,10 +222,8 @@ function turned(run: Run): Differing[] {
     progressOf(events).isGoingBack,
   ]
   if (own === all) return []
-  const way = (isGoingBack: boolean): string => (isGoingBack ? 'being undone' : 'going forward')
-  return [
-    { step: null, recorded: `${way(all)}, by another machine`, shown: `${way(own)}, by the record of this machine` },
-  ]
+  const way = (isGoingBack: boolean): string => (isGoingBack ? 'is being undone' : 'is going forward')
+  return [{ step: null, recorded: way(all), shown: way(own) }]
 }
 
 /** Whatever stops the service again has to start it again. */
@@ -244,7 +242,7 @@ export function refuseDiffering(plan: Plan, differing: readonly Differing[], nex
   if (differing.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `Nothing changed, since the record and the deployment disagree. ${differingText(plan, differing)}`,
+    `Nothing changed. The record and the deployment disagree: ${differingText(plan, differing)}`,
     next,
   )
 }
@@ -253,8 +251,8 @@ export function refuseDiffering(plan: Plan, differing: readonly Differing[], nex
 function differingText({ steps }: Plan, differing: readonly Differing[]): string {
   const told = differing.map(({ step, recorded, shown: seen }) =>
     step === null
-      ? `the record says that the run is ${recorded}; it is ${seen}`
-      : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, the deployment shows ${seen}`,
+      ? `the record from another machine says that the run ${recorded}; the record on this machine says that it ${seen}`
+      : `step ${step + 1} (${steps[step]!.title}): the record says ${recorded}, but the deployment shows ${seen}`,
   )
   return told.join('; ')
 }

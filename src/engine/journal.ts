@@ -183,7 +183,7 @@ function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunE
 function longerCopy(run: string): AdminError {
   return new AdminError(
     'REFUSED',
-    `the deployment's copy of the journal of run ${run} holds events that this machine does not know: somebody else goes on with it, or has written to it`,
+    `the deployment's copy of the journal of run ${run} has events that the journal on this machine lacks: somebody else has resumed the run, or has written to the copy`,
     ['testops-admin doctor -d {deployment}', dropCopy(run)],
   )
 }

@@ -43,7 +43,8 @@ export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
 }
 
 function busy({ who, since, what }: Holder): AdminError {
-  const doing = what === null ? 'is repairing' : `runs ${what} on`
+  const verb = since === null ? 'is' : 'has been'
+  const doing = what === null ? `${verb} repairing` : `${verb} running ${what} on`
   const when = since === null ? '' : ` since ${since.toISOString()}`
   return new AdminError('BUSY', `${who ?? 'another operator'} ${doing} this deployment${when}`, [
     'testops-admin history -d {deployment}',

@@ -68,7 +68,7 @@ export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Dep
         ? plan.notes
         : [
             ...plan.notes,
-            `the deployment can keep no copy of the journal, so \`resume\` works from this machine only: ${alone}`,
+            `the deployment cannot keep a copy of the journal, so \`resume\` works only on this machine: ${alone}`,
           ],
     expectedMs: plan.steps.map(({ action }) => usual.get(action.kind) ?? null),
   }
@@ -113,7 +113,7 @@ const movingOrWords = new Set([...moving, 'title'])
  */
 export function refuseIfStale(seen: Plan, now: Plan): void {
   const parts = [
-    ['what it works on', seen.target, now.target],
+    ['its target', seen.target, now.target],
     ['its steps', seen.steps, now.steps],
     ['its risks', seen.risks.map(({ name }) => name), now.risks.map(({ name }) => name)],
     ['its options', seen.options, now.options],
@@ -123,9 +123,11 @@ export function refuseIfStale(seen: Plan, now: Plan): void {
   )
   if (differing.length === 0) return refuseIfMoreIsLost(seen, now)
   const what = differing.map(([name]) => name).join(', ')
-  throw new AdminError('REFUSED', `the deployment has changed since the plan was made: ${what} would differ now`, [
-    command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`,
-  ])
+  throw new AdminError(
+    'REFUSED',
+    `the deployment has changed since the plan was made: a new plan would differ in ${what}`,
+    [command`testops-admin ${commandOf(seen.repair)} -d {deployment} --dry-run`],
+  )
 }
 
 function refuseIfMoreIsLost(seen: Plan, now: Plan): void {

@@ -230,7 +230,7 @@ export function nameOf(it: RunHistory | UnreadableRun): string {
 function spoiled(fault: AdminError, run: string): AdminError {
   return new AdminError(
     fault.code,
-    `${fault.message}. The journal on this machine is whole.`,
+    `${fault.message}. The journal on this machine is intact.`,
     [...fault.suggestions, dropCopy(run)],
     { cause: fault },
   )
@@ -238,7 +238,7 @@ function spoiled(fault: AdminError, run: string): AdminError {
 
 /** Without the copy, what this machine has on record counts alone. */
 export function dropCopy(run: string): Suggestion {
-  return command`testops-admin discard ${run} -d {deployment}   # saves the deployment's copy and removes it; then resume goes by the record of this machine`
+  return command`testops-admin discard ${run} -d {deployment}   # saves and removes the deployment's copy; then resume uses the journal on this machine`
 }
 
 function apart({ here, there }: Pair, at: number, where: string): AdminError {
@@ -249,11 +249,11 @@ function apart({ here, there }: Pair, at: number, where: string): AdminError {
       : `differ from event ${at + 1} on: ${told(here.events[at])}, and ${told(there.events[at])}`
   return new AdminError(
     'REFUSED',
-    `the journals of run ${run} on this machine and in the deployment ${first}. It was gone on with in two places; which of them tells what was done has to be seen.`,
+    `the journals of run ${run} on this machine and in the deployment ${first}. The run was resumed in two places. Find out which journal shows what was done.`,
     [
       'testops-admin doctor -d {deployment}',
       dropCopy(run),
-      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # where the deployment's journal is right, then:`,
+      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # if the deployment's journal is right, then:`,
       command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
     ],
   )

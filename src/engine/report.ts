@@ -94,7 +94,7 @@ function reportError(error: unknown, filled: (command: Suggestion) => Suggestion
   if (error instanceof AdminError)
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
   const stack = error instanceof Error && error.stack ? [error.stack] : []
-  return { code: 'BUG', message: `a bug of this program: ${messageOf(error)}`, suggestions: stack }
+  return { code: 'BUG', message: `a bug in this program: ${messageOf(error)}`, suggestions: stack }
 }
 
 export function summarise(checks: readonly CheckReport[]): DoctorReport['summary'] {

@@ -48,8 +48,8 @@ const names: Record<SourceName, string> = {
   accessLog: 'the access log',
   network: 'name resolution on this machine',
   runs: 'the journals of repairs on this machine',
-  files: 'files of settings',
-  release: 'the release of Helm',
+  files: 'the settings files',
+  release: 'the Helm release',
 }
 
 /**

@@ -148,7 +148,7 @@ export function runError(error: unknown, fill: (suggestion: Suggestion) => Sugge
     return withoutSecretsIn({ code: error.code, message: error.message, suggestions: error.suggestions.map(fill) })
   return withoutSecretsIn({
     code: 'BUG',
-    message: `this is a bug of testops-admin: ${messageOf(error)}`,
+    message: `this is a bug in testops-admin: ${messageOf(error)}`,
     suggestions: [],
   })
 }

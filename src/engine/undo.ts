@@ -165,7 +165,7 @@ export async function undoIfRefused(run: Run, carried: CarriedOut, written: read
   }
   const error = new AdminError(
     'INTERRUPTED',
-    `${message}; the service could not be given back: ${messageOf(back.failure.error)}`,
+    `${message}; the service could not be put back as it was: ${messageOf(back.failure.error)}`,
     suggestions,
     {
       cause: back.failure.error,

@@ -118,5 +118,5 @@ function routeOf(found: Found['url'], name: string): DatabaseRoute {
   const address = parseJdbcAddress(found.value)
   if (address === null) return { address, shown: `${found.name} names no host that is understood` }
   const hosts = address.hosts.map(({ host, port }) => `${host}:${port}`).join(',')
-  return { address, shown: found.isSecret ? `what ${found.name} leads to` : hosts }
+  return { address, shown: found.isSecret ? `the address in ${found.name}` : hosts }
 }

@@ -28,7 +28,7 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
 export function unaskedNotes(api: Wanted<ApiSource>): string[] {
   if (!(api instanceof AdminError) || !isForbidden(api)) return []
   return [
-    `cannot ask the service whether it answers: ${api.message}. It counts as started once the platform calls it ready`,
+    `cannot check that the service answers: ${api.message}. It counts as started once the platform reports it ready`,
   ]
 }
 

@@ -154,7 +154,7 @@ function leave(left: Left[], { target }: DatabaseSource, thrown: unknown): Part 
 function nothingElse(error: AdminError): AdminError {
   return new AdminError(
     error.code,
-    `${error.message}; in the other databases there is nothing to do`,
+    `${error.message}; there is nothing to do in the other databases`,
     error.suggestions,
     { cause: error },
   )
@@ -187,7 +187,7 @@ function assertAnyTable(looked: readonly Looked[], { liquibase }: Surroundings):
   )
     return
   const targets = listed(looked.map(({ database }) => database.target))
-  const message = `no table ${named ?? changelogLock.table} is in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: Liquibase has not run there yet, or the service uses another database`
+  const message = `there is no table ${named ?? changelogLock.table} in ${targets}${named === null ? '' : ` (${listed(liquibase!.shown)})`}: Liquibase has not run there yet, or the service uses another database`
   throw new AdminError('UNEXPECTED_ANSWER', message, [
     'check that the configuration names the database that the service uses',
     'testops-admin doctor -d {deployment}',

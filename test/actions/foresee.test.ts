@@ -88,7 +88,7 @@ describe('helm', () => {
       what: 'a rollback of what others have upgraded since',
       given: { latest: { version: '528u01' } },
       back: true,
-      said: 'REFUSED release testops in namespace testops is now at revision 2, with another chart or other values than this run left. Undo would lose what came after it',
+      said: 'REFUSED release testops in namespace testops is now at revision 2, with another chart or other values than this run left. Undo would lose those changes',
     },
   ])('$what', async ({ given, back, said }) => {
     const deployment = released(given)

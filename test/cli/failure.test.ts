@@ -20,7 +20,7 @@ test.each([
   expect(failure?.exitCode).toBe(70)
   expect(failure?.document.error).toEqual({
     code: 'BUG',
-    message: `this is a bug of tool: ${message}`,
+    message: `this is a bug in tool: ${message}`,
     suggestions: [],
   })
   expect(failure?.stack === undefined).toBe(!(thrown instanceof Error))

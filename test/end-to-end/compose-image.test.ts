@@ -240,7 +240,7 @@ test('a plan that a former version saved, without the step that fetches, is refu
   ]).toEqual([
     4,
     'refused',
-    'the deployment has changed since the plan was made: its steps would differ now',
+    'the deployment has changed since the plan was made: a new plan would differ in its steps',
     before,
     'running',
     0,

@@ -98,6 +98,6 @@ test('a container in the network of another has no address of its own: its sessi
   await lockedBy(own().Config.Hostname, 10)
   own().HostConfig.NetworkMode = 'service:proxy'
   expect(await run('unlock-changelog')).toEqual(
-    refused(/a session that may be the holder's is open: .*cannot see from here which process has it/),
+    refused(/an open session may be the holder's: .*cannot see from here which process has it/),
   )
 })

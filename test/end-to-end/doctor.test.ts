@@ -150,7 +150,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(ended.exitCode).toBe(70)
     expect(ended.stderr).toMatch(/^Error: unforeseen\n +at .*preload\.mjs/)
     expect(JSON.parse(ended.stdout)).toEqual({
-      error: { code: 'BUG', message: 'this is a bug of testops-admin: unforeseen', suggestions: [] },
+      error: { code: 'BUG', message: 'this is a bug in testops-admin: unforeseen', suggestions: [] },
     })
     expect(ended.milliseconds).toBeLessThan(6000)
   })
@@ -169,7 +169,7 @@ describe('parts that accept a connection and never answer', () => {
     expect(JSON.parse(ended.stdout)).toEqual({
       error: {
         code: 'BUG',
-        message: 'this is a bug of testops-admin: the command waits for something that will never come',
+        message: 'this is a bug in testops-admin: the command waits for something that will never come',
         suggestions: [],
       },
     })

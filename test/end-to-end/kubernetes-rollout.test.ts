@@ -179,7 +179,7 @@ test('a run of a former version, which did not note the workload, is found under
   expect([refused.exitCode, flat(refused.stderr + refused.stdout)]).toEqual([
     4,
     expect.stringMatching(
-      /was begun for deployment `prod` at the same cluster and namespace, and may belong to this one, `renamed`: version \S+ did not record what ran the service.* --accept-risk record-differs/,
+      /deployment `prod` of run \S+ is at the same cluster and namespace, and may be this one, `renamed`: version \S+ did not record what ran the service.* --accept-risk record-differs/,
     ),
   ])
   expect(deployment().spec.replicas).toBe(0)

@@ -79,7 +79,7 @@ test('of a bug its stack is told, and the run can be gone on with', async () => 
     70,
     {
       code: 'BUG',
-      message: 'this is a bug of testops-admin: x is not a function',
+      message: 'this is a bug in testops-admin: x is not a function',
       suggestions: [`testops-admin resume ${run} -d prod`, `testops-admin undo ${run} -d prod`],
     },
   ])

@@ -87,7 +87,7 @@ describe('what others have written', () => {
       eventOf({ event: 'done', step: 0, durationMs: 1 }),
       eventOf({ event: 'ended', outcome: 'done' }),
     ])
-    expect(said(compared)).toEqual(['0: answered, by another machine, nothing of it'])
+    expect(said(compared)).toEqual(['0: answered (by another machine), no sign of it'])
   })
 
   test('of an adopted migration was accepted with the run', async () => {
@@ -105,19 +105,19 @@ describe('what others have written', () => {
       'to go back',
       [...done(0), begun(1)],
       [eventOf({ event: 'undo-intent', step: 0 })],
-      /^null: being undone, by another machine, going forward, by the record of this machine$/,
+      /^null: is being undone, is going forward$/,
     ],
     [
       'to go forward',
       [...done(0), begun(1), eventOf({ event: 'undo-intent', step: 1 })],
       [begun(1)],
-      /^null: going forward, by another machine, being undone, by the record of this machine$/,
+      /^null: is going forward, is being undone$/,
     ],
     [
       'to perform steps again',
       [...done(0)],
       [eventOf({ event: 'redo', step: 0, since: 0 })],
-      /^null: to perform steps again, by another machine/,
+      /^null: repeats steps, does not$/,
     ],
   ])('does not turn a run %s', async (_, own, theirs, differs) => {
     const deployment = fakeDeployment({ service: 'stopped' })
@@ -133,7 +133,7 @@ describe('what others have written', () => {
       broker: brokerWorld({ queues: [{ name, durable: true, arguments: { 'x-queue-type': 'classic' } }] }),
     })
     expect(said(await comparedOf([hold], done(0), undone, { deployment: standing }))).toContain(
-      '0: undone, it still as that step left it',
+      '0: undone, that it is not undone',
     )
     expect(said(await comparedOf([hold], done(0), undone)).filter((it) => it.startsWith('0:'))).toEqual([])
   })

@@ -35,7 +35,7 @@ test('where the deployment can keep no journal, the plan says so', async () => {
   }
   expect((await foresee(planOf({ notes: ['op holds it'] }), journals)).notes).toEqual([
     'op holds it',
-    'the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured',
+    'the deployment cannot keep a copy of the journal, so `resume` works only on this machine: no broker is configured',
   ])
 })
 

@@ -45,7 +45,8 @@ test('where one is held, those before it are given back, and none after it is tr
   await expect(takeLocks(all)).rejects.toMatchObject({
     code: 'BUSY',
     exitCode: 5,
-    message: 'op@bastion (process 812) runs unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
+    message:
+      'op@bastion (process 812) has been running unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
     suggestions: ['testops-admin history -d {deployment}', 'wait until it has ended, then try again'],
   })
   expect(did).toEqual(['take database', 'take file', 'release database'])

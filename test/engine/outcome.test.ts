@@ -41,7 +41,7 @@ test('an error is kept with what to type, and every code of the table has its ex
   })
   expect(runError(new TypeError('x is undefined'))).toEqual({
     code: 'BUG',
-    message: 'this is a bug of testops-admin: x is undefined',
+    message: 'this is a bug in testops-admin: x is undefined',
     suggestions: [],
   })
   for (const code of Object.keys(exitCodes) as ErrorCode[])

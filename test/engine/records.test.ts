@@ -132,8 +132,8 @@ describe('the longer of two journals holds', () => {
     await expect(standingOf(journals, run, { adopt: false })).rejects.toMatchObject({
       suggestions: [
         'testops-admin doctor -d {deployment}',
-        `testops-admin discard ${run} -d {deployment}   # saves the deployment's copy and removes it; then resume goes by the record of this machine`,
-        `mv 'this machine/${run}' 'this machine/${run}.aside'   # where the deployment's journal is right, then:`,
+        `testops-admin discard ${run} -d {deployment}   # saves and removes the deployment's copy; then resume uses the journal on this machine`,
+        `mv 'this machine/${run}' 'this machine/${run}.aside'   # if the deployment's journal is right, then:`,
         `testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ],
     })

@@ -52,7 +52,7 @@ describe('what a check throws', () => {
     ])
     expect(report.checks[0]).toMatchObject({
       status: 'unknown',
-      error: { code: 'BUG', message: 'a bug of this program: x is not a function' },
+      error: { code: 'BUG', message: 'a bug in this program: x is not a function' },
     })
     expect(report.checks[0]?.error?.suggestions[0]).toContain('run-checks.test.ts')
     expect(report.summary).toEqual({ ok: 1, warning: 0, error: 0, skipped: 0, unknown: 1 })

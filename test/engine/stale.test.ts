@@ -14,13 +14,9 @@ describe('a plan that would be another one now is refused', () => {
     [
       'another database',
       planOf({ target: { database: 'db2.example.org:5432/testops, PostgreSQL 15.8' } }),
-      'what it works on',
+      'its target',
     ],
-    [
-      'a newer server',
-      planOf({ target: { database: 'db.example.org:5432/testops, PostgreSQL 16.1' } }),
-      'what it works on',
-    ],
+    ['a newer server', planOf({ target: { database: 'db.example.org:5432/testops, PostgreSQL 16.1' } }), 'its target'],
     [
       'a lock that has changed hands',
       planOf({
@@ -34,11 +30,11 @@ describe('a plan that would be another one now is refused', () => {
     [
       'other options, and another target',
       planOf({ options: { restart: false, schema: null }, target: {} }),
-      'what it works on, its options',
+      'its target, its options',
     ],
   ])('%s', (_, now, parts) => {
     expect(() => refuseIfStale(planOf(), now)).toThrow(
-      `the deployment has changed since the plan was made: ${parts} would differ now`,
+      `the deployment has changed since the plan was made: a new plan would differ in ${parts}`,
     )
     try {
       refuseIfStale(planOf(), now)

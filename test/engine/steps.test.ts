@@ -190,7 +190,7 @@ test('a bug is told as one, and leaves a journal that can be gone on with', asyn
   )
   expect([ending(performed), performed.document.error?.message]).toEqual([
     ['failed', 70, 'BUG'],
-    'this is a bug of testops-admin: nobody thought of this',
+    'this is a bug in testops-admin: nobody thought of this',
   ])
   expect(ending(await carryOut(await goneOnWith(journals, deployment)))).toEqual(['done', 0, undefined])
 })

@@ -12,7 +12,7 @@ export const riskyPlan: Plan = planOf({
   ],
   notes: [
     'testops-1 (10.0.0.7) holds it since 2026-11-20 23:00:00',
-    'the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured',
+    'the deployment cannot keep a copy of the journal, so `resume` works only on this machine: no broker is configured',
   ],
   risks: [
     {

@@ -132,7 +132,7 @@ test('what could not be asked is told though something was found', async () => {
   expect(await selected(await discover(request, [finder(release), silent]))).toEqual([
     'prod',
     'release `prod`',
-    ['No configuration: using release `prod`', 'Not looked at: docker is installed, but its engine does not answer'],
+    ['No configuration: using release `prod`', 'Not searched: docker is installed, but its engine does not answer'],
   ])
   expect(await selected(await discover(request, [finder(release), narrow, silent]))).toMatchObject([
     'CONFIGURATION',

@@ -26,7 +26,7 @@ export const keepQueues: ActionHandler<'keep-queues'> = {
       await putAside([it], withoutJournal(workshop), { isLastChance: true }).catch((error: unknown) => {
         if (!(error instanceof AdminError)) throw error
         unsaved.push(
-          `cannot move the messages of queue ${it.queue} aside, so they vanish with this program: ${error.message}`,
+          `cannot move the messages of queue ${it.queue} aside, so they vanish when this program ends: ${error.message}`,
         )
       })
     }

@@ -156,7 +156,7 @@ async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Pr
   const held = [doubtful.holding, aheadOf(doubtful.holding)].find((name) => (counts.get(name)?.ready ?? 0) > 0)!
   throw new AdminError(
     'INTERRUPTED',
-    `queue ${held} has messages that queue ${doubtful.queue} may already have. That queue has a limit and could drop other messages for them`,
+    `queue ${held} has messages that queue ${doubtful.queue} may already have. That queue has a limit and could drop other messages to make room`,
     [
       command`rabbitmqctl list_queues name messages | grep -F ${doubtful.queue}   # on the broker`,
       sentence`if they are in queue ${doubtful.queue}, delete queue ${held}, then run the same command again`,
@@ -388,14 +388,14 @@ function tell(
   // the service too may have received a message before
   const isCut = attempts.some(({ part }) => part === null)
   if (isCut && perhapsTwice > leftOut)
-    progress(`Queue ${queue}: ${counted(perhapsTwice, 'message')} may be duplicates, because a move was cut off`)
+    progress(`Queue ${queue}: ${counted(perhapsTwice, 'message')} may be duplicates, because a move was interrupted`)
   if (leftOut > 0)
     progress(
-      `Queue ${queue} has ${counted(leftOut, 'message')} already from a move that was cut off. ${leftOut === 1 ? 'It was' : 'They were'} not added again`,
+      `Queue ${queue} already has ${counted(leftOut, 'message')} from an interrupted move. ${leftOut === 1 ? 'It was' : 'They were'} not added again`,
     )
   if (again > 0)
     progress(
-      `Queue ${queue} has ${counted(again, 'message')} already that RabbitMQ delivered again after it was killed. ${again === 1 ? 'It was' : 'They were'} not added again; nothing is lost`,
+      `Queue ${queue} already has ${counted(again, 'message')} that RabbitMQ redelivered after it was killed. ${again === 1 ? 'It was' : 'They were'} not added again; nothing is lost`,
     )
   if (direction === 'back' && othersIds > 0)
     progress(

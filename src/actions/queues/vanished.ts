@@ -63,5 +63,5 @@ function goesByItself({ autoDelete, arguments: values }: QueueDeclaration): bool
 
 function saidOf(queue: string, returned: number | null): string {
   if (returned === null) return `Queue ${queue} is gone, with any messages in it: none had been moved aside yet`
-  return `Queue ${queue} is gone, with ${counted(returned, 'message')} that had come back`
+  return `Queue ${queue} is gone, with ${counted(returned, 'message')} that had been moved back`
 }

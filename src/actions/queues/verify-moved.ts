@@ -70,7 +70,7 @@ export async function verifyMoved(
   const total = [...came.values()].reduce((sum, count) => sum + count, 0)
   if (total === 0) return
   const text = compared.some(({ so }) => so?.isAtLeast)
-    ? `${counted(total, 'message')} back, none missing. A move was cut off or RabbitMQ was restarted, so some may be duplicates`
+    ? `${counted(total, 'message')} back, none missing. A move was interrupted or RabbitMQ was restarted, so some may be duplicates`
     : `${counted(total, 'message')} back, contents compared`
   for (const said of [text, ...(await droppedSince(came, workshop))]) {
     progress(said)
@@ -160,14 +160,14 @@ function reasonsOf(differing: readonly Differing[]): string {
 
 function differenceOf(queue: string, { went, came, difference }: Comparison): string {
   if (difference === 'before')
-    return `Queue ${queue} had ${counted(went, 'message')} when the move was cut off, and ${came} of them when it was resumed`
+    return `Queue ${queue} had ${counted(went, 'message')} when the move was interrupted, and ${came} of them when it was resumed`
   if (difference === 'again')
-    return `Queue ${queue} has lost ${went - came} of ${counted(went, 'message')} that had come back: RabbitMQ was restarted`
+    return `Queue ${queue} has lost ${went - came} of ${counted(went, 'message')} that had been moved back: RabbitMQ was restarted`
   if (went === came)
-    return `Queue ${queue} has ${counted(came, 'message')} back, but not the same ones as before, or not in their order`
+    return `Queue ${queue} has ${counted(came, 'message')} back, but not the same ones as before, or not in the same order`
   return `Queue ${queue} had ${counted(went, 'message')} moved aside, and ${came} came back`
 }
 
 function lossOf(queue: string, { came, left }: Left): string {
-  return `Queue ${queue} had ${counted(came, 'message')} back when the move was cut off, and ${left} of them when it was resumed`
+  return `Queue ${queue} had ${counted(came, 'message')} back when the move was interrupted, and ${left} of them when it was resumed`
 }

@@ -54,7 +54,7 @@ export async function settled(action: Upgrade, workshop: Workshop): Promise<Stan
       if (isLeft === null) return standing
       throw busy(standing, release)
     }
-    progress(`${release.target} is ${standing.latest.status}: waiting for the helm that began it to end`)
+    progress(`${release.target} is ${standing.latest.status}: waiting for that helm operation to end`)
     if (signal.aborted) throw new AdminError('INTERRUPTED', 'interrupted while waiting for helm to end')
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)
   }
@@ -117,7 +117,7 @@ function changed({ latest: { revision, status, updatedAt }, former }: Standing, 
   const why =
     former === null
       ? 'its revision at that time is no longer on record'
-      : `it is at revision ${revision}, ${status}, of ${updatedAt}, with another chart or other values`
+      : `it is now at revision ${revision} (${status}, ${updatedAt}), with another chart or other values`
   return new AdminError('REFUSED', `somebody else has changed ${release.target} since the plan was made: ${why}`, [
     release.helm('history'),
   ])
@@ -126,11 +126,11 @@ function changed({ latest: { revision, status, updatedAt }, former }: Standing, 
 function busy({ latest: { revision, status, updatedAt } }: Standing, release: ReleaseSource): AdminError {
   return new AdminError(
     'BUSY',
-    `another helm is working on ${release.target}: revision ${revision} has been ${status} since ${updatedAt}`,
+    `another helm operation is running on ${release.target}: revision ${revision} has been ${status} since ${updatedAt}`,
     [
       release.helm('history'),
       'testops-admin resume -d {deployment}   # once it has ended',
-      command`${nested(release.helm('rollback'))}   # only if no helm is still running: goes back to the revision before`,
+      command`${nested(release.helm('rollback'))}   # only if no helm is still running: rolls back to the previous revision`,
     ],
   )
 }

@@ -58,10 +58,10 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
     const { latest } = standing
     throw new AdminError(
       'REFUSED',
-      `${release.target} is now at revision ${latest.revision}, with another chart or other values than this run left. Undo would lose what came after it`,
+      `${release.target} is now at revision ${latest.revision}, with another chart or other values than this run left. Undo would lose those changes`,
       [
         release.helm('history'),
-        command`${nested(release.helm('rollback', String(action.revision)))}   # also reverts what came after it`,
+        command`${nested(release.helm('rollback', String(action.revision)))}   # also reverts those changes`,
       ],
     )
   },
@@ -69,7 +69,7 @@ export const upgradeRelease: ActionHandler<'upgrade-release'> = {
 
 /** Rolls the release back with helm, which needs neither the chart nor the files and restores everything exactly. */
 async function rollBack({ revision }: Upgrade, workshop: Workshop): Promise<void> {
-  workshop.progress(`helm goes back to revision ${revision}`)
+  workshop.progress(`helm rolls back to revision ${revision}`)
   await (await workshop.control.release()).rollback(revision, runOf(workshop))
 }
 

@@ -54,7 +54,7 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
   const [first, ...others] = found
   if (!first) {
     if (interview) {
-      for (const reason of looked) progress(`Looked in vain: ${reason}`)
+      for (const reason of looked) progress(`Found nothing: ${reason}`)
       return asked(said, platform, interview)
     }
     throw new AdminError(
@@ -81,7 +81,7 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
     )
   }
   progress(`Found ${taken.what}`)
-  for (const reason of unseen) progress(`Not looked at: ${reason}`)
+  for (const reason of unseen) progress(`Not searched: ${reason}`)
   const { addresses, ...begun } = taken
   const draft = merged(begun.draft, said)
   if (addresses === undefined) return { ...begun, draft }

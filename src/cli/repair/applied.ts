@@ -56,7 +56,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
   const selected = await interruptible(async (signal) => chosenDeployment(flags, signal)).catch((error: unknown) => {
     throw flags.apply === true || !(error instanceof AdminError) || error.exitCode !== 64
       ? error
-      : unsaid('no flag and no configuration names one', error)
+      : unsaid('neither a flag nor a configuration names one', error)
   })
   const { kubernetes, compose } = selected.settings
   const path = flags.path ?? kubernetes?.valuesPath
@@ -71,7 +71,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
     }
   const found = await foundFile(selected, flags.timeout ?? defaultTimeoutSeconds)
   if (found) return { selected, compose: found.file, service: flags.service ?? found.service }
-  throw unsaid(`no flag names one, nor does the configuration of \`${selected.name}\``)
+  throw unsaid(`neither a flag nor the configuration of \`${selected.name}\` names one`)
 }
 
 /** Of a project whose containers know their files: the one that says which image the service has. */

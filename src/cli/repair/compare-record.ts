@@ -97,9 +97,7 @@ function refuseUnlessAccepted(
     command`testops-admin undo ${run} -d {deployment} --dry-run`,
     ...byOwnRecord(standing),
     ...(isOfSteps && verb === 'resume'
-      ? [
-          command`testops-admin resume ${run} -d {deployment} --accept-risk record-differs   # performs those steps again`,
-        ]
+      ? [command`testops-admin resume ${run} -d {deployment} --accept-risk record-differs   # repeats those steps`]
       : []),
     ...(isOfSteps && verb === 'undo'
       ? [command`testops-admin undo ${run} -d {deployment} --accept-risk record-differs   # undoes those steps again`]

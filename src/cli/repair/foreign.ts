@@ -64,7 +64,7 @@ export async function refuseUnlessFits(session: RepairSession, standing: Standin
 
 function unfitRecord(run: string, unfit: string, { by }: RepairSession): AdminError {
   return new AdminError('REFUSED', `Nothing changed: the record of run ${run} does not fit this deployment: ${unfit}`, [
-    sentence`ask the operators of this deployment other than ${by} whether they began it`,
+    sentence`ask the other operators of this deployment (not ${by}) whether they began it`,
     command`testops-admin discard ${run} -d {deployment}   # shows the record, saves it here, and removes it`,
   ])
 }

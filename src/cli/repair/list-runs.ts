@@ -119,7 +119,7 @@ async function refuseIfStanding(
   if (left === undefined) return
   throw new AdminError(
     'REFUSED',
-    `Nothing changed: ${left}, and the deployment holds a record that fits no repair, \`${strange[0]!}\``,
+    `Nothing changed: ${left}, and the record \`${strange[0]!}\` in the deployment fits no repair`,
     [
       'testops-admin history -d {deployment}',
       command`testops-admin discard ${strange[0]!} -d {deployment}   # shows the record, saves it here, and removes it`,

@@ -192,7 +192,7 @@ export async function undoIn(
   // what is over was left as it should be, on which another run may stand by now
   if (await isOver(standing, session)) await refuseIfUnfinished(session)
   await refuseUnlessFits(session, standing)
-  if (isLost) tellLine(process.stderr, 'What the run did cannot be undone: this only closes it.')
+  if (isLost) tellLine(process.stderr, 'The changes of this run cannot be undone: this only closes the run.')
   show(standing, session, flags)
   tellBack(standing)
   if (isDry(flags)) return planned(standing)
@@ -360,7 +360,7 @@ function refuseUntold(
   flags: RepairFlags,
   words: readonly string[],
 ): void {
-  const message = `run ${run} was begun for deployment \`${plan.deployment}\` at the same cluster and namespace, and may belong to this one, \`${name}\`: version ${program} did not record what ran the service`
+  const message = `deployment \`${plan.deployment}\` of run ${run} is at the same cluster and namespace, and may be this one, \`${name}\`: version ${program} did not record what ran the service`
   refuseRisks(
     { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}', '{status}'] }] },
     flags['accept-risk'] ?? [],
@@ -379,7 +379,7 @@ function refuseMadeAgain(
   words: readonly string[],
 ): void {
   if (seen.uid === undefined || own.uid === undefined || seen.uid === own.uid) return
-  const message = `${inWords(own)} was deleted and recreated since run ${run} saw it: its uid was ${seen.uid}, and is ${own.uid}`
+  const message = `${inWords(own)} was deleted and recreated since run ${run} saw it: its uid was ${seen.uid}, and is now ${own.uid}`
   refuseRisks(
     { risks: [{ name: 'record-differs', message, proof: ['testops-admin history -d {deployment}'] }] },
     flags['accept-risk'] ?? [],

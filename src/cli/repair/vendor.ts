@@ -27,13 +27,11 @@ export function givenVendor({
   'vendor-package'?: string | undefined
 }): { vendor?: GivenVendor } {
   if (prefix !== undefined && !/^[A-Z][A-Z0-9_]*$/.test(prefix))
-    throw new AdminError('USAGE', `--vendor-prefix ${prefix} is invalid: it must be capitals`, [
+    throw new AdminError('USAGE', `--vendor-prefix ${prefix} is invalid: use capital letters, digits and _`, [
       'testops-admin set-env --help',
     ])
   if (name !== undefined && !/^[\w.-]+$/.test(name))
-    throw new AdminError('USAGE', `--vendor-package ${name} is not the name of a package`, [
-      'testops-admin set-env --help',
-    ])
+    throw new AdminError('USAGE', `--vendor-package ${name} is not a package name`, ['testops-admin set-env --help'])
   return prefix === undefined && name === undefined
     ? {}
     : { vendor: { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { package: name }) } }

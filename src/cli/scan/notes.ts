@@ -50,7 +50,7 @@ export function notesOn(
   if (backward.steps > 0)
     note(
       'clock',
-      `times in the log run backwards ${backward.steps === 1 ? 'once' : `${grouped(backward.steps)} times`}: first and last are the earliest and the latest time, wherever they are`,
+      `the log goes back in time ${backward.steps === 1 ? 'once' : `${grouped(backward.steps)} times`}: first and last are its earliest and latest times, wherever they are`,
     )
   if (isBounded && assumedFrom !== null && undated.length < parts.length)
     note('time-zone', `times without an offset are read as ${timeZone}, ${assumedFrom}: use --time-zone to change that`)

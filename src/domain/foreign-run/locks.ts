@@ -92,6 +92,6 @@ function ofRow({ lockGranted, lockedBy }: Pick<ChangelogLockRow, 'lockGranted' |
       : ['a lock has an invalid time']),
     ...(lockedBy === null || lockedBy.length <= longestHolder
       ? []
-      : [`the holder of a lock has ${lockedBy.length} characters`]),
+      : [`the name of a lock holder has ${lockedBy.length} characters`]),
   ]
 }

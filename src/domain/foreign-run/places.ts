@@ -34,7 +34,7 @@ function traceIn(note: string): Trace[] {
 async function ofTrace({ path, at, was, is }: Trace, name: string, open: Comparison['open']): Promise<string[]> {
   const read = await bytesIn(path, open)
   if (read === null) return []
-  if (read.includes('\u{fffd}')) return [`${path} is not UTF-8, so the place of a note in it is unknown`]
+  if (read.includes('\u{fffd}')) return [`${path} is not UTF-8: cannot tell where a note would change it`]
   // the end of the last line is not part of what was read
   const text = `${read.toString('latin1')}\n`
   if (!text.startsWith(is, at)) return []

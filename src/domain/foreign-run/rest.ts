@@ -139,7 +139,7 @@ async function unfitSessions(action: Removal, history: RunHistory, { open }: Com
   const found = await sessions.census({ namespace: null, which: 'all', asOf: null })
   return [
     ...(await ofNamespace(action, history, { sessions, found })),
-    ...(asOf <= found.asOf ? [] : ['it counted its sessions in the future']),
+    ...(asOf <= found.asOf ? [] : ['its count of sessions has a time in the future']),
   ]
 }
 

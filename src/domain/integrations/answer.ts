@@ -63,8 +63,7 @@ function judged(url: URL, answer: ShownAnswer): Judgement {
   if (status === 400 && /no required ssl certificate|client certificate/i.test(said))
     return { status: 'unknown', message: clientCertificate('it requires a client certificate') }
   if (status === 401) return { status: 'ok', message: 'it asks for credentials, as it should' }
-  if (status === 403)
-    return { status: 'unknown', message: 'it admits nobody without credentials, or nobody from this machine' }
+  if (status === 403) return { status: 'unknown', message: 'it requires credentials, or it refuses this machine' }
   if (status === 407 || status === 429)
     return {
       status: 'unknown',
@@ -100,7 +99,7 @@ function redirected(url: URL, location: string, { status, isLoop }: ShownAnswer)
     return {
       status: 'problem',
       cause: 'api',
-      message: 'it redirects to itself without end: check its own address and the proxy in front of it',
+      message: 'it redirects to itself in a loop: check its own address and the proxy in front of it',
     }
   const to = URL.canParse(location, url.href) ? new URL(location, url.href) : null
   if (to === null) return { status: 'problem', cause: 'api', message: `it redirects to an invalid address: ${notHere}` }
@@ -123,6 +122,6 @@ function redirected(url: URL, location: string, { status, isLoop }: ShownAnswer)
   if (to.protocol !== url.protocol)
     return { status: 'warning', cause: 'api', message: `its address must begin with ${to.protocol}//` }
   if (status === 301 || status === 308)
-    return { status: 'warning', cause: 'api', message: 'it has moved for good: change the address' }
+    return { status: 'warning', cause: 'api', message: 'it has moved permanently: change the address' }
   return { status: 'ok', message: 'it redirects to another page of its own' }
 }

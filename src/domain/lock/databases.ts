@@ -23,7 +23,7 @@ export async function lockDatabases(databases: Databases, known: KnownUse): Prom
       ? first
       : databases.find((database) => leadsTo(address, database, known))
   if (own === undefined)
-    throw elsewhere(databases, `is ${shown}${shown.startsWith('what ') ? '' : `/${address.database ?? ''}`}`)
+    throw elsewhere(databases, `is at ${shown}${shown.startsWith('the address ') ? '' : `/${address.database ?? ''}`}`)
   const mark = await markOf(own)
   // one database by two addresses, of which Liquibase uses the other
   const marks = await Promise.all(databases.map(markOf))
@@ -37,7 +37,7 @@ async function markOf(database: DatabaseSource): Promise<string | null> {
 }
 
 function elsewhere(databases: Databases, where: string): AdminError {
-  const message = `by SPRING_LIQUIBASE_URL, the database of the service's Liquibase ${where}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
+  const message = `the database of the service's Liquibase (SPRING_LIQUIBASE_URL) ${where}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
   return new AdminError('REFUSED', message, [
     'name that database first in the configuration: database',
     'testops-admin explain database/changelog-lock',

@@ -41,12 +41,12 @@ export function waitsElsewhere(
   const commands: Suggestion[] = [
     psql(target, user, sql`SELECT schemaname, tablename FROM pg_tables WHERE tablename ILIKE '%lock%'`),
     'testops-admin doctor -d {deployment} --only database/changelog-lock   # in 15 seconds: the service asks for the lock every 10',
-    sentence`compare them with the service's own settings, in its files too: ${settings.join(', ')}`,
+    sentence`compare them with the service's own settings, also in its files: ${settings.join(', ')}`,
     byHand('database/changelog-lock'),
   ]
   return {
     finding: {
-      message: `the service's log says that it waits for the change-log lock, but ${looked}; it looks in another table, schema or database (${told}), unless the lock was released just now`,
+      message: `the service's log says that it waits for the change-log lock, but ${looked}. Unless the lock was released just now, the service looks in another table, schema or database (${told})`,
       evidence: [...evidence, ...(service ? [service.commands.logs] : []), firstLine(wait.text)],
     },
     remedy: {

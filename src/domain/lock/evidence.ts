@@ -64,7 +64,7 @@ export function zoneEvidence(
   if (configured!.getTime() === own!.getTime()) return []
   return [
     ...settingLines(service, ownTimeZone.setting, ownTimeZone.shown),
-    `the configuration's timeZone is ${timeZone}, and ${granted?.isAgreed === false ? 'one of the two is wrong' : 'it counts'}: ${changelogLock.columns.granted} is ${moment(configured!)} by it, ${moment(own!)} by ${ownTimeZone.zone}`,
+    `the configuration's timeZone is ${timeZone}, and ${granted?.isAgreed === false ? 'one of the two is wrong' : 'it counts'}: ${changelogLock.columns.granted} is ${moment(configured!)} in ${timeZone}, ${moment(own!)} in ${ownTimeZone.zone}`,
   ]
 }
 

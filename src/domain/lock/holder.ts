@@ -188,7 +188,7 @@ function runsOn(instance: ServiceInstance): Missing {
 }
 
 function besideIt(host: string): string {
-  return `${host} is the service's container or pod, where another process may be migrating: both connect from one address`
+  return `${host} is the service's container or pod, where another process may be migrating: both connect from the same address`
 }
 
 function unclear(host: string, { logAheadMs }: LockSituation): Missing {
@@ -221,14 +221,14 @@ function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | nul
     const which = listed(open.slice(0, 3).map((session) => describeSession(session, now)))
     const more = open.length > 3 ? ` and ${open.length - 3} more` : ''
     const whose = origins === null ? '; cannot see from here which process has it' : ''
-    missing.push({ lack: 'open-session', text: `a session that may be the holder's is open: ${which}${more}${whose}` })
+    missing.push({ lack: 'open-session', text: `an open session may be the holder's: ${which}${more}${whose}` })
   }
   const others = strangers.filter((session) => mayHold(session, situation))
   if (others.length > 0) {
     const since = `${usersOf(others)} has a session open (${sample(others)})`
     missing.push(
       usersKnown
-        ? { lack: 'stranger', text: `${since} and may have taken it, although it is not the service's user` }
+        ? { lack: 'stranger', text: `${since} and may have taken the lock, although it is not the service's user` }
         : { lack: 'user', text: `the service's database user is unknown, and ${since}` },
     )
   }

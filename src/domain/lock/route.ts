@@ -36,13 +36,13 @@ export function betweenIt(
   if (use === null) return { pooler: null, doubt: doubtOf("the service's settings cannot be read") }
   const all = routesTo(database, use).map((route) => alongRoute(route, database, ports, known))
   const [first] = all
-  if (first === undefined) return { pooler: null, doubt: doubtOf('none of its settings leads there') }
+  if (first === undefined) return { pooler: null, doubt: doubtOf('none of its settings points to it') }
   // of several, each may be the holder's
   return all.find(({ pooler }) => pooler !== null) ?? all.find(({ doubt }) => doubt !== null) ?? first
 }
 
 function doubtOf(why: string): string {
-  return `it is unknown by which address the service reaches this database (${why}): a pooler may share its sessions`
+  return `cannot tell which address the service uses for this database (${why}): a pooler may share its sessions`
 }
 
 /** Liquibase's own, where it may lead to this database; else each that does. */
@@ -66,14 +66,14 @@ function alongRoute(
   const suspect = address.hosts.find(isSuspect)
   if (suspect) {
     const where = shown === textOf(address) ? `the server at ${suspect.host}:${suspect.port}` : shown
-    return { pooler: `${where}, where the service's settings lead, may be a pooler that`, doubt: null }
+    return { pooler: `${where}, which the service's settings name, may be a pooler that`, doubt: null }
   }
   const places = placesOf(database)
   const isKnown = address.hosts.every(({ host }) => places.some((place) => isSamePlace(place.host, host, known)))
   if (isKnown) return { pooler: null, doubt: null }
   return {
     pooler: null,
-    doubt: `the service reaches this database by ${shown}, another address than ${database.target}: a pooler may share its sessions`,
+    doubt: `the service reaches this database at ${shown}, not at ${database.target}: a pooler may share its sessions`,
   }
 }
 

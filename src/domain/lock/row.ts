@@ -56,10 +56,10 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
     const schemas = listed(tables.map(({ schema }) => schema))
     const where =
       liquibase !== null && liquibase.shown.length > 0
-        ? `the service's settings say ${listed(liquibase.shown)}`
-        : 'nothing shows that the service looks there'
+        ? `but the service's settings say ${listed(liquibase.shown)}`
+        : 'and nothing shows that the service looks there'
     flaws.push({
-      message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, and ${where}`,
+      message: `the table ${own.table ?? changelogLock.table} is in schema ${schemas}, ${where}`,
       harmless: false,
     })
   }
@@ -68,7 +68,7 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
   if (counting.length > 1) flaws.push({ message: tellTwice(own), harmless: false })
   const extra = rows.filter(({ id }) => id !== changelogLock.rowId)
   if (extra.length > 0) {
-    const message = `${nameOf(own)} has rows beside the one with id ${changelogLock.rowId} (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase ignores`
+    const message = `${nameOf(own)} has extra rows (id ${listed(extra.map(({ id }) => String(id)))}), which Liquibase ignores`
     flaws.push({ message, harmless: true })
   }
   if (row?.locked && row.lockGranted === null) {

@@ -62,13 +62,13 @@ export async function withRestart(
 /** Throws REFUSED where the service is not started by that file. */
 function refuseOtherFile(file: string, { files }: ServiceImage, deployment: string): void {
   if (files?.includes(file)) return
-  const whose =
+  const why =
     files === undefined || files.length === 0
-      ? `is not known to be started by ${file} or any other file`
-      : `is started by ${files.join(', ')}, not by ${file}`
+      ? `cannot tell whether ${file} starts deployment \`${deployment}\`: its compose files are unknown`
+      : `deployment \`${deployment}\` is started by ${files.join(', ')}, not by ${file}`
   throw new AdminError(
     'REFUSED',
-    `deployment \`${deployment}\` ${whose}. Nothing was changed`,
+    `${why}. Nothing was changed`,
     files?.map((it) => command`--compose ${it}`) ?? ['the same command without --apply   # edits the file alone'],
   )
 }

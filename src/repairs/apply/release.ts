@@ -128,11 +128,11 @@ function refuseUnlessDeployed(
 ): void {
   if (status === 'deployed') return
   const history = release.helm('history')
-  const back = command`${nested(release.helm('rollback'))}   # to the revision before; or name one`
+  const back = command`${nested(release.helm('rollback'))}   # to the previous revision; or name one`
   if (status.startsWith('pending-')) {
     throw new AdminError(
       'REFUSED',
-      `${release.target} has been ${status} since ${updatedAt} (revision ${revision}): another helm is working on it or was killed. Nothing was changed`,
+      `${release.target} has been ${status} since ${updatedAt} (revision ${revision}): another helm operation is running on it or was killed. Nothing was changed`,
       [history, command`${nested(back)}. Only if no helm is still running`],
     )
   }
@@ -140,7 +140,7 @@ function refuseUnlessDeployed(
     status === 'failed'
       ? `the last change of ${release.target} failed (revision ${revision}: ${description.slice(0, 200)})`
       : `${release.target} is ${status} (revision ${revision})`
-  throw new AdminError('REFUSED', `${why}. Put that right first. Nothing was changed`, [history, back])
+  throw new AdminError('REFUSED', `${why}. Fix that first. Nothing was changed`, [history, back])
 }
 
 function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { target }: ReleaseSource): void {
@@ -163,10 +163,7 @@ function refuseOtherChart(
   throw new AdminError(
     'REFUSED',
     `${named} is chart ${found.name} ${found.version}, but ${target} is installed with ${installed.name} ${installed.version}. The chart cannot change along with its values. Nothing was changed`,
-    [
-      '--chart CHART   # where that version lies: a folder, an archive, REPOSITORY/NAME or an address',
-      'helm repo list',
-    ],
+    ['--chart CHART   # where that version is: a folder, an archive, REPOSITORY/NAME or an address', 'helm repo list'],
   )
 }
 

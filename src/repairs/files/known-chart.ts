@@ -52,7 +52,7 @@ export function otherChanges(chart: ChartPlace, others: readonly string[]): Risk
   if (others.length === 0) return null
   return {
     name: 'other-changes',
-    message: `with these values, chart ${chart.chart} changes more than that: ${listed(others, 10)}`,
+    message: `with these values, chart ${chart.chart} changes more than was requested: ${listed(others, 10)}`,
     proof: ["find what else reads these values in the chart's templates"],
   }
 }

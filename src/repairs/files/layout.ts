@@ -56,7 +56,7 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
   if (wish.files.length > 1)
     throw new AdminError(
       'REFUSED',
-      `${file} is a manifest (${kind}): helm does not take it along with values files. Nothing was changed`,
+      `${file} is a manifest (${kind}) and cannot be combined with values files. Nothing was changed`,
       [typed(['--values', file])],
     )
   if (wish.applies)

@@ -31,7 +31,7 @@ export function refuseOtherImages({ images }: Effect, { from, to, build }: Image
     const shown = others.map(({ at, was, is }) => `${at}: ${was} to ${is}`)
     throw new AdminError(
       'REFUSED',
-      `with these values, chart ${chart} changes other images, or more of one than its name: ${listed(shown, 5)}. Nothing was changed`,
+      `with these values, chart ${chart} changes other images, or more than the image name: ${listed(shown, 5)}. Nothing was changed`,
       ['--chart CHART   # if it is another chart', "set the service's own image by hand, and leave the others"],
     )
   }

@@ -174,4 +174,4 @@ function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked):
 }
 
 export const needsV3 =
-  'image testops needs x86-64-v3 since build 526u03. See whether machines have it: testops-admin check-cpu'
+  'image testops needs x86-64-v3 since build 526u03. See whether your machines have it: testops-admin check-cpu'

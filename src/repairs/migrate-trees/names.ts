@@ -43,7 +43,7 @@ export async function named(api: ApiSource, chosen: Chosen): Promise<Names> {
       ...(known === null ? ['the service does not list its projects for this user: they are shown by number'] : []),
       ...(strange.length > 0
         ? [
-            `not listed for this API token's user, so the service may refuse ${strange.length === 1 ? 'it' : 'them'}: ${listed(strange)}`,
+            `the service does not list ${listed(strange)} for this API token's user, so it may refuse ${strange.length === 1 ? 'it' : 'them'}`,
           ]
         : []),
     ],

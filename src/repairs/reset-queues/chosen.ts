@@ -136,7 +136,7 @@ function doubtOf(
     shared === undefined
       ? `dead letters of ${sender!} go there`
       : `it is bound to exchange ${shared}, like the service's own queues`
-  const message = `cannot tell whether transient queue ${name} is the service's: ${how}. If it is, it must become durable too, or the broker refuses it to the service (406)`
+  const message = `cannot tell whether transient queue ${name} is the service's: ${how}. If it is, it must become durable too, or the broker refuses the service's declaration of it (406)`
   const naming = (names: readonly string[]): Suggestion =>
     command`testops-admin reset-queues -d {deployment} ${nested(typed(names.map((it) => `--queue=${it}`)))}`
   return new AdminError(

@@ -43,13 +43,13 @@ export async function foreignClients(
     if (others.size === 0) return null
     const who = listed([...others].map(([name, its]) => `${name} as ${its}`))
     return risk(
-      `${counted(others.size, 'other client')} in vhost ${broker.vhost} (${who}): messages that they publish while the service's queues are redeclared are lost`,
+      `${counted(others.size, 'other client')} in vhost ${broker.vhost} (${who}). While the service's queues are redeclared, messages that they publish are lost`,
       lists,
     )
   } catch (error) {
     if (!(error instanceof AdminError) || (error.code !== 'FORBIDDEN' && error.code !== 'UNAVAILABLE')) throw error
     return risk(
-      `cannot tell whether other clients publish in vhost ${broker.vhost}: ${error.message}. Messages that they publish while the service's queues are redeclared are lost`,
+      `cannot tell whether other clients publish in vhost ${broker.vhost}: ${error.message}. While the service's queues are redeclared, messages that they publish are lost`,
       [...error.suggestions, ...lists],
     )
   }
@@ -65,7 +65,7 @@ function refuseReaders(readers: readonly BrokerConsumer[], lists: readonly Sugge
   const who = listed([...new Set(readers.map((it) => `${it.connection} as ${it.user}`))])
   throw new AdminError(
     'REFUSED',
-    `other clients than the service read from ${counted(queues.length, 'queue')} (${listed(queues)}): ${who}`,
+    `clients other than the service read from ${counted(queues.length, 'queue')} (${listed(queues)}): ${who}`,
     [...lists, 'stop the other clients'],
   )
 }

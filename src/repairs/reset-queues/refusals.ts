@@ -75,7 +75,7 @@ export function refuseToLeave(leftOut: readonly string[], setting: string): void
   if (leftOut.length === 0) return
   throw new AdminError(
     'REFUSED',
-    `--queue leaves out ${listed(leftOut)}. With ${setting}=true, the broker would refuse ${leftOut.length === 1 ? 'that queue' : 'those queues'} to the service`,
+    `--queue leaves out ${listed(leftOut)}. With ${setting}=true, the broker would refuse the service's declaration of ${leftOut.length === 1 ? 'that queue' : 'those queues'}`,
     ['testops-admin reset-queues -d {deployment}   # without --queue: all of them'],
   )
 }

@@ -77,7 +77,7 @@ async function migrations(
       risks: [],
       notes: around.answers
         ? []
-        : [`cannot tell whether the service is migrating, because its database cannot be asked: ${why}`],
+        : [`cannot tell whether the service is migrating, because its database cannot be queried: ${why}`],
     }
   }
   const all = await lockDatabases(databases, around).catch((error: unknown) => {

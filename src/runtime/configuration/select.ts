@@ -80,7 +80,7 @@ export async function selectDiscovered(discovery: Discovery, request: Deployment
     name !== undefined ? found.find((it) => it.name === name) : others.length === 0 ? first : await choose?.(found)
   if (chosen) {
     tell?.(`No configuration: using ${chosen.what}`)
-    for (const reason of unseen) tell?.(`Not looked at: ${reason}`)
+    for (const reason of unseen) tell?.(`Not searched: ${reason}`)
     return {
       name: chosen.name,
       settings: chosen.settings,

@@ -38,7 +38,7 @@ export const serviceLogErrorsTable: CheckTable = {
       status: 'unknown',
       code: 'UNREACHABLE',
       says: [
-        'the readable part of the log shows nothing of it; cannot read the log of `testops-1`: no way to pod `testops-1`',
+        'the readable part of the log shows no such fault; cannot read the log of `testops-1`: no way to pod `testops-1`',
         'crictl logs',
       ],
     },

@@ -100,7 +100,7 @@ describe('what the deployment’s copy alone says', () => {
         eventOf({ event: 'intent', step: 1 }),
         eventOf({ event: 'done', step: 1, durationMs: 1 }),
       ],
-      /step 2 \(release the lock\): the record says done, the deployment shows it not done/,
+      /step 2 \(release the lock\): the record says done, but the deployment shows that it is not done/,
     ],
     [
       'was so already',
@@ -119,7 +119,7 @@ describe('what the deployment’s copy alone says', () => {
         eventOf({ event: 'intent', step: 2 }),
         eventOf({ event: 'done', step: 2, durationMs: 1 }),
       ],
-      /step 3 \(start the service\): the record says done, the deployment shows it not done/,
+      /step 3 \(start the service\): the record says done, but the deployment shows that it is not done/,
     ],
   ])('%s is asked of the deployment', async (_, at, events, differs) => {
     const of = operator()
@@ -128,7 +128,7 @@ describe('what the deployment’s copy alone says', () => {
     forge(of, name, ...events)
     const end = await resumed(of, name)
     expect([end.code, end.message]).toEqual([4, expect.stringMatching(differs)])
-    expect(end.message).toMatch(/^Nothing changed, since the record and the deployment disagree\. /)
+    expect(end.message).toMatch(/^Nothing changed\. The record and the deployment disagree: /)
     expect({ changes: of.deployment.changes, own: of.journals.here.kept.get(name) }).toEqual(before)
     // whoever looks, and says so, goes on
     expect((await resumed(of, name, { 'accept-risk': ['record-differs'] })).code).toBe(0)
@@ -167,7 +167,7 @@ describe('what the deployment’s copy alone says', () => {
     expect([end.code, end.message]).toEqual([
       4,
       expect.stringMatching(
-        /step 1 \(stop the service\): the record says undone, the deployment shows it still as that step left it/,
+        /step 1 \(stop the service\): the record says undone, but the deployment shows that it is not undone/,
       ),
     ])
   })
@@ -203,7 +203,7 @@ describe('what the deployment’s copy alone says', () => {
     expect([end.code, end.message]).toEqual([
       4,
       expect.stringContaining(
-        'the record says that the run is being undone, by another machine; it is going forward, by the record of this machine',
+        'the record from another machine says that the run is being undone; the record on this machine says that it is going forward',
       ),
     ])
     const drop = end.next!.find((it) => it.startsWith(`testops-admin discard ${name} `))
@@ -338,7 +338,7 @@ describe('a record of another machine', () => {
     const end = await ended(() => repairIn(of.session, flags, wish))
     expect([end.code, end.message]).toEqual([
       4,
-      `Nothing changed: the service is stopped, and the deployment holds a record that fits no repair, \`${attack.run}\``,
+      `Nothing changed: the service is stopped, and the record \`${attack.run}\` in the deployment fits no repair`,
     ])
   })
 

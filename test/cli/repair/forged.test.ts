@@ -208,7 +208,7 @@ describe('what others have written of steps', () => {
     copyOf(of, name).push(eventOf({ event: 'undo-intent', step: 0 }), refusal, already(1))
     expect(await resumed(of, name)).toEqual([
       4,
-      expect.stringMatching(/step 2 .*: the record says done, the deployment shows it not done/),
+      expect.stringMatching(/step 2 .*: the record says done, but the deployment shows that it is not done/),
     ])
     expect(of.deployment.rows).toEqual([stuck])
   })
@@ -261,7 +261,7 @@ describe('what others have written of steps', () => {
     expect(await undone(of, run)).toEqual([
       4,
       expect.stringMatching(
-        /redeclare the queues.*: the record says undone, the deployment shows it still as that step left it/,
+        /redeclare the queues.*: the record says undone, but the deployment shows that it is not undone/,
       ),
     ])
     expect(isAsMade(of)).toEqual(before)
@@ -272,7 +272,7 @@ describe('what others have written of steps', () => {
     copyOf(of, run).push(eventOf({ event: 'undo-intent', step: at('switch-exchanges') }))
     expect(await undone(of, run, { more: { 'accept-risk': ['record-differs'] } })).toEqual([
       4,
-      expect.stringMatching(/the run is being undone, by another machine/),
+      expect.stringMatching(/the record from another machine says that the run is being undone/),
     ])
   })
 
@@ -284,7 +284,7 @@ describe('what others have written of steps', () => {
     const of = await resetKilledAt('delete-queues:intended')
     copyOf(of, run).push(noted('move-messages', note))
     for (const end of [await resumed(of, run), await undone(of, run)])
-      expect(end).toEqual([4, expect.stringMatching(/messages moved or compared, by another machine/)])
+      expect(end).toEqual([4, expect.stringMatching(/messages moved or compared \(by another machine\)/)])
     // whoever says so goes on without it
     expect(await resumed(of, run, { more: { 'accept-risk': ['record-differs'] } })).toEqual([0, ''])
   })
@@ -298,7 +298,10 @@ describe('what others have written of steps', () => {
       if (reads === 3) copyOf(of, name).push(eventOf({ event: 'done', step: 0, durationMs: 1 }))
       return read(named)
     }
-    expect(await resumed(of, name)).toEqual([4, expect.stringMatching(/holds events that this machine does not know/)])
+    expect(await resumed(of, name)).toEqual([
+      4,
+      expect.stringMatching(/has events that the journal on this machine lacks/),
+    ])
     expect(of.deployment.rows).toEqual([stuck])
   })
 })
@@ -396,7 +399,7 @@ describe('an honest run', () => {
     const made = await resetKilledAt('verify:before')
     const other = elsewhere(of)
     await until('redeclare-queues:after', (failpoint) => resumed(other, run, { adopt: true, failpoint }))
-    expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/by another machine/)])
+    expect(await resumed(of, run)).toEqual([4, expect.stringMatching(/the record from another machine says/)])
     await saidBy(() => discardIn(of.session, { ...flags, 'accept-risk': ['unfinished-run'] }, run, []))
     expect(await resumed(of, run)).toEqual([0, ''])
     expect(isAsMade(of)).toEqual(isAsMade(made))

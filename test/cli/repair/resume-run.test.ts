@@ -246,7 +246,7 @@ describe('a run that has deleted queues, and was being taken back', () => {
       'refused',
       [
         'testops-admin doctor -d prod --config own.yaml',
-        `testops-admin resume ${run} -d prod --config own.yaml   # goes forward`,
+        `testops-admin resume ${run} -d prod --config own.yaml   # finishes the run instead`,
       ],
     ])
     await (await of.journals.here.reopen(run)).append(asked[1]!)

@@ -160,7 +160,7 @@ describe('a plan that is not of now is refused', () => {
     expect(await untouched(operator({ deployment, locks: [changing] }))).toEqual([
       'refused',
       4,
-      'the deployment has changed since the plan was made: its steps would differ now',
+      'the deployment has changed since the plan was made: a new plan would differ in its steps',
       ['testops-admin unlock-changelog -d prod --config own.yaml --dry-run'],
     ])
   })
@@ -196,7 +196,7 @@ describe('one repair at a time', () => {
     expect(await untouched(operator({ locks: [held] }))).toEqual([
       'refused',
       5,
-      'op2@bastion (process 7) runs unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
+      'op2@bastion (process 7) has been running unlock-changelog on this deployment since 2026-11-21T02:12:44.000Z',
       ['testops-admin history -d prod --config own.yaml', 'wait until it has ended, then try again'],
     ])
   })
@@ -303,7 +303,7 @@ test('a deployment that keeps no journal is named in the plan and when the run b
   })
   const { document, said } = await repaired(of)
   expect(document.plan.notes).toEqual([
-    'the deployment can keep no copy of the journal, so `resume` works from this machine only: no broker is configured',
+    'the deployment cannot keep a copy of the journal, so `resume` works only on this machine: no broker is configured',
   ])
   expect(said).toContain('its journal is only on this machine: no broker is configured')
 })

@@ -67,8 +67,8 @@ test('bytes that are no text, a clock that runs backwards, and an interruption',
   )
   const back = '2026-11-22 12:00:00.000 INFO HTTP FAILED\n2026-11-22 11:00:00.000 INFO HTTP FAILED\n'
   expect(notes([part('a', back)])).toEqual([
-    'clock: times in the log run backwards once: first and last are the earliest and the latest time, wherever they are',
+    'clock: the log goes back in time once: first and last are its earliest and latest times, wherever they are',
   ])
-  expect(notes([part('a', back + back)])[0]).toContain('run backwards 2 times')
+  expect(notes([part('a', back + back)])[0]).toContain('goes back in time 2 times')
   expect(notes([], {}, true)).toEqual(['interrupted, a gap: interrupted: these are the findings so far'])
 })

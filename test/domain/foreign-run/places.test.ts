@@ -32,6 +32,6 @@ test.each<[what: string, text: string, trace: { at: number; was: string; is: str
 test('a file that is not UTF-8 has no known places', async () => {
   const files = fileWorld({ [path]: { '': `# \u{fffd}\n${line}true` } }).source
   expect(await unfitOf(noted({ at: 5, was: 'fals', is: 'tru' }), { files })).toEqual([
-    `${path} is not UTF-8, so the place of a note in it is unknown`,
+    `${path} is not UTF-8: cannot tell where a note would change it`,
   ])
 })

@@ -27,7 +27,7 @@ describe('an answer to who gives no credentials', () => {
   test.each<[string, URL, ShownAnswer | AdminError, string, RegExp]>([
     ['wants a user', api, answer(401), 'ok', /asks for credentials/],
     ['is open', api, answer(200), 'ok', /answers without credentials/],
-    ['forbids', api, answer(403), 'unknown', /admits nobody without credentials/],
+    ['forbids', api, answer(403), 'unknown', /requires credentials, or it refuses this machine$/],
     ['does not know the call', api, answer(400), 'problem api', /the API has changed$/],
     ['is not there', api, answer(404), 'problem api', /does not know this call/],
     ['is gone', api, answer(410), 'problem api', /does not know this call/],
@@ -115,7 +115,7 @@ describe('an answer to who gives no credentials', () => {
       'warning api',
       /must begin with https:\/\//,
     ],
-    ['has moved for good', api, answer(308, { location: '/rest/api/3/myself' }), 'warning api', /moved for good/],
+    ['has moved for good', api, answer(308, { location: '/rest/api/3/myself' }), 'warning api', /moved permanently/],
     ['sends to another page', ui, answer(302, { location: '/jira/' }), 'ok', /page of its own/],
     ['sends to what is no address', api, answer(302, { location: 'http://[' }), 'problem api', /invalid address/],
     ['has a status that nobody knows', api, answer(499), 'problem api', /does not know this call/],

@@ -108,8 +108,7 @@ export const several: ScanDocument = {
   notes: [
     {
       kind: 'clock',
-      message:
-        'times in the log run backwards once: first and last are the earliest and the latest time, wherever they are',
+      message: 'the log goes back in time once: first and last are its earliest and latest times, wherever they are',
       isGap: false,
     },
   ],

@@ -224,6 +224,7 @@ test('what the operator types', () => {
     'systemctl restart testops',
     'systemctl status testops',
     'journalctl -u testops -n 200 --no-pager',
+    'ps -fC java',
     '${EDITOR:-vi} /etc/testops/testops.env',
     '/etc/testops/testops.env',
   ])

@@ -134,7 +134,7 @@ test.each([
     what: 'a service that no file starts is refused',
     declared: 'r/testops:527u01',
     of: {},
-    said: 'REFUSED deployment `prod` is not known to be started by /srv/compose.yml or any other file. Nothing was changed',
+    said: 'REFUSED cannot tell whether /srv/compose.yml starts deployment `prod`: its compose files are unknown. Nothing was changed',
   },
 ])('$what', async ({ declared, of, controllers, made, said }) => {
   expect(await planned(declared, of, controllers, made)).toEqual(said)

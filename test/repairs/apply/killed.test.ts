@@ -104,7 +104,7 @@ async function markIn({ someone }: Situation): Promise<number> {
 test('a helm that outlives this program comes to its end by itself, and is waited for', async () => {
   const it = await hanging()
   const resumed = it.someone.begin(['resume', '--json'])
-  await resumed.until('waiting for the helm that began it to end')
+  await resumed.until('waiting for that helm operation to end')
   it.release()
   const ended = await resumed.ended
   expect([ended.code, await it.history()], ended.stdout).toEqual([

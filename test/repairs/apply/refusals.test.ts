@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
       )
     },
     code: 4,
-    says: /^release testops in namespace testops has been pending-upgrade since .* another helm is working on it or was killed/,
+    says: /^release testops in namespace testops has been pending-upgrade since .* another helm operation is running on it or was killed/,
     next: /^helm history/,
   },
   { what: 'no helm', env: () => ({ PATH: '/nonexistent' }), code: 69, says: /^helm is not installed on this machine/ },

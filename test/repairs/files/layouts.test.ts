@@ -351,7 +351,7 @@ test.each<Refused>([
     before: 'version: 4.12.0\n',
     words: [...legacy, '--build', '527u01'],
     chart: 'services',
-    said: 'with these values, chart CHART changes other images, or more of one than its name: Deployment/gateway, container gateway: docker.io/acme/acme-gateway:4.12.0 to docker.io/acme/acme-gateway:527u01, Deployment/uaa, container uaa: docker.io/acme/acme-uaa:4.12.0 to docker.io/acme/acme-uaa:527u01, Deployment/report, container report: docker.io/acme/acme-report:4.12.0 to docker.io/acme/acme-report:527u01. Nothing was changed',
+    said: 'with these values, chart CHART changes other images, or more than the image name: Deployment/gateway, container gateway: docker.io/acme/acme-gateway:4.12.0 to docker.io/acme/acme-gateway:527u01, Deployment/uaa, container uaa: docker.io/acme/acme-uaa:4.12.0 to docker.io/acme/acme-uaa:527u01, Deployment/report, container report: docker.io/acme/acme-report:4.12.0 to docker.io/acme/acme-report:527u01. Nothing was changed',
   },
   {
     what: 'the same without the chart',
@@ -448,7 +448,7 @@ test.each<Refused>([
     before: 'version: 527u01\n',
     words: [...durable, '--vendor-prefix', 'a-b'],
     code: 64,
-    said: '--vendor-prefix a-b is invalid: it must be capitals',
+    said: '--vendor-prefix a-b is invalid: use capital letters, digits and _',
   },
 ])(
   '$what is refused, and changes nothing',

@@ -195,7 +195,7 @@ describe('a forged end of the deployment’s copy', () => {
       const ended = await here.repair(['resume', run!.run])
       expect([ended.code, ended.stdout]).toEqual([
         4,
-        expect.stringMatching(/step 2 .*: the record says done, the deployment shows it not done/),
+        expect.stringMatching(/step 2 .*: the record says done, but the deployment shows that it is not done/),
       ])
       expect(await at.row()).toEqual(held)
       expect((await here.repair(['undo', run!.run])).code).toBe(0)

@@ -114,7 +114,7 @@ test('a half done run can be closed without going on with it', async () => {
   const closed = await someone.repair(['undo', runs[0]!.run])
   expect([closed.code, closed.stderr]).toEqual([
     0,
-    expect.stringContaining('What the run did cannot be undone: this only closes it.') as string,
+    expect.stringContaining('The changes of this run cannot be undone: this only closes the run.') as string,
   ])
   expect(documentOf(closed)).toMatchObject({ requested: count, failed: [] })
   expect(endOf(await someone.repair(words))).toEqual(done)

@@ -183,7 +183,7 @@ describe('what cannot be named is told by its number:', () => {
     const { evidence, notes } = await planned({ items: [project(99), { project: 1, tree: 77 }] })
     expect(evidence).toEqual(['project 99: all trees', 'project 1 Web shop: tree 77'])
     expect(notes).toEqual([
-      "not listed for this API token's user, so the service may refuse them: project 99, tree 1/77",
+      "the service does not list project 99, tree 1/77 for this API token's user, so it may refuse them",
     ])
   })
 

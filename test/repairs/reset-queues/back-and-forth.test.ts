@@ -211,7 +211,7 @@ describe('an undo that ends early, and is gone on with:', () => {
         // what a kill has cost is told once
         if (last.code === 6 && left.length < distinct.length) {
           expect(last.json<RepairDocument>().error?.message).toMatch(
-            /^Queue full had (300 messages (when the move was cut off|moved aside)|\d+ messages? back when)/,
+            /^Queue full had (300 messages (when the move was interrupted|moved aside)|\d+ messages? back when)/,
           )
           last = await own.operator.repair(['undo', run])
         }

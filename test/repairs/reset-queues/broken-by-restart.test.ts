@@ -154,7 +154,7 @@ const goneBefore =
   /^(Queue (export|upload|upload_dlq) is gone, with any messages in it: none had been moved aside yet[.] ){3}RabbitMQ was most likely restarted, which drops transient queues[.]( The plan counted 302 messages in all queues[.])? The service is still stopped$/
 /** a broker that is killed may hold again what was acknowledged last, and some of that is brought back then */
 const goneAfter =
-  /^(Queue (export|upload) (is gone, with (2|300) messages that had come back|has lost \d+ of (2|300) messages that had come back: RabbitMQ was restarted)[.] ){1,2}(RabbitMQ was most likely restarted|All other messages are back)/
+  /^(Queue (export|upload) (is gone, with (2|300) messages that had been moved back|has lost \d+ of (2|300) messages that had been moved back: RabbitMQ was restarted)[.] ){1,2}(RabbitMQ was most likely restarted|All other messages are back)/
 
 const between: readonly Between[] = [
   { of: 'reset-queues', at: 'move-messages:before', isKilled: true, way: 'resume', said: goneBefore },

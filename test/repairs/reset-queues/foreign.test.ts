@@ -66,7 +66,7 @@ describe.concurrent('another client', () => {
             code: 4,
             message: expect.stringMatching(
               new RegExp(
-                `^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\): messages that they publish `,
+                `^1 other client in vhost ${own.vhost.vhost} \\(${name} as ${own.vhost.vhost}-other\\)\\. While the service's queues are redeclared, `,
               ),
             ) as string,
             risks: ['foreign-clients'],
@@ -119,7 +119,7 @@ describe.concurrent('another client', () => {
         state: await own.state(),
       }).toEqual({
         code: 4,
-        message: `other clients than the service read from 1 queue (upload_dlq): billing as ${own.vhost.vhost}-other`,
+        message: `clients other than the service read from 1 queue (upload_dlq): billing as ${own.vhost.vhost}-other`,
         calls,
         state: before,
       })
@@ -183,7 +183,7 @@ test.concurrent('another operator, at another machine, is told of the run that i
     const ended = await first.ended
     expect({ second: second.code, message, first: ended.code, state: await state() }).toEqual({
       second: 5,
-      message: expect.stringMatching(/^\S+@\S+ runs reset-queues on this deployment since \S+Z$/) as string,
+      message: expect.stringMatching(/^\S+@\S+ has been running reset-queues on this deployment since \S+Z$/) as string,
       first: 0,
       state: madeDurable(before),
     })

@@ -66,7 +66,7 @@ describe.concurrent('of two operators at once', () => {
           code: 5,
           error: 'BUSY',
           message: expect.stringContaining(
-            `(process ${first.child.pid}) runs ${meeting.first === 'reset-queues' ? '' : `${meeting.first} `}reset-queues on this deployment since `,
+            `(process ${first.child.pid}) has been running ${meeting.first === 'reset-queues' ? '' : `${meeting.first} `}reset-queues on this deployment since `,
           ) as string,
         })
         first.child.kill('SIGKILL')

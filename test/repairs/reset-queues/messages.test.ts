@@ -243,7 +243,7 @@ describe.concurrent('messages that wait', () => {
         }).toEqual({
           code: 6,
           running: false,
-          message: `Queue upload had 5 messages when the move was cut off, and ${left.length} of them when it was resumed. Another client read from upload in that time, messages expired, or RabbitMQ was restarted, which empties transient queues. All other messages are back. The service is still stopped`,
+          message: `Queue upload had 5 messages when the move was interrupted, and ${left.length} of them when it was resumed. Another client read from upload in that time, messages expired, or RabbitMQ was restarted, which empties transient queues. All other messages are back. The service is still stopped`,
         })
         const resumed = await own.operator.run(['resume', '--json'])
         expect({

@@ -68,7 +68,7 @@ const refusals: readonly Refusal[] = [
       await (await client.createChannel()).consume('export', () => undefined)
     },
     code: 4,
-    message: /^other clients than the service read from 1 queue \(export\): billing as \S+-other$/,
+    message: /^clients other than the service read from 1 queue \(export\): billing as \S+-other$/,
   },
   {
     name: 'nothing that proves which queues are its own',
@@ -81,7 +81,7 @@ const refusals: readonly Refusal[] = [
     words: ['--queue', 'upload*'],
     code: 4,
     message:
-      /^--queue leaves out export\. With VENDOR_RABBIT_DURABLE=true, the broker would refuse that queue to the service$/,
+      /^--queue leaves out export\. With VENDOR_RABBIT_DURABLE=true, the broker would refuse the service's declaration of that queue$/,
   },
   {
     name: 'a transient queue beside its own, of which nothing tells whose it is',
@@ -318,7 +318,7 @@ test.concurrent('a saved plan is refused once the queues are others', async () =
       state: await own.state(),
     }).toEqual({
       code: 4,
-      message: 'the deployment has changed since the plan was made: its steps would differ now',
+      message: 'the deployment has changed since the plan was made: a new plan would differ in its steps',
       state: before,
     })
     await channel.unbindQueue('upload', 'work', 'another')

@@ -76,7 +76,7 @@ describe.concurrent('of two machines that share only the broker', () => {
             error: 'BUSY',
             message: expect.stringMatching(
               new RegExp(
-                `^\\S+@\\S+ runs ${first === 'reset-queues' ? '' : `${first} `}reset-queues on this deployment since \\S+Z$`,
+                `^\\S+@\\S+ has been running ${first === 'reset-queues' ? '' : `${first} `}reset-queues on this deployment since \\S+Z$`,
               ),
             ) as string,
           })

@@ -114,7 +114,7 @@ test.each([
     notes.filter(
       (it) =>
         it ===
-        'cannot ask the service whether it answers: user tester may not get secrets. It counts as started once the platform calls it ready',
+        'cannot check that the service answers: user tester may not get secrets. It counts as started once the platform reports it ready',
     ),
   ).toHaveLength(told)
 })

@@ -159,7 +159,7 @@ test.each<{ what: string; of: Partial<Parts>; risks: number; notes: RegExp }>([
     what: 'a database out of reach, while it starts',
     of: { ...starting, database: unreachable('database') },
     risks: 0,
-    notes: /cannot tell whether the service is migrating, because its database cannot be asked: /,
+    notes: /cannot tell whether the service is migrating, because its database cannot be queried: /,
   },
   {
     what: 'tables that cannot be read',

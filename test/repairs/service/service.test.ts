@@ -139,7 +139,7 @@ test('of two operators one is told who is at work', async () => {
   const second = await (await someone.elsewhere()).repair(['service', 'start'])
   expect([second.code, second.json<RepairDocument>().error?.message]).toEqual([
     5,
-    expect.stringMatching(/runs service-restart on this deployment since /),
+    expect.stringMatching(/has been running service-restart on this deployment since /),
   ])
   first.goOn()
   expect((await first.ended).code).toBe(0)

@@ -263,7 +263,7 @@ describe('a secret', () => {
         expect.any(Number),
         expect.stringContaining(
           source === 'file'
-            ? `${secretFile} holds another value for SPRING_RABBITMQ_PASSWORD than when the plan was made`
+            ? `the value of SPRING_RABBITMQ_PASSWORD in ${secretFile} has changed since the plan was made`
             : 'the value of SPRING_RABBITMQ_PASSWORD came from standard input',
         ),
       ])

@@ -190,7 +190,7 @@ test(
     expect({
       code,
       lacks: plan.steps.flatMap(({ action }) => (action.kind === 'release-lock' ? action.lacks : [])),
-      said: /a session that may be the holder's is open: database session/.test(error!.message),
+      said: /an open session may be the holder's: database session/.test(error!.message),
       row: await at.row(),
       runs: await at.service.isRunning(),
     }).toEqual({

@@ -163,7 +163,7 @@ export const byHand: readonly Case[] = [
           ...down,
         },
         ...notDead,
-        says: ["a session that may be the holder's is open"],
+        says: ["an open session may be the holder's"],
       }),
     ),
   ),

@@ -41,7 +41,7 @@ export const halfCleared: readonly Case[] = [
     sources: { database: database([lockTable([lockRow(), lockRow({ id: 2, locked: true, lockedBy: 'x' })])]), ...down },
     status: 'problem',
     severity: 'warning',
-    says: ['rows beside the one with id 1 (id 2)', '2 | t | null | x', 'testops-admin unlock-changelog -d prod'],
+    says: ['has extra rows (id 2)', '2 | t | null | x', 'testops-admin unlock-changelog -d prod'],
     silentOn: ['DELETE'],
   },
   {

@@ -97,27 +97,27 @@ export const liquibasePlace: readonly Case[] = [
       [
         'is another host than this program goes to',
         { SPRING_DATASOURCE_URL: 'jdbc:postgresql://pg.internal:5432/testops' },
-        'reaches this database by pg.internal:5432, another address than db.example.org:5432/testops',
+        'reaches this database at pg.internal:5432, not at db.example.org:5432/testops',
       ],
       [
         'is another host, by a Secret',
         { SPRING_DATASOURCE_URL: hushed },
-        'reaches this database by what SPRING_DATASOURCE_URL leads to, another address than',
+        'reaches this database at the address in SPRING_DATASOURCE_URL, not at',
       ],
       [
         'is another port, by a Secret',
         { SPRING_DATASOURCE_URL: new Secret('jdbc:postgresql://hush.internal:6432/testops', { mayAppear: true }) },
-        "what SPRING_DATASOURCE_URL leads to, where the service's settings lead, may be a pooler",
+        "the address in SPRING_DATASOURCE_URL, which the service's settings name, may be a pooler",
       ],
       [
         'is another database',
         { SPRING_DATASOURCE_URL: 'jdbc:postgresql://db.example.org:5432/other' },
-        'another address than|none of its settings leads there',
+        ', not at|none of its settings points to it',
       ],
       [
         'is that of a pooler by an option of the JVM',
         { JAVA_TOOL_OPTIONS: '-Dkey=hush -Dspring.datasource.url=jdbc:postgresql://db.example.org:6432/testops' },
-        'what -Dspring.datasource.url leads to',
+        'the address in -Dspring.datasource.url',
       ],
     ] as const
   ).map(
@@ -167,7 +167,7 @@ export const liquibasePlace: readonly Case[] = [
     ([situation, values]): Case => ({
       situation: `${situation}, and a session of that user is open`,
       sources: { database: database([held()], [migrator]), service: off(values), ...down },
-      ...unproven("a session that may be the holder's is open: database session 66 (idle"),
+      ...unproven("an open session may be the holder's: database session 66 (idle"),
     }),
   ),
   {
@@ -184,7 +184,7 @@ export const liquibasePlace: readonly Case[] = [
       ['names another host', 'jdbc:postgresql://db2.example.org:5432/testops', 'db2.example.org:5432/testops'],
       ['names another database', 'jdbc:postgresql://db.example.org:5432/migrations', 'db.example.org:5432/migrations'],
       ['names another port', 'jdbc:postgresql://db.example.org:5433/testops', 'db.example.org:5433/testops'],
-      ['is a Secret, which names another host', hushed, 'what SPRING_LIQUIBASE_URL leads to'],
+      ['is a Secret, which names another host', hushed, 'is at the address in SPRING_LIQUIBASE_URL'],
     ] as const
   ).map(
     ([what, url, says]): Case => ({

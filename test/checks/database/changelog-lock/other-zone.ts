@@ -42,8 +42,7 @@ const young = (of: Partial<DatabaseBackend> = {}): DatabaseBackend =>
     ...of,
   })
 
-const isOpen =
-  "cannot tell whether its holder is alive: a session that may be the holder's is open: database session 88 ("
+const isOpen = "cannot tell whether its holder is alive: an open session may be the holder's: database session 88 ("
 const unproven = {
   status: 'problem',
   severity: 'warning',
@@ -214,7 +213,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ["cannot tell whether its holder is alive: a session that may be the holder's is open"],
+    says: ["cannot tell whether its holder is alive: an open session may be the holder's"],
     silentOn: ['is dead'],
   },
   {
@@ -259,7 +258,7 @@ export const otherZone: readonly Case[] = [
     deployment: assumed,
     status: 'problem',
     severity: 'warning',
-    says: ["cannot tell whether its holder is alive: a session that may be the holder's is open"],
+    says: ["cannot tell whether its holder is alive: an open session may be the holder's"],
     silentOn: ['is dead'],
   },
   {
@@ -294,7 +293,7 @@ export const otherZone: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "the server at db:6432, where the service's settings lead, may be a pooler that shares its database sessions",
+      "the server at db:6432, which the service's settings name, may be a pooler that shares its database sessions",
     ],
     silentOn: ['is dead'],
   },

@@ -78,7 +78,7 @@ export const ownPlace: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "the service's log says that it waits for the change-log lock, but db.example.org:5432/testops has no table databasechangeloglock; it looks in another table, schema or database",
+      "the service's log says that it waits for the change-log lock, but db.example.org:5432/testops has no table databasechangeloglock. Unless the lock was released just now, the service looks in another table, schema or database",
       'its settings say SPRING_LIQUIBASE_LIQUIBASE_SCHEMA=migrations',
     ],
     silentOn: ['ALTER', 'DROP', 'testops-admin unlock-changelog'],
@@ -91,7 +91,7 @@ export const ownPlace: readonly Case[] = [
     says: [
       'it waits for the change-log lock, but public.databasechangeloglock at db.example.org:5432/testops is free',
       'its settings name no schema or table of its own',
-      'unless the lock was released just now',
+      'Unless the lock was released just now',
       'Waiting for changelog lock....',
       "tablename ILIKE '%lock%'",
     ],

@@ -137,7 +137,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "cannot tell whether its holder is alive: dba has a session open (66 of PostgreSQL JDBC Driver) and may have taken it, although it is not the service's user",
+      "cannot tell whether its holder is alive: dba has a session open (66 of PostgreSQL JDBC Driver) and may have taken the lock, although it is not the service's user",
     ],
   },
   {
@@ -218,7 +218,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "cannot tell whether its holder is alive: the platform does not show the service's instances; it is unknown by which address the service reaches this database (the service's settings cannot be read): a pooler may share its sessions; no open database session can be the holder's",
+      "cannot tell whether its holder is alive: the platform does not show the service's instances; cannot tell which address the service uses for this database (the service's settings cannot be read): a pooler may share its sessions; no open database session can be the holder's",
     ],
   },
   {
@@ -235,7 +235,7 @@ export const stuck: readonly Case[] = [
     severity: 'error',
     says: [
       'cannot tell whether its holder is alive',
-      "a session that may be the holder's is open: database session 4711 (idle for ",
+      "an open session may be the holder's: database session 4711 (idle for ",
       'Make sure that no service and no Liquibase runs there. Find out whose sessions these are, and wait until they have ended. Release the lock only after its holder has ended.',
       'ps -fC java   # on laptop',
       'WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start',

@@ -74,14 +74,14 @@ export const wrongZone: readonly Case[] = [
     sources: { database: database([held()], [stepping]), service: migrating, ...down },
     deployment: wrong,
     ...unproven,
-    says: ["a session that may be the holder's is open: database session 66 (active for "],
+    says: ["an open session may be the holder's: database session 66 (active for "],
   },
   {
     situation: 'the same, and by it PostgreSQL was restarted since',
     sources: { database: database([held()], [worker], restartedDatabase), service: migrating, ...down },
     deployment: wrong,
     ...unproven,
-    says: ["a session that may be the holder's is open: database session 66 (active for 29 min"],
+    says: ["an open session may be the holder's: database session 66 (active for 29 min"],
   },
   {
     situation: "the service's own settings name another",
@@ -98,7 +98,7 @@ export const wrongZone: readonly Case[] = [
     says: [
       /Asia\/Tokyo \(9 h 30 min ago\), or UTC \(30 min( \d+ s)? ago\)/,
       'testops-1 may have taken it before or after its last start',
-      /the configuration's timeZone is Asia\/Tokyo, and one of the two is wrong: lockgranted is \S+ \S+Z by it, \S+ \S+Z by UTC/,
+      /the configuration's timeZone is Asia\/Tokyo, and one of the two is wrong: lockgranted is \S+ \S+Z in Asia\/Tokyo, \S+ \S+Z in UTC/,
     ],
   },
   {

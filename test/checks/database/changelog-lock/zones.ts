@@ -64,7 +64,7 @@ export const zones: readonly Case[] = [
       /Asia\/Tokyo \(30 min( \d+ s)? ago\)/,
       'grep TZ /etc/testops/testops.env',
       'TZ=Asia/Yekaterinburg',
-      /the configuration's timeZone is Asia\/Tokyo, and it counts: lockgranted is \S+ \S+Z by it, \S+ \S+Z by Asia\/Yekaterinburg/,
+      /the configuration's timeZone is Asia\/Tokyo, and it counts: lockgranted is \S+ \S+Z in Asia\/Tokyo, \S+ \S+Z in Asia\/Yekaterinburg/,
     ],
   },
   {
@@ -78,7 +78,7 @@ export const zones: readonly Case[] = [
     says: [
       'grep JAVA_TOOL_OPTIONS /etc/testops/testops.env',
       '-Duser.timezone=Asia/Yekaterinburg',
-      /by it, \S+ \S+Z by Asia\/Yekaterinburg/,
+      /in Asia\/Tokyo, \S+ \S+Z in Asia\/Yekaterinburg/,
     ],
     silentOn: ['hush'],
   },
