@@ -258,7 +258,7 @@ export const byHand: readonly Case[] = [
         recent: {
           complete: true,
           records: [
-            record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(-180 * minute + 8000) }),
+            record('liquibase.lockservice : Waiting for changelog lock....', { at: ago(-180 * minute + 2000) }),
           ],
         },
       }),
