@@ -16,14 +16,17 @@ export async function lockDatabases(databases: Databases, known: KnownUse): Prom
   const { liquibase = null, main } = known.use ?? {}
   if (liquibase === null) return databases
   const { address, shown } = liquibase
-  if (address === null) throw elsewhere(databases, `is unknown (${shown})`)
+  if (address === null) throw elsewhere(databases, `cannot tell which database the service's Liquibase uses: ${shown}`)
   const [first] = databases
   const own =
     main?.address && isSameDatabase(address, main.address)
       ? first
       : databases.find((database) => leadsTo(address, database, known))
   if (own === undefined)
-    throw elsewhere(databases, `is at ${shown}${shown.startsWith('the address ') ? '' : `/${address.database ?? ''}`}`)
+    throw elsewhere(
+      databases,
+      `the service's Liquibase uses the database at ${shown.startsWith('the address ') ? shown : `${shown}/${address.database ?? ''} (SPRING_LIQUIBASE_URL)`}`,
+    )
   const mark = await markOf(own)
   // one database by two addresses, of which Liquibase uses the other
   const marks = await Promise.all(databases.map(markOf))
@@ -36,8 +39,8 @@ async function markOf(database: DatabaseSource): Promise<string | null> {
   return identity && JSON.stringify([identity.startedAt.getTime(), identity.version, identity.port, identity.database])
 }
 
-function elsewhere(databases: Databases, where: string): AdminError {
-  const message = `the database of the service's Liquibase (SPRING_LIQUIBASE_URL) ${where}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
+function elsewhere(databases: Databases, why: string): AdminError {
+  const message = `${why}; the locks in ${listed(databases.map(({ target }) => target))} may not be the service's`
   return new AdminError('REFUSED', message, [
     'name that database first in the configuration: database',
     'testops-admin explain database/changelog-lock',

@@ -184,7 +184,7 @@ export const liquibasePlace: readonly Case[] = [
       ['names another host', 'jdbc:postgresql://db2.example.org:5432/testops', 'db2.example.org:5432/testops'],
       ['names another database', 'jdbc:postgresql://db.example.org:5432/migrations', 'db.example.org:5432/migrations'],
       ['names another port', 'jdbc:postgresql://db.example.org:5433/testops', 'db.example.org:5433/testops'],
-      ['is a Secret, which names another host', hushed, 'is at the address in SPRING_LIQUIBASE_URL'],
+      ['is a Secret, which names another host', hushed, 'at the address in SPRING_LIQUIBASE_URL'],
     ] as const
   ).map(
     ([what, url, says]): Case => ({
@@ -196,7 +196,7 @@ export const liquibasePlace: readonly Case[] = [
       },
       status: 'unknown',
       says: [
-        "the database of the service's Liquibase",
+        "the service's Liquibase uses the database at",
         says,
         'the locks in db.example.org:5432/testops may not be the service',
       ],
@@ -211,7 +211,7 @@ export const liquibasePlace: readonly Case[] = [
       ...down,
     },
     status: 'unknown',
-    says: ["the database of the service's Liquibase is unknown (SPRING_LIQUIBASE_URL may not be read)"],
+    says: ["cannot tell which database the service's Liquibase uses: SPRING_LIQUIBASE_URL may not be read"],
   },
   {
     situation: 'its Liquibase works in the second of its databases, where its table has a name of its own',
