@@ -1,5 +1,4 @@
 import { AdminError } from '../core/error.ts'
-import { faultsAsRepaired } from './as-repaired.ts'
 import { findCase } from './find-case.ts'
 import type { NamedCase } from './find-case.ts'
 import { goOn, openLab, remember, serversOf } from './lab.ts'
@@ -8,6 +7,11 @@ import { assertOwn, useBroker } from './lab-servers.ts'
 import { asOperator } from './operator-lock.ts'
 import { isServing, restartLabService, serviceStatus, writeDown } from './service.ts'
 import { command } from '../core/shell-command.ts'
+import { readFile } from 'node:fs/promises'
+import { parseEnvironmentFile } from '../platforms/host/index.ts'
+import { overlayOf } from './changes.ts'
+import { unitIn } from './service-control/unit.ts'
+import type { BrokenFault } from './state.ts'
 
 export interface Broken {
   /** names of the faults made now */
@@ -108,4 +112,23 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
       'testops-admin lab mend',
     ])
   }
+}
+
+/**
+ * The recorded faults, with any settings that somebody has changed since, as a repair does. Those settings stay when
+ * another fault is made. While a fault is half made, the record stays as it is: its settings may not be written yet.
+ */
+async function faultsAsRepaired({ layout, state: { faults } }: Lab): Promise<readonly BrokenFault[]> {
+  if (faults.some(({ state }) => state === 'half')) return faults
+  const written = overlayOf(faults.map(({ changes }) => changes)).environment
+  const current = parseEnvironmentFile(await readFile(unitIn(layout.service).environmentFile, 'utf8'))
+  const since = Object.keys(written).filter((name) => (current.get(name) ?? null) !== written[name])
+  return faults.map((fault) => {
+    const { environment } = fault.changes
+    if (environment === undefined) return fault
+    const kept = Object.entries(environment).map(
+      ([name, value]) => [name, since.includes(name) ? (current.get(name) ?? null) : value] as const,
+    )
+    return { ...fault, changes: { ...fault.changes, environment: Object.fromEntries(kept) } }
+  })
 }

@@ -2,8 +2,6 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import type { DoctorReport } from '../core/report.ts'
-import { namesOf } from './names.ts'
-import type { LabNames } from './names.ts'
 import { labLayout } from './layout.ts'
 import type { LabLayout } from './layout.ts'
 import { readServer } from './servers/index.ts'
@@ -85,4 +83,23 @@ export function labNames(state: LabState, servers: LabServers): LabNames {
 /** Throws INTERRUPTED if Ctrl-C was pressed. Call it between two steps, where the lab can be left as it is. */
 export function goOn({ signal }: Pick<LabOptions, 'signal'>): void {
   if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted')
+}
+
+/** Names of what the lab makes on its servers. On given servers they are unique, since others use those servers too. */
+function namesOf({ id }: { id: string }, given: { database: boolean; broker: boolean; sessions: boolean }): LabNames {
+  const own = `testops-lab-${id}`
+  return {
+    database: given.database ? own.replaceAll('-', '_') : 'testops',
+    role: given.database ? own.replaceAll('-', '_') : 'testops',
+    vhost: given.broker ? own : null,
+    namespace: given.sessions ? `${own}:session` : 'spring:session',
+  }
+}
+
+interface LabNames {
+  database: string
+  role: string
+  /** null: the broker's own */
+  vhost: string | null
+  namespace: string
 }

@@ -1,12 +1,13 @@
 import { rmdir } from 'node:fs/promises'
 import { AdminError, codeOf } from '../core/error.ts'
 import { folderFailure, makeFolder } from './folder.ts'
-import { interruption } from './interruption.ts'
 import type { LabLayout } from './layout.ts'
 import { giveBack, holderOf, takeLock } from '../adapters/lock-file.ts'
 import { identify } from '../adapters/process-identity.ts'
 import type { ProcessIdentity } from '../adapters/process-identity.ts'
 import { command } from '../core/shell-command.ts'
+import { holdsLab } from './contents.ts'
+import { readState } from './state.ts'
 
 interface Operator extends ProcessIdentity {
   command: string
@@ -61,4 +62,35 @@ function busy({ command: other, pid, since }: Operator): AdminError {
     `another operator is working on the lab: \`${other}\` (process ${pid}) since ${since}`,
     [command`ps -fp ${pid}`, 'wait until it has finished, then try again'],
   )
+}
+
+/** Reads from the lab's files what an interrupted command left, and says what to do next. */
+async function interruption(layout: LabLayout, cause: unknown): Promise<AdminError> {
+  const left = await whatIsLeft(layout)
+  return new AdminError('INTERRUPTED', `interrupted: ${states[left].message}`, states[left].suggestions, { cause })
+}
+
+const states = {
+  nothing: { message: 'there is no lab now', suggestions: ['testops-admin lab up'] },
+  starting: { message: 'the lab is only partly up', suggestions: ['testops-admin lab up', 'testops-admin lab down'] },
+  stopping: { message: 'the lab is only partly removed', suggestions: ['testops-admin lab down'] },
+  broken: {
+    message: 'the lab is broken, maybe only partly',
+    suggestions: ['testops-admin lab status', 'testops-admin lab mend', 'testops-admin lab down'],
+  },
+  up: {
+    message: 'the lab may be incomplete',
+    suggestions: ['testops-admin lab status', 'testops-admin lab up', 'testops-admin lab down'],
+  },
+} as const
+
+async function whatIsLeft(layout: LabLayout): Promise<keyof typeof states> {
+  try {
+    const state = await readState(layout)
+    if (state) return state.phase === 'up' && state.faults.length > 0 ? 'broken' : state.phase
+    return (await holdsLab(layout)) ? 'stopping' : 'nothing'
+  } catch {
+    // damaged: `lab down` still removes it
+    return 'stopping'
+  }
 }

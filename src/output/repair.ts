@@ -1,18 +1,18 @@
 import { cancelledMessage } from '../core/error.ts'
 import { fileOf, isUndoable, leavesChange } from '../core/plan.ts'
 import type { Plan } from '../core/plan.ts'
-import type { RepairDocument } from '../core/repair-document.ts'
+import type { RepairDocument, TreeAccount } from '../core/repair-document.ts'
 import { onDeployment } from '../core/typed.ts'
-import { accountLines } from './account.ts'
 import { errorText } from './error-text.ts'
 import { paintFor } from './paint.ts'
 import type { Paint } from './paint.ts'
 import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
-import { hang, pad, printable, widthOf } from './text.ts'
+import { countOf, hang, pad, printable, widthOf } from './text.ts'
 import { nextText } from './next.ts'
 import { command, nested } from '../core/shell-command.ts'
 import { own } from '../core/own.ts'
+import { grouped } from '../core/grouped.ts'
 
 const outcomes = {
   planned: 'Nothing changed: this is only the plan.',
@@ -118,4 +118,30 @@ export function stepLines(
 export function takeBackText({ steps }: Plan, order: readonly number[], { columns }: Screen): string {
   const lines = order.flatMap((index) => hang(`  ${index + 1}. `, printable(steps[index]!.title), columns))
   return lines.length === 0 ? '' : `\nTo be undone, in this order:\n${lines.join('\n')}\n`
+}
+
+const mostFailures = 10
+
+/** What came of the calls of a repair that counts them; no line of others. */
+export function accountLines(
+  { requested, accepted = 0, skipped = 0, failed = [] }: Partial<TreeAccount>,
+  { columns }: Screen,
+): string[] {
+  if (requested === undefined) return []
+  const parts = [
+    `${grouped(accepted)} of ${grouped(requested)} ${requested === 1 ? 'call' : 'calls'} accepted`,
+    ...(failed.length > 0 ? [`${grouped(failed.length)} failed`] : []),
+    ...(skipped > 0 ? [`${grouped(skipped)} without an answer`] : []),
+  ]
+  const lines = failed
+    .slice(0, mostFailures)
+    .flatMap(({ project, tree, message }) =>
+      hang(
+        tree === undefined ? `    project ${project}: ` : `    tree ${project}/${tree}: `,
+        printable(message),
+        columns,
+      ),
+    )
+  const more = failed.length - mostFailures
+  return [`  ${parts.join(', ')}`, ...lines, ...(more > 0 ? [`    and ${countOf(more, 'more failure')}`] : [])]
 }

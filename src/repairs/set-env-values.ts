@@ -14,13 +14,15 @@ import { placeOfValues } from './files/layout.ts'
 import { editImpact, editSteps, effectNote } from './files/steps.ts'
 import { assertValue, typoNote, wordsOf } from './set-env/change.ts'
 import type { SettingWish } from './set-env/change.ts'
-import { refuseOtherSettings, refuseTwice } from './set-env/effect.ts'
 import { queuesWouldDiffer } from './set-env/queues.ts'
 import { vendorFlag, vendorToWrite } from './set-env/vendor.ts'
 import type { GivenVendor } from './set-env/vendor.ts'
 import { chartWords } from './use-legacy-image.ts'
 import { command } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
+import { listed } from '../core/format.ts'
+import type { ChartPlace } from '../core/sources.ts'
+import type { Effect } from './files/effect.ts'
 
 export interface ValuesOptions {
   settings: readonly SettingWish[]
@@ -200,4 +202,53 @@ function inValues(name: string, { file }: Chosen): AdminError {
   return new AdminError('REFUSED', `${name} is a secret and does not belong in ${file}. Nothing was changed`, [
     command`kubectl create secret generic ${name.toLowerCase().replaceAll('_', '-')} --from-file=${name}=FILE   # then make the chart refer to it`,
   ])
+}
+
+/**
+ * Throws REFUSED where a setting would not come out as it was asked for, once and no more, or another setting or an
+ * image would change.
+ */
+function refuseOtherSettings(
+  { settings, images }: Effect,
+  wanted: readonly { name: string; to: string | null; path: readonly string[] }[],
+  { chart }: ChartPlace,
+): void {
+  for (const { name, to, path } of wanted) {
+    const changed = settings.filter((it) => it.name === name)
+    if (changed.length === 0)
+      throw new AdminError(
+        'REFUSED',
+        `chart ${chart} does not set ${name} from ${path.join('.')}. Nothing was changed`,
+        ['--chart CHART   # if it is another chart'],
+      )
+    if (to === null) continue
+    const odd = changed.find(({ is, times }) => is !== to || times !== 1)
+    if (odd)
+      throw new AdminError(
+        'REFUSED',
+        `with these values chart ${chart} sets ${name} ${odd.times === 1 ? 'to something else' : `${odd.times} times`} (${odd.at}): nothing was changed`,
+        ['--chart CHART   # if it is another chart'],
+      )
+  }
+  const others = [
+    ...images,
+    ...settings
+      .filter(({ name }) => !wanted.some((it) => it.name === name))
+      .map(({ at, name }) => ({ at: `${at}, ${name}` })),
+  ].map(({ at }) => at)
+  if (others.length === 0) return
+  throw new AdminError(
+    'REFUSED',
+    `with these values chart ${chart} changes other settings or images: ${listed(others, 5)}. Nothing was changed`,
+    ['--chart CHART   # if it is another chart'],
+  )
+}
+
+/** The error for a setting that the chart makes by itself, of a key that is not known here. */
+function refuseTwice(name: string, { chart }: ChartPlace): AdminError {
+  return new AdminError(
+    'REFUSED',
+    `chart ${chart} already sets ${name} itself: in env.open it would be set twice. Nothing was changed`,
+    ["find its key in the chart's templates, and set that key"],
+  )
 }

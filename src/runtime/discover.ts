@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { AdminError } from '../core/error.ts'
 import { findComposeProjects, findReleases, findUnits } from '../platforms/index.ts'
-import type { Finder, Seen } from '../platforms/index.ts'
+import type { Finder, Found, Seen } from '../platforms/index.ts'
 import { fileName } from './configuration/find.ts'
-import { settingsOf } from './configuration/found-settings.ts'
 import type { DeploymentSettings } from './configuration/schema.ts'
 import type { Environment } from './paths.ts'
 import type { Suggestion } from '../core/shell-command.ts'
@@ -79,5 +78,21 @@ export async function discover(
     unseen: searches.flatMap(({ unseen }) => unseen ?? []),
     next: searches.flatMap(({ next }) => next ?? []),
     ...(failure && { failure }),
+  }
+}
+
+/** What a configuration would say of a deployment that was found. */
+function settingsOf({ place, what }: Found): DeploymentSettings {
+  switch (place.platform) {
+    case 'host':
+      return { platform: 'host', host: { unit: place.unit } }
+    case 'compose': {
+      const file = place.file === null ? {} : { file: { path: place.file, at: what } }
+      return { platform: 'compose', compose: { project: place.project, service: place.service, ...file } }
+    }
+    case 'kubernetes': {
+      const context = place.context === null ? {} : { context: place.context }
+      return { platform: 'kubernetes', kubernetes: { ...context, namespace: place.namespace, release: place.release } }
+    }
   }
 }

@@ -41,23 +41,23 @@ export const built: readonly Built[] = [
     example: /<-- 401 [^\n<]*\/rest\/api\/2\/myself/,
   },
   {
-    file: 'src/lab/servers/packages/apt-sources.ts',
+    file: 'src/lab/servers/packages/debian.ts',
     text: "new RegExp(`^${name}:[ \\\\t]*(.*(?:\\\\n[ \\\\t]+.*)*)`, 'im')",
     example: /^Types:[ \t]*(.*(?:\n[ \t]+.*)*)/im,
   },
   {
-    file: 'src/platforms/compose/dotenv.ts',
+    file: 'src/platforms/compose/place.ts',
     text: "new RegExp(`^[ \\\\t]*${name}[ \\\\t]*=(?:[ \\\\t]*(?:\"(?:[^\"\\\\\\\\\\\\n]|\\\\\\\\.)*\"|'[^'\\\\n]*')|[^\"'\\\\n]*?)?((?<![ \\\\t])[ \\\\t]+#[^\\\\r\\\\n]*)?\\\\r?$`,'gm',)",
     example:
       /^[ \t]*NAME[ \t]*=(?:[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|[^"'\n]*?)?((?<![ \t])[ \t]+#[^\r\n]*)?\r?$/gm,
   },
   {
-    file: 'src/platforms/compose/dotenv.ts',
+    file: 'src/platforms/compose/place.ts',
     text: "new RegExp(`^[ \\\\t]*${name}[ \\\\t]*=[^\\\\r\\\\n]*`, 'gm')",
     example: /^[ \t]*NAME[ \t]*=[^\r\n]*/gm,
   },
   {
-    file: 'src/platforms/host/matching.ts',
+    file: 'src/platforms/host/systemd.ts',
     text: "new RegExp(`[${text.slice(1, -1).replace(/^!/, '^').replaceAll('\\\\', '\\\\\\\\')}]`)",
     example: /[^a-z_]/,
   },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { runProgram } from '../../src/adapters/process.ts'
 import { cached, cacheFolder } from '../../src/lab/servers/packages/cache.ts'
 import { unpackDebian } from '../../src/lab/servers/packages/debian.ts'
-import { writeStarter } from '../../src/lab/servers/packages/relocate.ts'
+import { writeStarter } from '../../src/lab/servers/packages/index.ts'
 
 const suite = 'trixie'
 

@@ -3,11 +3,11 @@ import type { ApiLogin } from '../../core/api-login.ts'
 import type { ApiEndpoint, Opened } from '../../core/endpoint.ts'
 import type { ApiSource } from '../../core/sources.ts'
 import { apiControl } from './control.ts'
-import { apiLogin } from './login.ts'
 import { openSession } from './session.ts'
 import { apiSource } from './source.ts'
 import { tokenKeeper } from './token-keeper.ts'
 import type { TokenKeeper } from './token-keeper.ts'
+import type { ApiSession } from './session.ts'
 
 export { tokenKeeper }
 
@@ -51,6 +51,18 @@ export async function openApiControl(
     async close() {
       closing.abort()
       await session.http.close()
+    },
+  }
+}
+
+function apiLogin(session: ApiSession): ApiLogin {
+  return {
+    target: session.http.peer.where,
+    async bearer() {
+      const { bearer, lifeSeconds, exchangedAt } = await session.token()
+      if (lifeSeconds === null) return { token: bearer, expiresInSeconds: null, expiresAt: null }
+      const leftMs = Math.max(0, lifeSeconds * 1000 - (performance.now() - exchangedAt))
+      return { token: bearer, expiresInSeconds: Math.floor(leftMs / 1000), expiresAt: new Date(Date.now() + leftMs) }
     },
   }
 }

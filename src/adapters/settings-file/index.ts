@@ -9,7 +9,6 @@ import { assertReplaceable, replaceFile } from '../replace-file.ts'
 import { keysAt, parsedYaml, placesIn, valueAt } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
 import { lookedAt, orRefused, planEdits, revertEdits } from './edits.ts'
-import { namesIn } from './names.ts'
 import { bytesOf, mostBytes, settingsFiles, watchFiles } from './read.ts'
 import { own } from '../../core/own.ts'
 import { renderChart } from './render.ts'
@@ -153,4 +152,24 @@ async function replaced(file: string, from: Buffer, text: string): Promise<Compa
   const to = Buffer.from(text, 'utf8')
   if (to.equals(from)) return 'set'
   return (await replaceFile(file, { from, to })) ? 'set' : 'changed'
+}
+
+/** as many as no file has that people wrote */
+const mostNames = 5000
+
+/** Words in capitals, at least one underscore within, that are keys or stand in texts. */
+function namesIn(value: unknown): string[] {
+  const names = new Set<string>()
+  const within = (it: unknown): void => {
+    if (names.size >= mostNames) return
+    if (typeof it === 'string')
+      for (const [name] of it.matchAll(/(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*_[A-Z0-9_]*(?![A-Za-z0-9_])/g)) names.add(name)
+    if (typeof it !== 'object' || it === null) return
+    for (const [key, inner] of Object.entries(it)) {
+      within(key)
+      within(inner)
+    }
+  }
+  within(value)
+  return [...names]
 }

@@ -11,13 +11,12 @@ import { foresee, makePlan, refuseIfStale } from '../../engine/plan.ts'
 import { beginJournal } from '../../engine/journal.ts'
 import type { AnyRepair } from '../../engine/plan.ts'
 import { runError } from '../../engine/steps.ts'
-import { documentOf, carryOut } from '../../engine/carry-out.ts'
+import { carryOut, documentOf } from '../../engine/carry-out.ts'
 import type { RunResult } from '../../engine/carry-out.ts'
 import { fillCommand, fillPlan } from '../../engine/remedy.ts'
 import { planText } from '../../output/plan.ts'
 import { screenOf } from '../screen.ts'
 import { refuseRisks, refuseUnknownRisks } from './accepted-risks.ts'
-import { differenceOf } from './difference.ts'
 import { journalOptions, runOf, underLocks } from './carry.ts'
 import { confirmed, refuseOtherName } from './confirm.ts'
 import { patienceMs } from './flags.ts'
@@ -27,6 +26,7 @@ import { refuseIfReadOnly } from './read-only.ts'
 import { filledError, withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { print, tellLine } from '../write.ts'
+import { printable } from '../../output/text.ts'
 
 export interface Wish {
   repair: AnyRepair
@@ -174,4 +174,18 @@ function show(plan: Plan, difference: string): void {
 function tellWhere({ run }: RunRecord, onlyHere: string | null): void {
   tellLine(process.stderr, `Run ${run}`)
   if (onlyHere !== null) tellLine(process.stderr, `    its journal is only on this machine: ${onlyHere}`)
+}
+
+/**
+ * What a plan changes in files, line by line; '' where it changes none. It is shown and kept nowhere, since a line may
+ * hold a secret.
+ */
+async function differenceOf({ opened }: Pick<RepairSession, 'opened'>, { steps }: Plan): Promise<string> {
+  const parts: string[] = []
+  for (const { action } of steps) {
+    if (action.kind !== 'edit-values') continue
+    const lines = (await (await opened.open.files()).difference(action.file, action.edits)).split('\n').filter(Boolean)
+    parts.push(`${printable(action.file)}\n${lines.map((line) => `    ${printable(line)}\n`).join('')}`)
+  }
+  return parts.join('')
 }

@@ -3,13 +3,15 @@ import type { FailOn } from '../../engine/report.ts'
 import { exitCodes } from '../../core/error.ts'
 import { scanSummary } from '../../output/scan/document.ts'
 import type { ScanDocument } from '../../output/scan/document.ts'
-import { withInterrupts } from '../interrupt.ts'
+import { pause, withInterrupts } from '../interrupt.ts'
 import { scanDocument } from './document.ts'
 import { deploymentSession, filesSession } from './session.ts'
 import type { Session, SourceFlags } from './session.ts'
-import { tellWhile } from './tell.ts'
 import { isPiped, unreadNote } from '../piped.ts'
-import { tellLine } from '../write.ts'
+import { cursor, draw, tellLine } from '../write.ts'
+import { scanChanges, scanRows } from '../../output/scan/live.ts'
+import { screenOf } from '../screen.ts'
+import type { CursorMove, Printer } from '../write.ts'
 
 export interface ScanFlags extends SourceFlags {
   json: boolean
@@ -91,4 +93,33 @@ async function* patient(
     clearTimeout(waiting)
     signal.removeEventListener('abort', end)
   }
+}
+
+interface Output extends Printer {
+  rows?: number
+}
+
+const everyMs = 1000
+
+/**
+ * Tells what has been found as it comes, until the signal ends it: on a terminal a table that is drawn anew and taken
+ * away in the end, else a line where something has come.
+ */
+export async function tellWhile(document: () => ScanDocument, output: Output, signal: AbortSignal): Promise<void> {
+  const screen = screenOf(output)
+  const isDrawn = output.isTTY === true && screen.colour
+  let before: ScanDocument | null = null
+  let drawn = 0
+  const clear = (): CursorMove => (drawn === 0 ? cursor.stay : cursor.back(drawn - 1))
+  const look = (): void => {
+    const now = document()
+    if (isDrawn) {
+      const lines = scanRows(now, screen, output.rows ?? 24)
+      draw(output, clear(), lines.join('\n'))
+      drawn = lines.length
+    } else for (const line of scanChanges(now, before)) tellLine(output, line)
+    before = now
+  }
+  while (await pause(everyMs, signal)) look()
+  if (isDrawn) draw(output, clear(), '')
 }

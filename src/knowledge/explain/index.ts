@@ -1,7 +1,33 @@
 import { checkTexts, faultTexts, signatureTexts, termTexts } from '../../../explain/index.yaml'
-import type { ExplainText } from './entry.ts'
+import type { ExplainEntry, ExplainText, SignatureText } from './entry.ts'
 import { resolved } from './resolve.ts'
-import { signatureEntry } from './signature-entry.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import { signatures } from '../signatures.ts'
+
+/** The entry of a line that is known in logs. */
+function signatureEntry({ id, meaning, cause, behind, log = 'SERVICE_LOG' }: SignatureText): ExplainEntry {
+  const { title, severity, pattern, remedy, source } = signatures.find((it) => it.id === id)!
+  const look = {
+    text: 'See what is behind it, how to make sure, and what to do.',
+    commands: [command`testops-admin explain ${behind}`],
+  }
+  return {
+    id,
+    kind: 'signature',
+    title,
+    severities: severity === 'info' ? [] : [severity],
+    meaning,
+    causes: [cause],
+    verify: [
+      'testops-admin scan-logs',
+      command`grep -E${nested(pattern.ignoreCase ? 'i' : '')} ${pattern.source} ${log} | tail`,
+    ],
+    remedies: remedy === null ? [look] : [look, { text: 'Once you have made sure, run this.', commands: [remedy] }],
+    source,
+    signatures: [id],
+    see: [behind],
+  }
+}
 
 /** Every text of `explain` as it is written down: of checks, faults, lines of logs, and words. */
 export const explainTexts: readonly ExplainText[] = [

@@ -3,16 +3,17 @@ import { rm } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { AdminError, messageOf } from '../../core/error.ts'
 import { assertEngine, startDocker } from './docker/index.ts'
-import { takeGiven } from './given.ts'
+import { givenVariable, givenVariableName, takeGiven, wayVariable } from './given.ts'
 import { startLocal } from './local/index.ts'
 import { assertPortFree, freePort, loopback } from './local/ports.ts'
 import { obtainPrograms } from './packages/index.ts'
 import { installedPrograms } from './programs.ts'
 import { readServer } from './record.ts'
 import { removeParts } from './lifecycle.ts'
-import { serverNames } from './types.ts'
+import { serverNames, serverWays } from './types.ts'
 import type { ServerRecord, ServerRequest, ServerWay, StartOptions } from './types.ts'
-import { NotThisWay, suggestionsFor, waysToTry } from './ways.ts'
+import { command, nested } from '../../core/shell-command.ts'
+import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
  * Starts a server, or uses the given one, in the first way that works here; `TESTOPS_ADMIN_LAB_SERVERS` forces one. The
@@ -103,3 +104,46 @@ function title(request: ServerRequest): string {
   const name = serverNames[request.kind]
   return request.kind === 'rabbitmq' ? `${name} ${request.rabbitmq?.line ?? '3'}` : name
 }
+
+/**
+ * A way to get servers does not work on this machine: why, and what would help. Any other error comes from the server
+ * itself.
+ */
+class NotThisWay extends AdminError {
+  constructor(reason: string, suggestions: readonly Suggestion[]) {
+    super('UNAVAILABLE', reason, suggestions)
+  }
+}
+
+/** The ways to get the server, in the order to try them; only one if it is forced or given. Throws CONFIGURATION. */
+function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEnv): readonly ServerWay[] {
+  const forced = environment[wayVariable]
+  if (!forced) return givenVariable(kind, environment) ? ['given'] : serverWays.filter((way) => way !== 'given')
+  const way = serverWays.find((way) => way === forced)
+  if (!way) {
+    const known = serverWays.join(', ')
+    throw new AdminError('CONFIGURATION', `${wayVariable} is ${forced}; it must be one of ${known}`, [takeAnyWay])
+  }
+  if (way === 'given' && !givenVariable(kind, environment)) {
+    const variable = givenVariableName(kind)
+    throw new AdminError('CONFIGURATION', `${wayVariable} is given, but ${variable} is not set`, [
+      useGiven(variable),
+      takeAnyWay,
+    ])
+  }
+  return [way]
+}
+
+/** Suggestions if none of these ways works: first what each way needs, then what avoids them all. */
+function suggestionsFor(
+  { kind }: ServerRequest,
+  failures: readonly unknown[],
+  environment: NodeJS.ProcessEnv,
+): readonly Suggestion[] {
+  const opening = failures.flatMap((error) => (error instanceof AdminError ? error.suggestions : []))
+  return [...new Set(opening), environment[wayVariable] ? takeAnyWay : useGiven(givenVariableName(kind))]
+}
+
+const takeAnyWay = command`unset ${wayVariable}   # tries every way that works here`
+
+const useGiven = (variable: string): Suggestion => command`export ${variable}=${nested('…')}   # uses a running server`

@@ -1,9 +1,9 @@
 import { resultRules, ruleIds } from '../../knowledge/result-rules.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
 import { printable } from '../text.ts'
-import { xmlElement, xmlText } from '../xml.ts'
-import type { LintDocument, LintedDirectory, LintProblem } from './document.ts'
+import type { LintDocument, LintProblem, LintedDirectory } from './document.ts'
 import { pathOf, testOf } from './words.ts'
+import { harmlessLines } from '../../core/harmless.ts'
 
 export interface JunitView {
   /** when it was judged */
@@ -165,4 +165,26 @@ function readCase(unread: LintDocument['undetermined']): string {
 
 function property(name: string, value: string | number): string {
   return xmlElement('property', { name, value: typeof value === 'string' ? printable(value) : value })
+}
+
+/** A text for XML 1.0, in attributes and between tags; what must not stand there at all is shown as text. */
+export function xmlText(text: string): string {
+  return harmlessLines(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
+
+/** An element with its content, which is XML already; without one it is closed at once. */
+export function xmlElement(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  content: readonly string[] = [],
+): string {
+  const head = [
+    name,
+    ...Object.entries(attributes).map(([key, value]) => `${key}="${xmlText(String(value)).replaceAll('\n', '&#10;')}"`),
+  ].join(' ')
+  return content.length === 0 ? `<${head}/>` : `<${head}>${content.join('')}</${name}>`
 }

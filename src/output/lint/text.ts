@@ -6,12 +6,12 @@ import { paintFor } from '../paint.ts'
 import type { Paint } from '../paint.ts'
 import type { Screen } from '../screen.ts'
 import { hang, printable } from '../text.ts'
-import type { LintDocument, LintedTogether, LintProblem } from './document.ts'
-import { fixLines, isMendable } from './fix.ts'
+import type { LintDocument, LintFix, LintProblem, LintedTogether } from './document.ts'
 import { groupsOf } from './groups.ts'
 import type { Advice, Cause, RuleGroup } from './groups.ts'
 import { amount, extent, short, tally, testOf } from './words.ts'
 import { command } from '../../core/shell-command.ts'
+import type { RuleId } from '../../knowledge/result-rules.ts'
 
 export interface LintView {
   screen: Screen
@@ -195,5 +195,52 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
           `      ${printable(typed(['testops-admin', 'lint-results', directory, '--fix', '--output']))} MENDED   # writes a corrected copy`,
         ]
       : []),
+  ]
+}
+
+/** so many of what was left as it is are named */
+const mostLeft = 5
+
+/** Whether `--fix` may mend what that rule finds. */
+function isMendable(rule: RuleId): boolean {
+  return rule === 'nested-attachment' || rule === 'long-field'
+}
+
+/** What was mended in the copy, what was not and why, and what is not in it. */
+function fixLines({ from, output, files, mended, left, leftCount, omitted }: LintFix, { columns }: Screen): string[] {
+  const counts = Object.entries(mended).map(([rule, count]) => `${rule} ${grouped(count)}`)
+  return [
+    ...hang(
+      '',
+      printable(
+        `Copied ${amount(files, 'file')} from ${from} to ${output}; fixed: ${counts.join(', ') || 'nothing'}. The rest is about the copy.`,
+      ),
+      columns,
+    ),
+    ...listed(
+      'Not fixed:',
+      left.map(
+        ({ rule, file, place, message }) => `${rule}: ${file}${place === undefined ? '' : `, ${place}`}: ${message}`,
+      ),
+      leftCount,
+      columns,
+    ),
+    ...listed(
+      'Not in the copy:',
+      omitted.map(({ file, message }) => `${file}: ${message}`),
+      omitted.length,
+      columns,
+    ),
+  ]
+}
+
+function listed(title: string, lines: readonly string[], count: number, columns: number): string[] {
+  if (count === 0) return []
+  const here = lines.slice(0, mostLeft)
+  const more = count - here.length
+  return [
+    title,
+    ...here.flatMap((line) => hang('  - ', printable(line), columns)),
+    ...(more > 0 ? [`    and ${grouped(more)} more`] : []),
   ]
 }

@@ -6,11 +6,12 @@ import { isLoopback } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import type { Container } from './containers.ts'
 import { runs } from './status.ts'
-import { listenTunnel } from './tunnel.ts'
 import type { View } from './view.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 import type { Engine } from './engine.ts'
+import type { Socket } from 'node:net'
+import { listenHere } from '../listen.ts'
 
 /**
  * What passes standard input and output on to an address, of what is found in images: `sh -c RELAY sh HOST PORT`. It
@@ -207,4 +208,26 @@ async function connected({ host, port }: HostPort, timeoutMs: number): Promise<D
 
 function portsOf(port: number): ShellCommand {
   return command`"127.0.0.1:${port}:${port}"`
+}
+
+/**
+ * An address of this machine of which each connection is opened anew: what a container is reached at may be another
+ * after it was stopped. One that cannot be opened, or breaks, is a broken connection.
+ */
+async function listenTunnel(open: () => Promise<Duplex>): Promise<Opened<HostPort>> {
+  return listenHere((socket) => {
+    open().then(
+      (stream) => join(socket, stream),
+      () => socket.resetAndDestroy(),
+    )
+  })
+}
+
+/** Passes everything on in both directions, no faster than it is taken. */
+function join(socket: Socket, stream: Duplex): void {
+  // whoever is connected is to see that it was not the server that has ended it
+  stream.once('error', () => socket.resetAndDestroy())
+  socket.once('close', () => stream.destroy())
+  if (socket.destroyed) stream.destroy()
+  socket.pipe(stream).pipe(socket)
 }

@@ -2,7 +2,16 @@ import { realpath } from 'node:fs/promises'
 import { AdminError } from '../../core/error.ts'
 import { isHostName } from '../../core/host.ts'
 import { Secret } from '../../core/secret.ts'
-import type { Machine, ServiceImage, ServiceSource, Controller } from '../../core/sources.ts'
+import type {
+  Controller,
+  InstanceEnd,
+  InstanceHealth,
+  Machine,
+  ServiceHealth,
+  ServiceImage,
+  ServiceOrigin,
+  ServiceSource,
+} from '../../core/sources.ts'
 import { parseBuild } from '../../knowledge/builds.ts'
 import { architectureIn, parseCpuinfo } from '../../knowledge/cpu-levels.ts'
 import { isSecretSetting } from '../../knowledge/settings.ts'
@@ -13,16 +22,15 @@ import { composeContainers } from './containers.ts'
 import type { Container } from './containers.ts'
 import { imageNameOf } from './find.ts'
 import { hasImage } from './images.ts'
-import { healthOf } from './health.ts'
 import { assignmentsIn, pendingSettings } from './pending.ts'
 import type { ComposeSettings } from './settings.ts'
 import { isSameHost } from '../../knowledge/lock.ts'
 import { runningContainers } from './neighbours.ts'
-import { originsOf } from './origins.ts'
-import { runs, statusOf } from './status.ts'
+import { endedByStop, runs, statusOf } from './status.ts'
 import { settingsFilesOf } from './view.ts'
 import type { View } from './view.ts'
 import { typed } from '../../core/typed.ts'
+import type { RunningContainer } from './neighbours.ts'
 
 /** The label and the setting by which autoheal is told what to watch (willfarrell/docker-autoheal, README). */
 const watched = { label: 'autoheal', setting: 'AUTOHEAL_CONTAINER_LABEL', all: 'all' } as const
@@ -202,4 +210,74 @@ async function machineOf({ engine }: View, container: Container): Promise<Machin
     processors: parseCpuinfo(text),
     hypervisor: null,
   }
+}
+
+/** The health of the service's containers. */
+function healthOf(containers: readonly Container[], program: string): ServiceHealth {
+  const watched = containers.filter(({ state }) => state.health !== null)
+  const unhealthy = watched.filter((it) => runs(it) && it.state.health === 'unhealthy')
+  return {
+    wanted: watched.length === 0 ? null : watched.length,
+    instances: containers.map(instanceOf),
+    said: unhealthy.flatMap(({ name, state }) => [
+      `${program} inspect -f '{{json .State.Health}}' ${name}`,
+      ...(state.healthOutput ?? '').split('\n').filter(Boolean).slice(-3),
+    ]),
+  }
+}
+
+function instanceOf(it: Container): InstanceHealth {
+  const { health, startedAt } = it.state
+  return {
+    name: it.name,
+    isUp: runs(it),
+    isReady: health === null ? null : runs(it) && health === 'healthy',
+    startedAt: runs(it) ? startedAt : null,
+    waits: it.state.error === '' ? null : it.state.error,
+    ended: endOf(it),
+    restarts: it.restarts,
+  }
+}
+
+/**
+ * One that runs again keeps the end of its run before, but not how that came about; `docker restart` is not counted.
+ */
+function endOf(it: Container): InstanceEnd | null {
+  const { status, exitCode, outOfMemory, startedAt, finishedAt } = it.state
+  if (runs(it))
+    return it.restarts === 0
+      ? null
+      : { reason: outOfMemory ? 'OOMKilled' : '', exitCode: null, startedAt: null, at: finishedAt }
+  if (status === 'created' || (!outOfMemory && status === 'exited' && endedByStop.includes(exitCode))) return null
+  return { reason: outOfMemory ? 'OOMKilled' : status === 'dead' ? 'dead' : '', exitCode, startedAt, at: finishedAt }
+}
+
+/**
+ * Addresses of containers that have a network of their own. `all`: whatever runs on the engine; some may run in the
+ * network of another, and somebody may run a program in a container (`docker exec`).
+ */
+export function originsOf(
+  containers: readonly Container[],
+  all: readonly RunningContainer[],
+): readonly ServiceOrigin[] | null {
+  // that of the machine, or of another container, is used by others, too
+  if (containers.some(({ networkMode }) => networkMode === 'host' || /^(?:container|service|ns):/.test(networkMode)))
+    return null
+  return containers.flatMap(({ id, name, networks }) => {
+    const isShared = all.some((it) => (it.id === id ? it.runsPrograms : joins(it, { id, name })))
+    return networks.flatMap(({ address }) =>
+      address === ''
+        ? []
+        : [{ instance: name, address, port: null, to: null, ...(isShared && { shared: true as const }) }],
+    )
+  })
+}
+
+/** Whether a container uses the network of another. */
+function joins({ networkMode }: RunningContainer, { id, name }: Pick<Container, 'id' | 'name'>): boolean {
+  const [, other = ''] = /^container:(.+)$/s.exec(networkMode) ?? []
+  return (
+    other !== '' &&
+    (other === name || other.replace(/^\//, '') === name || (/^[0-9a-f]{12,64}$/.test(other) && id.startsWith(other)))
+  )
 }

@@ -1,8 +1,7 @@
 import { endOf, runProgram } from '../../adapters/process.ts'
 import type { ProgramResult } from '../../adapters/process.ts'
-import { AdminError } from '../../core/error.ts'
-import type { ServiceManager } from './manager.ts'
-import { matching } from './matching.ts'
+import { AdminError, codeOf } from '../../core/error.ts'
+import type { EnvironmentFile, ServiceManager } from './manager.ts'
 import { healthOf } from './health.ts'
 import type { Properties } from './properties.ts'
 import { one, parseProperties, statusOf } from './properties.ts'
@@ -11,6 +10,10 @@ import { javaProcesses } from '../../core/host.ts'
 import { typed } from '../../core/typed.ts'
 import { wordsOf } from './shell.ts'
 import { command, nested, sentence } from '../../core/shell-command.ts'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fitsGlob, plainGlob } from '../../core/glob.ts'
+import type { GlobSign } from '../../core/glob.ts'
 
 const statusProperties =
   'Id,LoadState,ActiveState,SubState,Result,MainPID,ExecMainStartTimestamp,ExecMainExitTimestamp,ExecMainCode,ExecMainStatus,NRestarts'
@@ -109,4 +112,67 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
     // bare messages: the service writes its own times
     log: { command: ['journalctl', '-u', unit, '-o', 'cat', '--no-pager', '-q', '-n', '50000'] },
   }
+}
+
+/**
+ * The files that an entry of `EnvironmentFile=` stands for, in the order in which systemd reads them (systemd.exec(5);
+ * glob(7)); the entry itself where it is no pattern, or fits none. Throws FORBIDDEN where a folder may not be looked
+ * into.
+ */
+async function matching(entry: EnvironmentFile): Promise<EnvironmentFile[]> {
+  if (!isPattern(entry.path)) return [entry]
+  let found = ['/']
+  for (const part of entry.path.split('/').filter(Boolean)) {
+    found = isPattern(part)
+      ? (await Promise.all(found.map(async (folder) => namesIn(folder, part)))).flat()
+      : found.map((folder) => join(folder, part))
+  }
+  const there = await Promise.all(found.map(isThere))
+  const files = found.filter((_, index) => there[index])
+  return files.length === 0 ? [entry] : files.sort().map((path) => ({ ...entry, path }))
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => codeOf(error) === 'EACCES',
+  )
+}
+
+function isPattern(text: string): boolean {
+  return /[*?[]/.test(text)
+}
+
+async function namesIn(folder: string, part: string): Promise<string[]> {
+  const fits = fitting(part)
+  try {
+    return (await readdir(folder)).filter(fits).map((name) => join(folder, name))
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    throw new AdminError(
+      'FORBIDDEN',
+      `this user cannot see which of the service's settings are in ${folder}`,
+      [command`ls -l ${folder}`, 'run this with sudo'],
+      { cause: error },
+    )
+  }
+}
+
+/** A name that begins with a dot is meant by no sign but a dot. */
+function fitting(part: string): (name: string) => boolean {
+  // a bracket that nobody closes is a character
+  const closed = part.slice(0, part.lastIndexOf(']') + 1)
+  const classes = closed.match(/\[!?[^\]]+\]?|[^]/g) ?? []
+  const signs = [
+    ...classes.flatMap((sign) => (sign.length > 1 ? classOf(sign) : plainGlob(sign))),
+    ...plainGlob(part.slice(closed.length)),
+  ]
+  return (name) => (part.startsWith('.') || !name.startsWith('.')) && fitsGlob(signs, name)
+}
+
+/** `[a-z_]`, `[!0-9]` */
+function classOf(text: string): GlobSign {
+  const inner = new RegExp(`[${text.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`)
+  return (character) => inner.test(character)
 }

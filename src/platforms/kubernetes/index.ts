@@ -7,7 +7,6 @@ import { brokerProgram } from './broker-program.ts'
 import { openClient } from './client.ts'
 import type { KubernetesClient } from './client.ts'
 import { clusterNames } from './cluster-name.ts'
-import { clusterControl } from './control.ts'
 import { findService } from './find.ts'
 import { releaseFor } from './helm/index.ts'
 import { leaseLock } from './lease.ts'
@@ -23,6 +22,10 @@ import { clusterService } from './service.ts'
 import type { ClusterService } from './service.ts'
 import type { KubernetesSettings } from './settings.ts'
 import { command, nested } from '../../core/shell-command.ts'
+import type { ServiceControl } from '../../core/controls.ts'
+import { giveUpFields, ownsFields, withoutOwning } from './fields.ts'
+import { scaleDown, scaleUp, tryScale } from './scale.ts'
+import { patchSetting } from './setting.ts'
 
 export { clusterAt } from './cluster-at.ts'
 export { readClusterSecret } from './secret.ts'
@@ -180,4 +183,33 @@ function besideService(
     ],
     { obstacle: { kind: 'beyond' } },
   )
+}
+
+const pollMs = 500
+
+/** How the service in a cluster is stopped, started and changed. Throws as the client does, too. */
+export function clusterControl(
+  given: KubernetesClient,
+  service: Pick<ClusterService, 'place' | 'container' | 'status' | 'forget'>,
+): ServiceControl {
+  const { place: workload, container } = service
+  const client = withoutOwning(given, workload)
+  /** What a killed process left behind. */
+  const giveUp = async (): Promise<void> => giveUpFields(given, workload)
+  const scaled = { client, workload, pollMs, status: async () => service.status() }
+  const settings = { client, workload, container }
+  /** one that fails may have been carried out */
+  const written = async <T>(writing: Promise<T>): Promise<T> => {
+    service.forget()
+    return writing.finally(() => service.forget())
+  }
+  return {
+    stop: async (options) => written(giveUp().then(async () => scaleDown(scaled, options))),
+    tryStop: async () => tryScale(scaled),
+    start: async (options) => written(giveUp().then(async () => scaleUp(scaled, options))),
+    writeSetting: async (change) => written(giveUp().then(async () => patchSetting(settings, change))),
+    trySetting: async (change) => patchSetting(settings, change, { dryRun: true }),
+    ownsFields: async () => ownsFields(given, workload),
+    giveUpFields: async () => written(giveUp()),
+  }
 }

@@ -1,12 +1,11 @@
 import { sharedAnswers } from '../../core/shared-answers.ts'
-import type { ServiceSource } from '../../core/sources.ts'
+import type { ServiceCommands, ServiceSource } from '../../core/sources.ts'
 import type { KubernetesClient } from './client.ts'
 import { controllersOf } from './controllers.ts'
-import { commandsFor } from './commands.ts'
 import { driftFrom } from './drift.ts'
 import { environmentOf } from './environment.ts'
 import { eventsOf } from './events.ts'
-import type { ExecPlace } from './exec.ts'
+import type { ExecPlace, Execution } from './exec.ts'
 import { placeOf } from './find.ts'
 import type { FoundService } from './find.ts'
 import { healthOf, isUnwell } from './health.ts'
@@ -16,7 +15,6 @@ import { lastWordsOf } from './last-words.ts'
 import { leaseHolder } from './lease.ts'
 import { machinesFor } from './machines.ts'
 import type { Pod, Workload } from './objects.ts'
-import { resolvesIn } from './names.ts'
 import { refusalOf } from './refused-pods.ts'
 import { isRefusal } from './refusal.ts'
 import { ownersOf } from './owners.ts'
@@ -26,6 +24,11 @@ import type { KubernetesSettings } from './settings.ts'
 import { lackingAmong } from './rollout-state.ts'
 import { startObstaclesOf } from './rollout.ts'
 import { failingOf, statusOf } from './status.ts'
+import { typed } from '../../core/typed.ts'
+import { nested, sentence } from '../../core/shell-command.ts'
+import type { ShellCommand } from '../../core/shell-command.ts'
+import { isHostName } from '../../core/host.ts'
+import { MissingProgram, execIn } from './exec.ts'
 
 /** how long what was read when the service was found serves the first who ask */
 const firstLifeMs = 1000
@@ -160,4 +163,57 @@ export function clusterService(
       freshUntil = Number.NEGATIVE_INFINITY
     },
   }
+}
+
+/** What an operator would type for this service. */
+export function commandsFor(
+  { kubectl, context }: Pick<KubernetesClient, 'kubectl' | 'context'>,
+  { resource, namespace, name, workload, container }: FoundService,
+): ServiceCommands {
+  const kind = resource === 'deployments' ? 'deployment' : 'statefulset'
+  const which = `${kind}/${name}`
+  const here = (...words: string[]): ShellCommand => kubectl('-n', namespace, ...words)
+  const labels = Object.entries(workload.spec.selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`)
+  const release = workload.metadata.annotations?.['meta.helm.sh/release-name']
+  const values =
+    release === undefined
+      ? null
+      : typed([
+          'helm',
+          'get',
+          'values',
+          release,
+          '-n',
+          workload.metadata.annotations?.['meta.helm.sh/release-namespace'] ?? namespace,
+          ...(context === null ? [] : ['--kube-context', context]),
+        ])
+  return {
+    start: here('scale', which, `--replicas=${workload.spec.replicas || 1}`),
+    stop: here('scale', which, '--replicas=0'),
+    restart: here('rollout', 'restart', which),
+    status: here('get', 'pods', ...(labels.length > 0 ? ['-l', labels.join(',')] : []), '-o', 'wide'),
+    logs: here('logs', which, '-c', container.name, '--tail=200'),
+    processes: here('exec', which, '-c', container.name, '--', 'ps', '-ef'),
+    edit: here('edit', which),
+    settings: sentence`the environment of ${kind} ${name} (${nested(here('edit', which))})${nested(values === null ? '' : sentence`, and the values of its release (${nested(values)})`)}`,
+    ...(values !== null && { values }),
+  }
+}
+
+/**
+ * Whether a name resolves in a running container, asked of its own resolver; null where that cannot be told. Throws as
+ * `execIn` where nothing can be run there.
+ */
+async function resolvesIn(client: KubernetesClient, place: ExecPlace, host: string): Promise<boolean | null> {
+  if (!isHostName(host)) return null
+  const ask = async (...command: string[]): Promise<Execution | null> =>
+    execIn(client, place, command, { timeoutMs: client.timeoutMs }).catch((error: unknown) => {
+      if (error instanceof MissingProgram) return null
+      throw error
+    })
+  const asked = await ask('getent', 'hosts', host)
+  // getent(1): 2 where there is no such name
+  if (asked) return asked.exitCode === 0 ? true : asked.exitCode === 2 ? false : null
+  // BusyBox's does not look into /etc/hosts, so that its no is none
+  return (await ask('nslookup', host))?.exitCode === 0 ? true : null
 }

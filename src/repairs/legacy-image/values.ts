@@ -18,9 +18,9 @@ import { editImpact, editSteps, effectNote } from '../files/steps.ts'
 import type { WantedEdit } from '../files/steps.ts'
 import { judgeBuild, judgeName, wantedName } from './build.ts'
 import type { Asked } from './build.ts'
-import { refuseOtherImages } from './effect.ts'
-import type { ImageChange } from './effect.ts'
 import { imageText, parseImage } from './image-name.ts'
+import { listed } from '../../core/format.ts'
+import type { Effect } from '../files/effect.ts'
 
 /** Of --apply. */
 export interface Applying {
@@ -175,3 +175,42 @@ function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked):
 
 export const needsV3 =
   'image testops needs x86-64-v3 since build 526u03. See whether your machines have it: testops-admin check-cpu'
+
+/** What is to become of the service's image. */
+interface ImageChange {
+  from: string
+  to: string
+  /** null: its tag stays */
+  build: string | null
+}
+
+/**
+ * Throws REFUSED where an image would change in more than its name (and its tag, where one was asked for), or no image
+ * would, or another service's.
+ */
+function refuseOtherImages({ images }: Effect, { from, to, build }: ImageChange, { chart }: ChartPlace): void {
+  const isMeant = (was: string, is: string): boolean => {
+    const parts = parseImage(was)
+    return (
+      parts !== null &&
+      parts.name === from &&
+      parts.digest === null &&
+      imageText({ ...parts, name: to, tag: build ?? parts.tag }) === is
+    )
+  }
+  const others = images.filter(({ was, is }) => !isMeant(was, is))
+  if (others.length > 0) {
+    const shown = others.map(({ at, was, is }) => `${at}: ${was} to ${is}`)
+    throw new AdminError(
+      'REFUSED',
+      `with these values, chart ${chart} changes other images, or more than the image name: ${listed(shown, 5)}. Nothing was changed`,
+      ['--chart CHART   # if it is another chart', "set the service's own image by hand, and leave the others"],
+    )
+  }
+  if (images.length > 0) return
+  throw new AdminError(
+    'REFUSED',
+    `with these values, chart ${chart} renders the same images as before. Nothing was changed`,
+    ['--chart CHART   # if it is another chart'],
+  )
+}

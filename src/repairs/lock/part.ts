@@ -2,7 +2,16 @@ import { typed } from '../../core/typed.ts'
 import { psql } from '../../domain/evidence.ts'
 import { lockEvidence, zoneEvidence } from '../../domain/lock/evidence.ts'
 import { judgeHolder } from '../../domain/lock/holder.ts'
-import { countingRows, mayNotBeRead, nameOf, showRow, sortOut } from '../../domain/lock/row.ts'
+import {
+  countingRows,
+  grantTo,
+  leaveOne,
+  mayNotBeRead,
+  nameOf,
+  showRow,
+  sortOut,
+  tellTwice,
+} from '../../domain/lock/row.ts'
 import type { LockTables, LookedFor } from '../../domain/lock/row.ts'
 import { listed } from '../../core/format.ts'
 import { situationOf } from '../../domain/lock/situation.ts'
@@ -17,9 +26,9 @@ import type {
   ServiceSource,
 } from '../../core/sources.ts'
 import { changelogLock, holderText } from '../../knowledge/lock.ts'
-import { inRecovery, mayNotBeChanged, notOne, readOnly } from './refusals.ts'
 import { riskOf } from './risk.ts'
 import { sql, within } from '../../core/sql-text.ts'
+import { AdminError } from '../../core/error.ts'
 
 /** What the lock of one database needs. */
 export interface Part {
@@ -199,4 +208,37 @@ function heldElsewhere({ elsewhere }: LockTables): string[] {
     ({ row, ...table }) =>
       `${nameOf(table)} is held by ${holderText(row.lockedBy)}, but the service does not use that schema. To release it, pass ${typed(['--schema', table.schema])}`,
   )
+}
+
+function inRecovery({ target }: DatabaseSource): AdminError {
+  return new AdminError(
+    'REFUSED',
+    `PostgreSQL at ${target} is in recovery and takes no changes: it is a standby or is being restored`,
+    [psql(target, 'postgres', 'SELECT pg_is_in_recovery()'), 'name the primary in the configuration: database.url'],
+  )
+}
+
+function notOne({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable): AdminError {
+  return new AdminError(
+    'REFUSED',
+    `${tellTwice(own, target)} (${listed(countingRows(own).map(showRow))})`,
+    leaveOne(target, user, own),
+  )
+}
+
+function mayNotBeChanged({ target }: DatabaseSource, { user }: DatabaseIdentity, own: ChangelogLockTable): AdminError {
+  return new AdminError('FORBIDDEN', `${user} may not change ${nameOf(own)} at ${target}`, [
+    grantTo(target, user, own, 'SELECT, INSERT, UPDATE, DELETE'),
+  ])
+}
+
+/** A server that is to be left alone, as some set it while its disk is full or its successor takes over. */
+function readOnly({ target }: DatabaseSource, { user }: DatabaseIdentity): AdminError {
+  return new AdminError('REFUSED', `PostgreSQL at ${target} is read-only for ${user} (default_transaction_read_only)`, [
+    psql(
+      target,
+      user,
+      "SELECT source, sourcefile, setting FROM pg_settings WHERE name = 'default_transaction_read_only'",
+    ),
+  ])
 }

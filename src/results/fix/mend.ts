@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../../knowledge/limits.ts'
 import type { RuleId } from '../../knowledge/result-rules.ts'
-import { editedJson } from './edit.ts'
-import type { Replacement } from './edit.ts'
-import { longTextsOf, sourcesOf } from './spots.ts'
-import type { LongText } from './spots.ts'
+import { parseTree } from 'jsonc-parser'
+import type { Node } from 'jsonc-parser'
+import type { ResultContent } from '../result-file.ts'
+import { attachmentsOf } from '../rules/attachments-of.ts'
+import { shapeFaults } from '../rules/bad-shape.ts'
+import { longField } from '../rules/long-field.ts'
+import { isSecretParameter } from '../rules/said.ts'
 
 /**
  * What becomes of an attachment's `source`: another one, the reason why it stays as it is, or null where it is as it
@@ -133,4 +136,131 @@ function cut(text: string): string {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What is to stand where. */
+interface Replacement {
+  place: string
+  value: string
+}
+
+interface Edit {
+  offset: number
+  length: number
+  text: string
+}
+
+/**
+ * A JSON text with some of its values replaced, and attachments added to its root's; all else stays as it is written,
+ * to the last blank. Null where that cannot be done by position: a path leads nowhere, or the text is nested too deep
+ * to be taken apart.
+ */
+export function editedJson(
+  text: string,
+  replacements: readonly Replacement[],
+  attachments: readonly object[],
+): string | null {
+  const root = treeOf(text)
+  if (root?.type !== 'object') return null
+  const edits: Edit[] = []
+  for (const { place, value } of replacements) {
+    const node = nodeAt(root, pathOf(place))
+    if (!node) return null
+    edits.push({ offset: node.offset, length: node.length, text: JSON.stringify(value) })
+  }
+  if (attachments.length > 0) edits.push(addition(root, attachments.map((it) => JSON.stringify(it)).join(',')))
+  return applied(text, edits)
+}
+
+function treeOf(text: string): Node | undefined {
+  try {
+    return parseTree(text)
+  } catch (error) {
+    // it calls itself for each level
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function nodeAt(root: Node, path: Path): Node | undefined {
+  return path.reduce<Node | undefined>(
+    (node, key) => (typeof key === 'number' ? node?.children?.[key] : member(node, key)),
+    root,
+  )
+}
+
+/** Of keys that stand twice the last one counts, as with JSON.parse. */
+function member(node: Node | undefined, key: string): Node | undefined {
+  return node?.children?.findLast((it) => it.children?.[0]?.value === key)?.children?.[1]
+}
+
+function addition(root: Node, items: string): Edit {
+  const list = member(root, 'attachments')
+  if (list?.type === 'array') {
+    const last = list.children?.at(-1)
+    return last
+      ? { offset: last.offset + last.length, length: 0, text: `,${items}` }
+      : { offset: list.offset, length: list.length, text: `[${items}]` }
+  }
+  if (list) return { offset: list.offset, length: list.length, text: `[${items}]` }
+  return { offset: root.offset + 1, length: 0, text: `"attachments":[${items}]${root.children?.length ? ',' : ''}` }
+}
+
+function applied(text: string, edits: readonly Edit[]): string {
+  const pieces: string[] = []
+  let from = 0
+  for (const { offset, length, text: put } of [...edits].sort((one, other) => one.offset - other.offset)) {
+    pieces.push(text.slice(from, offset), put)
+    from = offset + length
+  }
+  return pieces.join('') + text.slice(from)
+}
+
+/** A way to a value in JSON, from the root. */
+type Path = readonly (string | number)[]
+
+/** A text and where it stands: `labels[3].value`. */
+interface Spot {
+  place: string
+  text: string
+}
+
+interface LongText extends Spot {
+  /** whether it may be cut without that a result is matched to another test, or a link leads elsewhere */
+  mayBeCut: boolean
+  /** whether its value must not be shown */
+  isSecret: boolean
+}
+
+const identifiers = new Set(['as_id', 'allure_id', 'vendor_id'])
+
+/**
+ * The `source` of every attachment in a result, a container or the globals of a run, with that of their steps and
+ * fixtures.
+ */
+function sourcesOf(value: unknown): Spot[] {
+  return attachmentsOf(value).map(({ place, source }) => ({ place, text: source }))
+}
+
+/** The texts of a result that are longer than the service keeps; of what is none, none. */
+function longTextsOf(value: object): LongText[] {
+  if (shapeFaults(value).length > 0) return []
+  const content = value as ResultContent
+  const found = longField.judge({ directory: '', file: '', bytes: 0, content }, new Set())
+  return found.flatMap(({ place = '' }) => {
+    const [list, index, field] = pathOf(place)
+    const text = pathOf(place).reduce<unknown>((from, key) => (from as Record<string | number, unknown>)[key], value)
+    if (typeof text !== 'string') return []
+    const label = list === 'labels' ? content.labels?.[Number(index)]?.name : null
+    const parameter = list === 'parameters' ? content.parameters?.[Number(index)] : null
+    const mayBeCut =
+      place === 'name' ||
+      (list === 'links' && field === 'name') ||
+      (list === 'labels' && field === 'value' && !identifiers.has(label?.toLowerCase() ?? ''))
+    return [{ place, text, mayBeCut, isSecret: field === 'value' && parameter != null && isSecretParameter(parameter) }]
+  })
+}
+
+function pathOf(place: string): Path {
+  return (place.match(/[^.[\]]+/g) ?? []).map((key) => (/^\d+$/.test(key) ? Number(key) : key))
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { tellWhile } from '../../../src/cli/scan/tell.ts'
+import { tellWhile } from '../../../src/cli/scan/run-scan.ts'
 import type { ScanDocument } from '../../../src/output/scan/document.ts'
 import { nothing, several } from '../../output/scan/documents.ts'
 import { Terminal } from '../doctor/terminal.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { when } from '../../../src/cli/scan/when.ts'
+import { when } from '../../../src/cli/scan/session.ts'
 import { AdminError } from '../../../src/core/error.ts'
 
 const now = Date.parse('2026-11-22T12:00:00Z')

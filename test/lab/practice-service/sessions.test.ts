@@ -6,7 +6,7 @@ import {
   readInteger,
   readLong,
   readString,
-} from '../../../src/lab/practice-service/sessions/java-values.ts'
+} from '../../../src/lab/practice-service/sessions/repository.ts'
 import { admin, browser } from './support/client.ts'
 import { freePort } from '../../../src/lab/servers/local/ports.ts'
 import { deployment, startService } from './support/deployment.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { debianMirror } from '../../../src/lab/servers/packages/apt-sources.ts'
+import { debianMirror } from '../../../src/lab/servers/packages/debian.ts'
 import { cached } from '../../../src/lab/servers/packages/cache.ts'
 import { silent, temporaryFolder } from './own-servers.ts'
 

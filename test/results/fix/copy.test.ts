@@ -15,7 +15,7 @@ import { dirname, join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AdminError } from '../../../src/core/error.ts'
 import { mendedCopy } from '../../../src/results/fix/index.ts'
-import type { Writers } from '../../../src/results/fix/drafts.ts'
+import type { Writers } from '../../../src/results/fix/index.ts'
 import type { RuleId } from '../../../src/knowledge/result-rules.ts'
 import { asNobody } from '../../support/as-nobody.ts'
 

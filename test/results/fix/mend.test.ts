@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { editedJson } from '../../../src/results/fix/edit.ts'
-import { mendedFile } from '../../../src/results/fix/mend.ts'
+import { editedJson, mendedFile } from '../../../src/results/fix/mend.ts'
 import type { Mending } from '../../../src/results/fix/mend.ts'
 
 const mending = (): Mending => {

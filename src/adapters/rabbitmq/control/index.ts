@@ -1,14 +1,18 @@
-import type { BrokerControl } from '../../../core/broker-control.ts'
+import type { BrokerControl, Declared, Trial } from '../../../core/broker-control.ts'
 import type { BrokerEndpoint, Opened } from '../../../core/endpoint.ts'
 import type { MessageMover } from '../../../core/message-mover.ts'
 import { countsOf } from '../counts.ts'
 import { brokerLink } from '../link.ts'
 import { brokerPeer } from '../peer.ts'
-import { bindAll, unbindAll } from './bindings.ts'
-import { declareExchange, deleteExchange } from './exchanges.ts'
 import { keeper } from './keep.ts'
 import { declareQueues, deleteQueues, purge } from './queues.ts'
-import { tryRights } from './rights.ts'
+import type { Channel } from 'amqplib'
+import type { Binding, ExchangeDeclaration, QueueDeclaration } from '../../../core/topology.ts'
+import type { Reply } from '../reply.ts'
+import { refusal } from '../refusal.ts'
+import { typedArguments, typedInEachWay, withBytes } from './arguments.ts'
+import type { On } from './queues.ts'
+import { nowhere } from '../../../knowledge/broker.ts'
 
 /** Changes a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
 export function openBrokerControl(
@@ -63,4 +67,147 @@ export function openBrokerControl(
       await Promise.all([link.close(), kept.close(), mover?.close()])
     },
   }
+}
+
+async function bindAll({ link, endpoint }: On, bindings: readonly Binding[]): Promise<void> {
+  await link.each<Binding, void>(
+    bindings,
+    async (channel, binding) => bindOne(channel, binding),
+    (reply, binding) => {
+      throw refusal(reply, endpoint, `binding ${inWords(binding)}`)
+    },
+  )
+}
+
+async function unbindAll({ link, endpoint }: On, bindings: readonly Binding[]): Promise<void> {
+  await link.each<Binding, void>(
+    bindings,
+    async (channel, binding) => {
+      for (const given of typedInEachWay(binding.arguments)) await unbindOne(channel, binding, given)
+    },
+    (reply: Reply, binding) => {
+      // where one of its ends is missing, so is the binding
+      if (reply.code !== 404) throw refusal(reply, endpoint, `unbinding ${inWords(binding)}`)
+    },
+  )
+}
+
+async function bindOne(
+  channel: Channel,
+  { source, destination, destinationKind, routingKey, arguments: given, typed: known }: Binding,
+): Promise<void> {
+  const typed = known ? withBytes(known) : typedArguments(given)
+  if (destinationKind === 'queue') await channel.bindQueue(destination, source, routingKey, typed)
+  else await channel.bindExchange(destination, source, routingKey, typed)
+}
+
+async function unbindOne(
+  channel: Channel,
+  { source, destination, destinationKind, routingKey }: Binding,
+  given: Record<string, unknown>,
+): Promise<void> {
+  if (destinationKind === 'queue') await channel.unbindQueue(destination, source, routingKey, given)
+  else await channel.unbindExchange(destination, source, routingKey, given)
+}
+
+function inWords({ source, destination, destinationKind, routingKey }: Binding): string {
+  return `${destinationKind} ${destination} to exchange ${source}${routingKey === '' ? '' : ` by ${routingKey}`}`
+}
+
+async function declareExchange({ link, endpoint }: On, exchange: ExchangeDeclaration): Promise<Declared> {
+  const { name, type, durable, autoDelete, internal, arguments: given } = exchange
+  const [declared = 'otherwise'] = await link.each<ExchangeDeclaration, Declared>(
+    [exchange],
+    async (channel) => {
+      await channel.assertExchange(name, type, { durable, autoDelete, internal, arguments: typedArguments(given) })
+      return 'declared'
+    },
+    (reply) => {
+      if (reply.code === 406 && reply.text.startsWith('inequivalent arg')) return 'otherwise'
+      throw refusal(reply, endpoint, `declaring exchange ${name}`)
+    },
+  )
+  return declared
+}
+
+async function deleteExchange({ link, endpoint }: On, name: string): Promise<void> {
+  await link.each<string, void>(
+    [name],
+    async (channel) => void (await channel.deleteExchange(name)),
+    (reply) => {
+      if (reply.code !== 404) throw refusal(reply, endpoint, `deleting exchange ${name}`)
+    },
+  )
+}
+
+/**
+ * The broker asks for a right before it looks at what is asked: so each is tried with something that changes nothing,
+ * or that it refuses for another reason. Throws FORBIDDEN for the first that is missing.
+ */
+async function tryRights(on: On, { queues, exchanges, bindings, discards = false }: Trial): Promise<void> {
+  await each(on, queues, 'declaring queue', async (channel, { name, durable, autoDelete, arguments: given }) =>
+    channel.assertQueue(name, { durable, autoDelete, arguments: typedArguments(given) }),
+  )
+  // whoever declares a queue that sends dead letters has to have the right to read it
+  await each(
+    on,
+    discards ? queues.filter((it) => deadLetterExchange(it) !== null) : queues,
+    'reading queue',
+    async (channel, { name }) => {
+      // a priority is a number: such a consumer is none
+      const { consumerTag } = await channel.consume(name, () => undefined, { arguments: { 'x-priority': 'none' } })
+      await channel.cancel(consumerTag)
+    },
+  )
+  await each(on, discards ? [] : queues.slice(0, 1), 'putting messages aside from queue', async (channel, { name }) => {
+    channel.publish('', nowhere, Buffer.alloc(0))
+    // its answer comes after a refusal of that
+    await channel.checkQueue(name)
+  })
+  await each(
+    on,
+    exchanges,
+    'declaring exchange',
+    async (channel, { name, type, durable, autoDelete, internal, arguments: given }) =>
+      channel.assertExchange(name, type, { durable, autoDelete, internal, arguments: typedArguments(given) }),
+  )
+  // what is not there is taken away with the same rights as it is made, and without a word
+  const deadLetters = new Set(queues.map(deadLetterExchange).filter((name) => name !== null))
+  const exchangesTo = [...deadLetters].map((name) => ({ name, source: name, kind: 'exchange' as const }))
+  await each(on, exchangesTo, 'sending dead letters to exchange', unbindNothing)
+  const ends = new Map(
+    bindings.map((it) => [
+      JSON.stringify([it.source, it.destinationKind, it.destination]),
+      { name: it.destination, source: it.source, kind: it.destinationKind },
+    ]),
+  )
+  await each(on, [...ends.values()], 'making bindings to', unbindNothing)
+}
+
+/** The named exchange; null if there is none or it is the default one. */
+function deadLetterExchange({ arguments: { 'x-dead-letter-exchange': name } }: QueueDeclaration): string | null {
+  return typeof name === 'string' && name !== '' ? name : null
+}
+
+async function unbindNothing(
+  channel: Channel,
+  { name, source, kind }: { name: string; source: string; kind: Binding['destinationKind'] },
+): Promise<void> {
+  await (kind === 'queue' ? channel.unbindQueue(name, source, nowhere) : channel.unbindExchange(name, source, nowhere))
+}
+
+async function each<Item extends { name: string }>(
+  { link, endpoint }: On,
+  all: readonly Item[],
+  what: string,
+  work: (channel: Channel, item: Item) => Promise<unknown>,
+): Promise<void> {
+  await link.each<Item, void>(
+    all,
+    async (channel, item) => void (await work(channel, item)),
+    (reply, { name }) => {
+      const error = refusal(reply, endpoint, `${what} ${name}`)
+      if (error.code === 'FORBIDDEN') throw error
+    },
+  )
 }

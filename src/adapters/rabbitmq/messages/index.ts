@@ -7,14 +7,15 @@ import { brokerPeer } from '../peer.ts'
 import { holding, restoring } from './conversion.ts'
 import type { Conversion } from './conversion.ts'
 import { moveFailure } from './failure.ts'
-import { mayImpersonate } from './impersonation.ts'
-import { Link, NoAnswer } from './link.ts'
+import { ClosedByBroker, Link, NoAnswer, channel } from './link.ts'
 import { declareHolding, look, openExchange, removeExchange } from './queues.ts'
-import { readSeen } from './read-seen.ts'
 import { roomFor } from './room.ts'
 import type { Room } from './room.ts'
 import { Seen } from './seen.ts'
 import { Transfer, readByOthers } from './transfer.ts'
+import { writeNowhere } from './envelope.ts'
+import { method } from './methods.ts'
+import { getMessages } from './get.ts'
 
 /**
  * Moves messages over two connections, one to read and one to publish: a broker that is out of memory or disk blocks
@@ -144,4 +145,41 @@ const looksPerTimeout = 10
 
 async function closeBoth(ends: Ends | null): Promise<void> {
   for (const link of ends ? [ends.source, ends.target] : []) await link.close().catch(() => link.destroy())
+}
+
+/**
+ * Whether the broker takes a user_id of another user from us, as it does from a user with the tag `impersonator`. It is
+ * tried with a message that goes nowhere, since nothing else tells it over AMQP. The channel is as it was afterwards.
+ */
+async function mayImpersonate(link: Link, user: string): Promise<boolean> {
+  try {
+    // the broker answers a channel's methods in their order
+    await link.ask(method.confirmSelectOk, (out) => {
+      writeNowhere(out, channel, `${user}.other`)
+      out.method(channel, method.confirmSelect).u8(0).end()
+    })
+  } catch (error) {
+    // 406; or 403, where it may not publish to the nameless exchange at all
+    if (!(error instanceof ClosedByBroker)) throw error
+    await link.openChannel()
+    return false
+  }
+  // a channel that counts from 1 anew
+  await link.closeChannel()
+  await link.openChannel()
+  return true
+}
+
+/**
+ * Reads what a queue holds, and puts it back in its place. One by one: a queue that vanishes with its last consumer
+ * must not have had one. Whoever reads it next is told that it had been delivered before.
+ */
+async function readSeen(link: Link, queue: string, ready: number, seen: Seen): Promise<void> {
+  await getMessages(link, queue, ready, {
+    onHead: ({ routingKey, properties }) => seen.beginKnown(routingKey.subarray(1), properties),
+    onBody: (bytes, start, end) => seen.body(bytes, start, end),
+    onEnd: () => void seen.end(false),
+  })
+  await link.closeChannel()
+  await link.openChannel()
 }

@@ -1,8 +1,8 @@
 import type { ExplainText } from '../entry.ts'
 import type { Pasted } from './pasted.ts'
-import { meaningsOf, synonyms } from './stem.ts'
-import { spellingOf } from './spelling.ts'
-import { saysMore, wordsOf } from './words.ts'
+import { isNoise, joinedUp, meaningOf, meaningsOf, synonyms } from './stem.ts'
+import { editDistance } from '../../../core/nearest.ts'
+import { frame } from './pasted.ts'
 
 /** What has to do with the words, best first. */
 export type WordSearch = (query: Pasted) => readonly Guess[]
@@ -99,4 +99,66 @@ function phrasesOf({ id, title, words = [] }: ExplainText): string[][] {
 
 function bodyOf({ meaning, causes = [], remedies = [] }: ExplainText): string[] {
   return meaningsOf([meaning, ...causes, ...remedies.map((remedy) => remedy.text)].join(' '))
+}
+
+/** a shorter word turns into too many others */
+const shortest = 5
+
+/**
+ * Of a word that is not known: what the one means that it is but for a single letter; itself where there is none, or
+ * more than one.
+ */
+function spellingOf(known: Iterable<string>): (word: string) => string {
+  const words = [...new Set(known)].filter((word) => word.length >= shortest && !/\d/.test(word))
+  return (word) => {
+    if (word.length < shortest) return word
+    const near = words.filter((it) => Math.abs(it.length - word.length) <= 1 && editDistance(word, it) === 1)
+    const meanings = new Set(near.map(meaningOf))
+    return meanings.size === 1 ? [...meanings][0]! : word
+  }
+}
+
+/** of a long text, so many words, and so much of each line, is looked at: more says no more */
+const [mostWords, mostOfLine] = [200, 4000] as const
+
+/**
+ * The words that count. Names, addresses, numbers and what is quoted are another's: of these only words that entries
+ * know.
+ */
+function wordsOf({ lines }: Pasted, isKnown: (word: string) => boolean): string[] {
+  const words: string[] = []
+  for (const line of lines) {
+    if (words.length >= mostWords) break
+    if (frame.test(line)) continue
+    for (const { part, isName } of partsOf(joinedUp(line.slice(0, mostOfLine)))) {
+      words.push(...meaningsOf(part).filter((word) => isKnown(word) || (!isName && !/[\d_]/.test(word))))
+    }
+  }
+  return words.slice(0, mostWords)
+}
+
+/** so many words beside the one that is asked for make no sentence: `no screenshots` */
+const fewChunks = 2
+
+/** Whether there is more than a word that is asked for, of which nothing is known: `tests failed`. */
+function saysMore({ flat }: Pasted): boolean {
+  const chunks = flat
+    .slice(0, mostOfLine)
+    .split(/[^\p{L}\p{N}_/-]+/u)
+    .filter(Boolean)
+  return chunks.length > fewChunks || chunks.some(isNoise)
+}
+
+function partsOf(line: string): { part: string; isName: boolean }[] {
+  const whole = line.trim()
+  // what is quoted as a whole is the question itself
+  const parts = /^(["'`]).*\1$/.test(whole) ? [whole.slice(1, -1)] : whole.split(/("[^"]{1,200}"|'[^']{1,200}')/)
+  return parts.flatMap((part, index) =>
+    part.split(/\s+/).map((chunk) => ({ part: chunk, isName: index % 2 === 1 || isName(chunk) })),
+  )
+}
+
+/** A class, a host, an address, a path, a setting. */
+function isName(chunk: string): boolean {
+  return /[\p{L}\p{N}][.:@/=_][\p{L}\p{N}]|\/\/|^[/@$]/u.test(chunk)
 }

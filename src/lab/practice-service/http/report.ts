@@ -7,8 +7,7 @@ import { mayMigrateTrees } from '../data/users.ts'
 import { authenticated } from './authentication.ts'
 import type { RequestState, ServiceContext } from './context.ts'
 import { springError } from './errors.ts'
-import { pageOf, windowOf } from './page.ts'
-import { treeDto, treeDtoV2 } from './tree-dto.ts'
+import type { Window, Windowed } from '../data/window.ts'
 
 /**
  * Routes for projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7), without the path's
@@ -94,4 +93,103 @@ export function reportRoutes(context: ServiceContext): Hono<RequestState> {
 
 function idIn(text: string): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+/** Spring Data's page (FIELD-NOTES.md 7). */
+interface Page<T> {
+  content: T[]
+  totalElements: number
+  totalPages: number
+  number: number
+  size: number
+  numberOfElements: number
+  first: boolean
+  last: boolean
+  empty: boolean
+  pageable: { pageNumber: number; pageSize: number; offset: number; paged: true; unpaged: false; sort: Sort }
+  sort: Sort
+}
+
+interface Sort {
+  sorted: boolean
+  unsorted: boolean
+  empty: boolean
+}
+
+/** Spring Data's own limit. */
+const largestSize = 2000
+
+/** Reads `page`, `size` and `sort` of a request: `sort=name,ASC`, once for each key. */
+function windowOf(c: Context, defaults: { size: number; sort: string }): Window {
+  const count = (name: string, otherwise: number, least: number): number => {
+    const value = Number(c.req.query(name) ?? otherwise)
+    return Number.isInteger(value) && value >= least ? value : otherwise
+  }
+  return {
+    number: count('page', 0, 0),
+    size: Math.min(count('size', defaults.size, 1), largestSize),
+    order: (c.req.queries('sort') ?? [defaults.sort]).flatMap(orderIn),
+  }
+}
+
+function pageOf<T>({ number, size, order }: Window, { rows, total }: Windowed<T>): Page<T> {
+  const totalPages = Math.ceil(total / size)
+  const sorted = order.length > 0
+  const sort = { sorted, unsorted: !sorted, empty: !sorted }
+  return {
+    content: rows,
+    pageable: { pageNumber: number, pageSize: size, offset: number * size, paged: true, unpaged: false, sort },
+    totalElements: total,
+    totalPages,
+    number,
+    size,
+    numberOfElements: rows.length,
+    first: number === 0,
+    last: number >= totalPages - 1,
+    empty: rows.length === 0,
+    sort,
+  }
+}
+
+function orderIn(text: string): Window['order'] {
+  const words = text.split(',').filter(Boolean)
+  const direction = /^(asc|desc)$/i.test(words.at(-1) ?? '') ? words.pop()! : 'ASC'
+  return words.map((key) => ({ key, descending: direction.toUpperCase() === 'DESC' }))
+}
+
+/** The one field that a tree groups by, named like the tree. */
+const groupsBy = ({
+  id,
+  name,
+}: Tree): {
+  id: number
+  name: string
+  archived: boolean
+  locked: boolean
+  required: boolean
+  singleSelect: boolean
+} => ({
+  id,
+  name,
+  archived: false,
+  locked: false,
+  required: false,
+  singleSelect: true,
+})
+
+/** A tree in the form of `/api/tree` (report-service-extract.json: TreeDto). */
+function treeDto(tree: Tree): object {
+  const { id: _, name: __, projectId: ___, ...traces } = tree
+  return { ...tree, fields: [{ ...groupsBy(tree), ...traces }] }
+}
+
+/** A tree in the form of `/api/v2/tree` (TreeDtoV2). */
+function treeDtoV2(tree: Tree): object {
+  const { id, name, projectId } = tree
+  return {
+    id,
+    name,
+    projectId,
+    customFieldsProject: [{ id, locked: false, required: false, customField: groupsBy(tree) }],
+  }
 }

@@ -3,7 +3,6 @@ import { changelogLock, lockMessages } from '../../../knowledge/lock.ts'
 import type { Log } from '../log/log.ts'
 import { throwable } from '../log/throwable.ts'
 import { lockException } from './exceptions.ts'
-import { shortDate } from './lock-date.ts'
 import { commit, rollback, tableExists } from './session.ts'
 import type { LiquibaseSession } from './session.ts'
 
@@ -123,4 +122,11 @@ async function refusal(session: LiquibaseSession, timeZone: string): Promise<Err
 
 function table({ schema }: LiquibaseSession): string {
   return `${schema}.${changelogLock.table}`
+}
+
+/** Java's DateFormat SHORT, SHORT of JDK 17 in the locale en_US (FIELD-NOTES.md 2): `11/21/26, 2:12 AM`. */
+export function shortDate(moment: Date, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  // JDK 20 and later put a narrow no-break space before AM and PM, as Node does
+  return format.format(moment).replaceAll('\u202f', ' ')
 }

@@ -3,8 +3,7 @@ import { appendFile, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { AdminError } from '../../../core/error.ts'
 import { tryProgram } from '../try-program.ts'
-import type { ProgramsOf } from '../types.ts'
-import { unprivilegedAccount } from './account.ts'
+import type { Account, ProgramsOf } from '../types.ts'
 import { makeDisk, preloadEnvironment } from './disk.ts'
 import type { LocalKind, LocalRecord } from './kind.ts'
 import { accepts, loopback } from './ports.ts'
@@ -124,4 +123,22 @@ async function lockFile(record: LocalRecord): Promise<readonly string[]> {
 function programs(record: LocalRecord): ProgramsOf<'postgres'> {
   if (record.local.programs.kind !== 'postgres') throw new Error('not a record of PostgreSQL')
   return record.local.programs
+}
+
+/**
+ * The existing account to run PostgreSQL as if we are root, since PostgreSQL refuses to run as root; null: run it as
+ * ourselves. No account is created.
+ */
+export async function unprivilegedAccount(): Promise<Account | null> {
+  if (process.getuid?.() !== 0) return null
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
+  for (const wanted of ['postgres', 'nobody']) {
+    const [name, , uid, gid] = accounts.find(([name]) => name === wanted) ?? []
+    if (name && Number(uid) > 0) return { name, uid: Number(uid), gid: Number(gid) }
+  }
+  throw new AdminError(
+    'UNAVAILABLE',
+    'PostgreSQL cannot run as root, and neither account "postgres" nor "nobody" exists',
+    ['run this command as a plain user'],
+  )
 }

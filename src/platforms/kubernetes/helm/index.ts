@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { ProgramResult } from '../../../adapters/process.ts'
-import { parseYaml, YamlError } from '../../../adapters/yaml/index.ts'
+import { YamlError, parseYaml } from '../../../adapters/yaml/index.ts'
 import type { HelmRun, ReleaseControl } from '../../../core/controls.ts'
 import { AdminError } from '../../../core/error.ts'
 import { isObject } from '../../../core/shape.ts'
@@ -17,9 +17,12 @@ import { conflictsIn } from './conflicts.ts'
 import { helmFailure } from './failure.ts'
 import type { Attempt } from './failure.ts'
 import { helmAt } from './program.ts'
-import { secretsIn, without } from './secrets.ts'
-import { withValuesFile } from './values-file.ts'
 import type { ShellCommand } from '../../../core/shell-command.ts'
+import { withoutValues } from '../../../core/redaction/given.ts'
+import { withoutSecrets } from '../../../core/redaction/index.ts'
+import { isSecretSetting } from '../../../knowledge/settings.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** as `helm history` gives it */
 interface Line {
@@ -201,4 +204,51 @@ function listItem(file: string): string {
 function chartIn(text: string): ReleaseChart {
   const [, name = text, version = ''] = /^(.+?)-(v?\d+\.\d+\.\d+(?!\d).*)$/s.exec(text) ?? []
   return { name, version }
+}
+
+/** The texts of a release's values that are secrets by the names of their keys. */
+function secretsIn(values: Values): string[] {
+  return within(values, false)
+}
+
+function within(value: unknown, isSecret: boolean): string[] {
+  if (isObject(value))
+    return Object.entries(value).flatMap(([key, it]) => within(it, isSecret || isSecretSetting(screaming(key), '')))
+  if (Array.isArray(value)) return value.flatMap((it) => within(it, isSecret))
+  if (typeof value !== 'string' && typeof value !== 'number') return []
+  const text = String(value)
+  return text !== '' && (isSecret || isSecretSetting('', text)) ? [text] : []
+}
+
+/** `jwtSecret` as a setting is written: JWT_SECRET. */
+function screaming(key: string): string {
+  return key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()
+}
+
+/** The text with none of them in it. */
+function without(secrets: ReadonlySet<string>, text: string): string {
+  return withoutSecrets(withoutValues(text, secrets, { anywhere: 4 }))
+}
+
+/**
+ * Puts values into a file for helm as long as `work` takes, since they may be secrets: an argument is there for all to
+ * read.
+ */
+async function withValuesFile<T>(values: readonly WantedValue[], work: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'testops-admin-helm-'))
+  try {
+    const file = join(folder, 'values.yaml')
+    await writeFile(file, JSON.stringify(values.reduce<Values>((all, { path, to }) => withAt(all, path, to), {})), {
+      mode: 0o600,
+    })
+    return await work(file)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function withAt(values: Values, [key = '', ...rest]: readonly string[], to: string | null): Values {
+  const below = Object.hasOwn(values, key) ? values[key] : undefined
+  const value = rest.length === 0 ? to : withAt(isObject(below) ? below : {}, rest, to)
+  return Object.fromEntries([...Object.entries(values).filter(([name]) => name !== key), [key, value]])
 }
