@@ -317,22 +317,12 @@ const printings: Readonly<Record<string, Printing>> = {
 /** Those that print nothing of foreign origin, or are parts of those above, and why. */
 const others: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    [
-      'verdict',
-      'summary',
-      'tell',
-      'shortLine',
-      'statusWord',
-      'badge',
-      'oneLine',
-      'lotsOf',
-      'lotOf',
-      'namesOf',
-      'storyLines',
-    ].map((name) => [name, 'a part of doctorTable, doctorShort and doctorChanges']),
+    ['verdict', 'summary', 'tell', 'shortLine', 'statusWord', 'badge', 'oneLine', 'lotsOf', 'lotOf', 'namesOf'].map(
+      (name) => [name, 'a part of doctorTable, doctorShort and doctorChanges'],
+    ),
   ),
   ...Object.fromEntries(
-    ['isMendable', 'fixLines', 'groupsOf', 'amount', 'extent', 'tally', 'testOf', 'short', 'pathOf'].map((name) => [
+    ['groupsOf', 'amount', 'extent', 'tally', 'testOf', 'short', 'pathOf'].map((name) => [
       name,
       'a part of lintText and of the other formats',
     ]),

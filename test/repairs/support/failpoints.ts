@@ -56,7 +56,7 @@ export function spread<T>(all: readonly T[], n: number, place: number): T[] {
 
 /** `npm run campaign` */
 export const isCampaign = process.env['TESTOPS_ADMIN_CAMPAIGN'] === '1'
-const undoSteps = 'take-back.ts'
+const undoSteps = 'undo.ts'
 
 /** Of each step (`before`), and of the run as a whole (`verify:before`); those of an adoption are no part of a run. */
 function engineFailpoints(isWanted: (of: { file: string }) => boolean): { ofStep: string[]; ofRun: string[] } {
