@@ -156,7 +156,7 @@ describe.concurrent('messages that wait', () => {
     {
       what: 'exchanged for another',
       change: ([first, , ...rest]: readonly RawMessage[]) => [first!, first!, ...rest],
-      said: differing('has 5 messages back, but not the same ones as before, or not in their order'),
+      said: differing('has 5 messages back, but not the same ones as before, or not in the same order'),
       left: ['1', '1', '3', '4', '5'],
     },
     { what: 'all stolen', change: () => [], said: differing('had 5 messages moved aside, and 0 came back'), left: [] },
