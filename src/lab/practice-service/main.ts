@@ -46,14 +46,6 @@ async function serve(machine: PracticeMachine): Promise<number> {
   }
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
-  if (!(error instanceof AdminError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = error.exitCode
-}
-
 /** Exit code of a program that glibc refuses to start, and the one line it prints (FIELD-NOTES.md 5). */
 const cpuRefusal = { exitCode: 127, line: 'Fatal glibc error: CPU does not support x86-64-v3' } as const
 
@@ -88,4 +80,12 @@ const units: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1_048_576, 
 function heapSuffices({ JAVA_TOOL_OPTIONS: options = '' }: Environment): boolean {
   const [, count, unit = ''] = /(?:^|\s)-Xmx(\d+)([kmg]?)(?=\s|$)/i.exec(options) ?? []
   return count === undefined || Number(count) * units[unit.toLowerCase()]! >= leastBytes
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  if (!(error instanceof AdminError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = error.exitCode
 }
