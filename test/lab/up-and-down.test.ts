@@ -253,7 +253,7 @@ async function removedByHand(): Promise<void> {
   }
   const service = join(lab.root, 'service/service.pid')
   if (existsSync(service)) process.kill(Number.parseInt(readFileSync(service, 'utf8'), 10), 'SIGKILL')
-  await rm(lab.root, { recursive: true })
+  await rm(lab.root, { recursive: true, maxRetries: 20 })
 }
 
 async function until(isSo: () => boolean): Promise<void> {
