@@ -42,7 +42,7 @@ export async function carryOut(run: Run): Promise<RunResult> {
   ])
 }
 
-/** Takes back what a run did. Throws as `perform`. */
+/** Undoes what a run did. Throws as `carryOut`. */
 export async function carryOutUndo(run: Run): Promise<RunResult> {
   const carried = await letGo(run, await undoSteps(run))
   const { run: id } = run.record
@@ -52,7 +52,7 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
   return conclude(run, carried, unverified, [next], true)
 }
 
-/** Refused before any step was taken back, as it would be each time. */
+/** The undo was refused before its first step, and would be refused each time. */
 function isForeseen({ applied, failure }: CarriedOut): boolean {
   return applied.length === 0 && failure?.error instanceof AdminError && failure.error.code === 'REFUSED'
 }
@@ -124,7 +124,7 @@ async function conclude(
       ? null
       : filledIn(unhealthy({ statuses: verification, reasons, ...(after !== undefined && { next: after }) }), fill))
   const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
-  // what is done and cannot be noted is gone on with later, which notes it
+  // a step that is done but could not be noted is noted when the run is resumed
   const result = unwritten && !failed ? 'interrupted' : outcome
   const document: RepairDocument = {
     schemaVersion: 1,

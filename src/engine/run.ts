@@ -29,7 +29,7 @@ export interface Run {
   by: string
   failpoint: Failpoint
   /**
-   * told as steps begin, or begin to be taken back, and end; `interrupted`: it was stopped, and did not fail by itself
+   * called as a step, or its undo, begins and ends; `interrupted`: it was stopped, and did not fail by itself
    * (a document counts it as failed)
    */
   onStep: (step: number, status: 'begun' | 'going-back' | 'interrupted' | StepStatus) => void
@@ -63,7 +63,7 @@ export function workshopOf(
       performed: isPerformed(own),
       isRepeated: events.some((event) => event.event === 'done' && event.step === index && event.already !== true),
       notes: notesIn(own),
-      // a run that is given back at once has on record what this process has written
+      // a refused run is undone at once: what this process has written counts too
       ofRun: () => notesIn(eventsThatCount([...new Set([...events, ...journal.written])])),
       keep: async (name, text) => (await journal.keep(name, text)) !== null,
       kept: async (name) => journal.kept(name),
@@ -73,7 +73,7 @@ export function workshopOf(
   }
 }
 
-/** Whether a step's own doing is on record, and was not taken back since. */
+/** Whether the record says that the step was performed, and not undone since. */
 function isPerformed(events: readonly RunEvent[]): boolean {
   return events.reduce(
     (is, event) => (event.event === 'undone' ? false : is || (event.event === 'done' && !event.already)),

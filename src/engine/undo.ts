@@ -11,7 +11,7 @@ import { progressOf } from '../core/run-state.ts'
 import type { Run } from './run.ts'
 import { holds, isForUpgrade, isStoppedNow, isUnderStop, prepares, whileStopped } from './while-stopped.ts'
 
-/** The steps that were begun or done and can be taken back, the last first. */
+/** The steps that were begun or done and can be undone, the last first. */
 export function stepsToUndo({ steps }: Plan, events: readonly RunEvent[]): readonly number[] {
   const { touched, ended } = progressOf(events)
   if (ended?.outcome === 'undone') return []
@@ -32,9 +32,8 @@ export function losesAll({ record: { plan }, events }: RunHistory): boolean {
 }
 
 /**
- * Takes back what a run did, the last first, each under the journal. A step that has nothing to take back is passed
- * over. Never throws; `halfDone` where something was taken back, or was being so, now or before: what is refused has
- * changed nothing.
+ * Undoes the steps of a run, the last first, each under the journal. A step with nothing to undo is skipped. Never
+ * throws; `halfDone` if a step was undone or begun to be, now or before: a refused undo has changed nothing.
  */
 export async function undoSteps(run: Run): Promise<CarriedOut> {
   const {
@@ -98,8 +97,7 @@ export async function undoSteps(run: Run): Promise<CarriedOut> {
 }
 
 /**
- * Throws what any step would throw for certain when it is taken back: before the first of them, nothing at all is
- * changed then.
+ * Throws, before the first step is undone, what the undo of any step is certain to throw: nothing is changed then.
  */
 async function foreseeUndo(run: Run): Promise<void> {
   const {
@@ -122,8 +120,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Why a run can be taken back no more, as far as that can be told beforehand; null: nothing is known to be in the way
- * for good.
+ * Why a run can no longer be undone, as far as that can be told beforehand; null: nothing is known to prevent it for
+ * good.
  */
 export async function whyNotUndone(run: Run): Promise<AdminError | null> {
   try {
