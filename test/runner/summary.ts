@@ -1,23 +1,43 @@
+import { existsSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
+import { corrected, readTimes, writeTimes } from './times.ts'
+import type { Times } from './times.ts'
 
-/** Ends a run with one plain line, `N passed, N failed`, that people and pipelines can read. */
+/**
+ * Ends a run with one plain line, `N passed, N failed`, that people and pipelines can read, and keeps times.json right:
+ * how long each file took of those that ran as a whole and passed.
+ */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, failed: 0, skipped: 0 }
+    const measured: Record<string, number> = {}
     for (const module of modules) {
-      for (const test of module.children.allTests()) {
-        const { state } = test.result()
+      const states = [...module.children.allTests()].map((test) => test.result().state)
+      for (const state of states) {
         if (state === 'passed') count.passed += 1
         else if (state === 'skipped') count.skipped += 1
         else count.failed += 1
       }
       if (module.errors().length > 0) count.failed += 1
+      else if (states.every((state) => state === 'passed') && !isCampaign(module))
+        measured[module.relativeModuleId] = module.diagnostic().duration / 1000
     }
     count.failed += unhandledErrors.length
+    keep(measured)
     // printed at the very end: other reporters write their summary on the same event
     process.once('exit', () => {
       const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
       process.stdout.write(`${count.passed} passed, ${count.failed} failed${skipped}\n`)
     })
   }
+}
+
+/** The same files are more there, and take longer. */
+const isCampaign = (module: TestModule): boolean => module.project.name === 'campaign'
+
+function keep(measured: Times): void {
+  const known = readTimes()
+  const now = corrected(known, measured)
+  const existing = Object.fromEntries(Object.entries(now).filter(([file]) => existsSync(file)))
+  if (JSON.stringify(existing) !== JSON.stringify(known)) writeTimes(existing)
 }

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** seconds by file, from the project's root, of those that take long */
+export type Times = Readonly<Record<string, number>>
+
+export const timesFile = fileURLToPath(new URL('times.json', import.meta.url))
+
+/** seconds; shorter files are not worth a line */
+const long = 10
+
+export function readTimes(file = timesFile): Times {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Times) : {}
+}
+
+/**
+ * What is known of each file, the slowest first. A time is replaced where it was off by half, so that the list stays
+ * as it is on a machine that is a little busier.
+ */
+export function corrected(known: Times, measured: Times): Times {
+  const off = (before: number, now: number): boolean => now > before * 1.5 || now < before / 1.5
+  const all = new Map(Object.entries(known))
+  for (const [file, seconds] of Object.entries(measured)) {
+    const before = all.get(file)
+    if (before !== undefined && !off(before, Math.max(seconds, 1))) continue
+    if (seconds < long) all.delete(file)
+    else all.set(file, Math.round(seconds))
+  }
+  return Object.fromEntries([...all].sort(([one, a], [other, b]) => b - a || one.localeCompare(other)))
+}
+
+export function writeTimes(times: Times, file = timesFile): void {
+  writeFileSync(file, `${JSON.stringify(times, null, 2)}\n`)
+}
