@@ -13,7 +13,7 @@ import { writeServiceLog } from './service-log.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
 /** MB; what it took stands in the row */
-const most = 120
+const most = 100
 
 const versionOf = (tool) => execFileSync(tool, ['--version'], { encoding: 'utf8' }).match(/\d+(\.\d+)+/)[0]
 

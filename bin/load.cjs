@@ -7,7 +7,6 @@ const {
   fstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   readdirSync,
   renameSync,
@@ -33,36 +32,39 @@ exports.load = (file, command) => {
     process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command)
       ? null
       : storeFor(sum, command)
-  const cachedData = store?.read()
-  const script = new Script(text, {
-    filename: file,
-    ...(cachedData && { cachedData }),
-  })
+  const stored = store?.read()
+  const script = new Script(text, { filename: file, ...(stored && { cachedData: stored.data }) })
+  stored?.giveBack()
   const loaded = new Module(file)
   loaded.filename = file
   script.runInThisContext()(loaded.exports, Module.createRequire(file), loaded, file, dirname(file))
-  const stale = cachedData === undefined || script.cachedDataRejected
+  const stale = stored === undefined || script.cachedDataRejected
   return { ...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData()) }
 }
 
-/** Its bytes are given back at once: left to the garbage collector, they stay as long as most commands run. */
 function read(file) {
   const descriptor = openSync(file, constants.O_RDONLY)
   try {
-    const { size } = fstatSync(descriptor)
-    const memory = new ArrayBuffer(size, { maxByteLength: size })
-    const bytes = Buffer.from(memory)
-    for (let at = 0; at < size; ) {
-      const length = readSync(descriptor, bytes, at, size - at, at)
-      if (length === 0) throw new Error(`${file} is shorter than it was`)
-      at += length
-    }
+    const { bytes, giveBack } = bytesOf(descriptor)
     const found = { text: bytes.latin1Slice(), sum: crc32?.(bytes) }
-    memory.resize(0)
+    giveBack()
     return found
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** All bytes, which are to be given back: left to the garbage collector, they stay as long as most commands run. */
+function bytesOf(descriptor) {
+  const { size } = fstatSync(descriptor)
+  const memory = new ArrayBuffer(size, { maxByteLength: size })
+  const bytes = Buffer.from(memory)
+  for (let at = 0; at < size; ) {
+    const length = readSync(descriptor, bytes, at, size - at, at)
+    if (length === 0) throw new Error('a file is shorter than it was')
+    at += length
+  }
+  return { bytes, giveBack: () => memory.resize(0) }
 }
 
 function storeFor(sum, command) {
@@ -71,7 +73,8 @@ function storeFor(sum, command) {
   return {
     read() {
       try {
-        return checked(readOwn(join(folder(), name)), name)
+        const { bytes, giveBack } = readOwn(join(folder(), name))
+        return { data: checked(bytes, name), giveBack }
       } catch {
         return undefined
       }
@@ -132,7 +135,7 @@ function readOwn(path) {
   try {
     if (!fstatSync(descriptor).isFile() || judgeOpened(path, descriptor, ownCircle({ sudo: false })).flaws.length > 0)
       throw new Error('written by somebody else')
-    return readFileSync(descriptor)
+    return bytesOf(descriptor)
   } finally {
     closeSync(descriptor)
   }

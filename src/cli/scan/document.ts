@@ -91,7 +91,7 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
     ...(agents.length > 0 && { agents }),
     rate: {
       seconds: rate.width / 1000,
-      counts: [...rate.counts].map(([at, lines]) => ({ at: new Date(at).toISOString(), lines })),
+      counts: Array.from(rate.starts, (at, index) => ({ at: new Date(at).toISOString(), lines: rate.counts[index]! })),
     },
     remedy: remedy === null || severity === 'info' ? null : typed(remedy),
     explain: command`testops-admin explain ${explain}`,

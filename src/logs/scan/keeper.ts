@@ -8,18 +8,22 @@ export interface Keeper<T> {
 }
 
 export function keeper<T>(most: number, keyOf: (it: T) => string): Keeper<T> {
-  const things = new Map<string, T>()
-  const isFull = (): boolean => things.size >= most
+  const keys: string[] = []
+  const things: T[] = []
+  const isFull = (): boolean => things.length >= most
   return {
     isFull,
+    // asked at each match of a log: an iterator would cost more than the rest
     some(isIt) {
-      for (const key of things.keys()) if (isIt(key)) return true
+      for (let index = 0; index < keys.length; index += 1) if (isIt(keys[index]!)) return true
       return false
     },
     add(it) {
       const key = keyOf(it)
-      if (!isFull() && !things.has(key)) things.set(key, it)
+      if (isFull() || keys.includes(key)) return
+      keys.push(key)
+      things.push(it)
     },
-    all: () => [...things.values()],
+    all: () => [...things],
   }
 }

@@ -2,10 +2,10 @@
 export interface Rate {
   /** milliseconds that one count stands for */
   readonly width: number
-  /**
-   * by the beginning of each stretch, in milliseconds since 1970, in their order; stretches without a line are left out
-   */
-  readonly counts: ReadonlyMap<number, number>
+  /** where each stretch begins, in milliseconds since 1970, in their order; those without a line are left out */
+  readonly starts: Float64Array
+  /** lines in each of these stretches */
+  readonly counts: Float64Array
 }
 
 export interface RateCounter {
@@ -24,46 +24,53 @@ const most = 512
  */
 export function rateCounter(): RateCounter {
   let width = 1000
-  let counts = new Map<number, number>()
-  /** lines of one stretch come one after the other: those of the last one are not in `counts` yet */
-  let last = { index: -1, count: 0 }
-  const put = (index: number, count: number): void => void counts.set(index, (counts.get(index) ?? 0) + count)
+  // sorted numbers in place of a map: each part of a log is counted anew and joined, which made most of the garbage
+  const indexes: number[] = []
+  const counts: number[] = []
   const widen = (): void => {
-    const before = counts
-    counts = new Map()
     width *= 2
-    for (const [index, count] of before) put(Math.floor(index / 2), count)
-  }
-  const settle = (): void => {
-    if (last.count === 0) return
-    put(last.index, last.count)
-    last.count = 0
-    while (counts.size > most) widen()
+    let kept = 0
+    for (let from = 0; from < indexes.length; from += 1) {
+      const index = Math.floor(indexes[from]! / 2)
+      const count = counts[from]!
+      if (kept > 0 && indexes[kept - 1] === index) counts[kept - 1]! += count
+      else {
+        indexes[kept] = index
+        counts[kept] = count
+        kept += 1
+      }
+    }
+    indexes.length = counts.length = kept
   }
   const add = (at: number, count: number): void => {
     const index = Math.floor(at / width)
-    if (index !== last.index || last.count === 0) {
-      settle()
-      last = { index: Math.floor(at / width), count: 0 }
+    // lines come in their order, or nearly so
+    let place = indexes.length
+    while (place > 0 && indexes[place - 1]! > index) place -= 1
+    if (place > 0 && indexes[place - 1] === index) {
+      counts[place - 1]! += count
+      return
     }
-    last.count += count
+    if (place === indexes.length) {
+      indexes.push(index)
+      counts.push(count)
+    } else {
+      indexes.splice(place, 0, index)
+      counts.splice(place, 0, count)
+    }
+    while (indexes.length > most) widen()
   }
   return {
     add: (at) => add(at, 1),
-    join(other) {
-      settle()
+    join({ width: theirs, starts, counts: lines }) {
       // a wide stretch cannot be told apart among narrow ones
-      while (width < other.width) widen()
-      for (const [at, count] of other.counts) add(at, count)
+      while (width < theirs) widen()
+      for (let index = 0; index < starts.length; index += 1) add(starts[index]!, lines[index]!)
     },
-    rate() {
-      settle()
-      return {
-        width,
-        counts: new Map(
-          [...counts].sort(([one], [other]) => one - other).map(([index, count]) => [index * width, count]),
-        ),
-      }
-    },
+    rate: () => ({
+      width,
+      starts: new Float64Array(indexes).map((it) => it * width),
+      counts: new Float64Array(counts),
+    }),
   }
 }
