@@ -1,5 +1,6 @@
 import regexp from 'eslint-plugin-regexp'
 import tseslint from 'typescript-eslint'
+import { plainWords } from './bin/lint-rules/plain-words.js'
 import { platformTraits } from './bin/lint-rules/platform-traits.js'
 import { quotedCommands } from './bin/lint-rules/quoted-commands.js'
 
@@ -77,8 +78,12 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    plugins: { own: { rules: { 'quoted-commands': quotedCommands, 'platform-traits': platformTraits } } },
-    rules: { 'own/quoted-commands': 'error' },
+    plugins: {
+      own: {
+        rules: { 'quoted-commands': quotedCommands, 'platform-traits': platformTraits, 'plain-words': plainWords },
+      },
+    },
+    rules: { 'own/quoted-commands': 'error', 'own/plain-words': 'error' },
   },
   {
     files: ['src/**/*.ts'],

@@ -111,7 +111,7 @@ export function generatedFiles(): Record<string, string> {
       [
         'The least that testops-admin needs, beside the role for diagnosis or for repairs, to run programs in pods and to make short-lived ones:',
         '--relay, check-cpu --prove, and names and queues as they are seen where the service and its broker run.',
-        "Bind it only for as long as it is needed: whoever runs programs in a pod can read that pod's secrets.",
+        "Bind it only while you need it: running programs in a pod means reading that pod's secrets.",
         apply('on-request.yaml'),
       ],
       rightsOnRequest(),
@@ -191,7 +191,7 @@ const meanings: Readonly<Record<number, string>> = {
   3: 'no problem found, but something could not be determined; `explain` found nothing',
   4: 'refused: not confirmed, unsafe, or out of date',
   5: 'another operator is at work on this deployment',
-  6: 'interrupted or half done',
+  6: 'interrupted, or not finished',
   64: 'wrong usage or configuration',
   69: 'what the command needs cannot be reached or had',
   70: 'a bug in this program: its stack is printed',

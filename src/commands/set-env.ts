@@ -37,7 +37,7 @@ export default class SetEnv extends BaseCommand {
         '<%= config.bin %> set-env -d prod --values values.yaml --apply --chart testops/testops VENDOR_ENDPOINT=https://testops.example.org',
     },
     {
-      description: 'what integrations send, in the log, and no more',
+      description: 'Log what integrations send',
       command: '<%= config.bin %> set-env -d prod --integration-debug on',
     },
   ]

@@ -154,7 +154,7 @@ function programOf(value: unknown): string | null {
 }
 
 function unreadable(run: string, { where, look }: Place, program: string | null, fault: string): AdminError {
-  const isOther = /unknown (?:key|kind)|not known|none of/.test(fault)
+  const isOther = /unknown (?:key|kind)|not known|not one of/.test(fault)
   const by = program === null ? '' : `, begun by testops-admin ${program},`
   const what = isOther ? 'has a form that this version does not know' : 'is damaged'
   return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [

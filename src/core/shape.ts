@@ -15,7 +15,7 @@ export const instant: Shape = (value, at) =>
 
 export function oneOf(...values: readonly unknown[]): Shape {
   return (value, at) =>
-    values.includes(value) ? null : `${at} is ${shown(value)}, which is none of ${values.map(shown).join(', ')}`
+    values.includes(value) ? null : `${at} is ${shown(value)}, not one of ${values.map(shown).join(', ')}`
 }
 
 export function nullable(shape: Shape): Shape {

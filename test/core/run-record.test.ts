@@ -26,7 +26,7 @@ describe('a record that is not whole is refused', () => {
     [
       'a later form',
       { ...recordOf(), schemaVersion: 2, program: '3.1.0' },
-      `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record.schemaVersion is 2, which is none of 1`,
+      `${head}, begun by testops-admin 3.1.0, has a form that this version does not know: record.schemaVersion is 2, not one of 1`,
     ],
     [
       'a key of a later version',
@@ -48,7 +48,7 @@ describe('a record that is not whole is refused', () => {
     [
       'a repair of a later version',
       { ...recordOf(), plan: { ...planOf(), repair: 'paint-it-black' } },
-      `${by} has a form that this version does not know: record.plan.repair is "paint-it-black", which is none of "unlock-changelog"`,
+      `${by} has a form that this version does not know: record.plan.repair is "paint-it-black", not one of "unlock-changelog"`,
     ],
     [
       'an action of a later version',
@@ -77,7 +77,7 @@ describe('a record that is not whole is refused', () => {
       `${by} is damaged: record.plan.steps[0].action.database is missing`,
     ],
   ])('%s', async (_, value, said) =>
-    expect((await failureOf(record(value)))?.replace(/(which is none of "unlock-changelog").*/, '$1')).toBe(said),
+    expect((await failureOf(record(value)))?.replace(/(not one of "unlock-changelog").*/, '$1')).toBe(said),
   )
 
   test('and it is said with which version it is resumed', async () => {
@@ -187,7 +187,7 @@ describe('events', () => {
     [
       'an end of a later version',
       [{ ...eventOf({ event: 'ended', outcome: 'done' }), outcome: 'postponed' }],
-      'has a form that this version does not know: line 1: event.outcome is "postponed", which is none of "done", "failed", "refused", "interrupted", "undone"',
+      'has a form that this version does not know: line 1: event.outcome is "postponed", not one of "done", "failed", "refused", "interrupted", "undone"',
     ],
   ])('%s is refused', async (_, all, said) =>
     expect(await failureOf(events(...all))).toBe(`${head}, begun by testops-admin 0.1.0, ${said}`),

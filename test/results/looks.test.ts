@@ -140,7 +140,7 @@ const seen: readonly (readonly [what: string, values: readonly (string | readonl
       ],
     ],
     [
-      'a port that the system picks anew',
+      'a port that the system picks each time',
       [
         'localhost:49153',
         '127.0.0.1:43211',
@@ -368,7 +368,7 @@ describe('without the time of the run', () => {
     ['2026-11-22', undefined],
     [`${begin}`, undefined],
     ['at 2026-11-22T10:00:00Z', undefined],
-    ['localhost:43211', 'a port that the system picks anew'],
+    ['localhost:43211', 'a port that the system picks each time'],
   ])('%s: %s', (value, what) => {
     expect(volatileLook(value, 'value', null)?.what).toBe(what)
     expect(volatileLook(value, 'value', 1000)?.what).toBe(what)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 /** seconds by file, from the project's root, of those that take long */
 export type Times = Readonly<Record<string, number>>
 
-export const timesFile = fileURLToPath(new URL('times.json', import.meta.url))
+const timesFile = fileURLToPath(new URL('times.json', import.meta.url))
 
 /** seconds; shorter files are not worth a line */
 const long = 10

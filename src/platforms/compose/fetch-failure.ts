@@ -134,7 +134,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
     {
       pattern: /timeout|timed out|deadline exceeded|awaiting headers/i,
       code: 'TIMED_OUT',
-      message: `${registry} did not answer in time`,
+      message: `${registry} timed out`,
       next: [command`curl -m 10 -sSI https://${registry}/v2/`],
     },
     {

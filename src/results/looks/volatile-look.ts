@@ -88,7 +88,7 @@ function portLook({ text, name }: Looked): Look | null {
   const isPort =
     (/^\d{5}$/.test(text) && isEphemeral(text) && namesPort(name)) ||
     (text.includes(':') && [...text.matchAll(inAddress)].some(([, port]) => isEphemeral(port!)))
-  return isPort ? { what: 'a port that the system picks anew' } : null
+  return isPort ? { what: 'a port that the system picks each time' } : null
 }
 
 function isEphemeral(digits: string): boolean {

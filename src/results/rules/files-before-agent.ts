@@ -15,7 +15,8 @@ export interface AgentTold {
 
 /** Throws the signal's reason. */
 export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Promise<AgentTold> {
-  const scan = openScan({ timeZone: null })
+  // its times are not used, and a known zone is read faster
+  const scan = openScan({ timeZone: 'UTC' })
   const unread = await readInto(scan, log, signal)
   const { causes } = scan.end()
   const counts = causes.find(({ id }) => id === 'agent-counts')

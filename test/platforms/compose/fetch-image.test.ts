@@ -172,12 +172,12 @@ describe('why not, by what the engine says', () => {
     [
       'Error response from daemon: Get "https://r.io/v2/": dial tcp 10.0.0.9:443: i/o timeout',
       'TIMED_OUT',
-      'r.io did not answer in time',
+      'r.io timed out',
     ],
     [
       'Error response from daemon: Get "http://127.0.0.1:5713/v2/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
       'TIMED_OUT',
-      '127.0.0.1:5713 did not answer in time',
+      '127.0.0.1:5713 timed out',
       from('127.0.0.1:5713'),
     ],
     [

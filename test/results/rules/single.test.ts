@@ -312,7 +312,7 @@ describe('parameters that change', () => {
       'a long one, with a login',
       { parameters: [{ name: 'url', value: `http://anna:word@localhost:43211/${'a/'.repeat(60)}` }] },
       [
-        'volatile-parameter parameters[0].value: the parameter "url" holds a port that the system picks anew: "http://[secret]@localhost:43211/a/a/a/a/a/a/a/a/a/a/a/a/a/a…"',
+        'volatile-parameter parameters[0].value: the parameter "url" holds a port that the system picks each time: "http://[secret]@localhost:43211/a/a/a/a/a/a/a/a/a/a/a/a/a/a…"',
       ],
     ],
   ])('%s', (_title, content, expected) => {

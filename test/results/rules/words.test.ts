@@ -220,7 +220,7 @@ describe('the environment', () => {
 
   it('looks as if it changed', () => {
     expect(judgeEnvironment(now, null, new Set()).map(({ message, place }) => `${place}: ${message}`)).toEqual([
-      'db.url: the environment entry "db.url" holds a port that the system picks anew: "jdbc:postgresql://localhost:49157/test"',
+      'db.url: the environment entry "db.url" holds a port that the system picks each time: "jdbc:postgresql://localhost:49157/test"',
       'home: the environment entry "home" holds a path of one machine or run: "/home/anna/shop"',
     ])
   })

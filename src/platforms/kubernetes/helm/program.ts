@@ -69,7 +69,7 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
             shown: words(...more),
             signal,
             end: { signal: 'SIGINT', graceMs },
-            started: async (pid) => started((await processName(pid)) ?? 'a process that cannot be told from others'),
+            started: async (pid) => started((await processName(pid)) ?? 'an unnamed process'),
             // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
             directory: '/',
           },
