@@ -1,11 +1,11 @@
-// Parts of the program's own sources for a benchmark, which runs plain JavaScript.
+// Loads parts of the program's own sources for a benchmark, which runs plain JavaScript.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-/** A file finds its neighbours, wherever it was bundled to. */
+/** Keeps each file's own `import.meta.url` and `dirname`, so that it finds its neighbours from any bundle. */
 const inPlace = {
   name: 'in-place',
   setup({ onLoad }) {
@@ -21,7 +21,7 @@ const inPlace = {
   },
 }
 
-/** What these `export {…} from './src/…'` lines name. */
+/** Bundles these `export {…} from './src/…'` lines and returns what they name. */
 export async function fromSources(contents) {
   const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
   try {

@@ -1,5 +1,4 @@
-// A cluster that runs the lab's service: an API server over TLS, behind whose port-forwards the lab's real servers
-// stand.
+// A cluster that runs the lab's service: an API server over TLS, with port-forwards to the lab's real servers.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -20,8 +19,8 @@ const wanted = `export {parseYaml} from './src/adapters/yaml/index.ts'
   export {parseEnvironmentFile} from './src/platforms/host/index.ts'`
 
 /**
- * `env` leads kubectl and the program to it, in a folder of its own where nothing is configured; `delay` makes each
- * answer so many milliseconds late; `fill` adds objects.
+ * Starts a lab, and a cluster that runs it. `env` leads kubectl and the program to the cluster, with a folder of its
+ * own where nothing is configured. `delay` makes each answer late by that many milliseconds; `fill` adds objects.
  */
 export async function labCluster({ fill = () => undefined } = {}) {
   const {
@@ -92,8 +91,8 @@ export async function labCluster({ fill = () => undefined } = {}) {
 }
 
 /**
- * The recorded deployment has the settings of the lab's service, by names of the cluster; gives where those lead on
- * this machine.
+ * Gives the recorded deployment the settings of the lab's service, with names of the cluster. Returns the ports on this
+ * machine that those names lead to.
  */
 function runsAs(cluster, settings, managementPort) {
   const [, port, database] = /:(\d+)\/(.*)$/.exec(settings.get('SPRING_DATASOURCE_URL'))
@@ -147,7 +146,7 @@ function isReady({ status }) {
   return status.conditions?.some((it) => it.type === 'Ready' && it.status === 'True')
 }
 
-/** An answer that travels so long. */
+/** Delays an answer by `ms` milliseconds. */
 function late(response, ms) {
   const [head, end] = [response.writeHead.bind(response), response.end.bind(response)]
   let given = []

@@ -1,5 +1,5 @@
-// What a service does when it starts: declares its queues and bindings, one after the other on one channel, as Spring
-// does.
+// Does what a service does when it starts: declares its queues and bindings, one after another on one channel, as
+// Spring does.
 import { readFileSync } from 'node:fs'
 import amqp from 'amqplib'
 

@@ -1,5 +1,5 @@
-// `doctor --json` on a healthy lab, beside the same probes made one after the other by a runbook of psql, redis-cli and
-// curl.
+// Compares `doctor --json` on a healthy lab with the same probes made one after another by a runbook of psql, redis-cli
+// and curl.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ export async function doctor() {
   }
 }
 
-/** What the runbook needs, from the lab's own files; passwords go into files that curl reads, never into arguments. */
+/** Returns the runbook's environment from the lab's files. Passwords go into files for curl, never into arguments. */
 function addresses({ directory, servers, service }, folder) {
   const secret = (name) => readFileSync(join(directory, 'secrets', name), 'utf8').trim()
   const port = (kind) =>

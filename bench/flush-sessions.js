@@ -1,5 +1,5 @@
-// A million session hashes removed by `flush-sessions`, beside `redis-cli --scan | xargs redis-cli UNLINK`, on a Redis
-// of its own.
+// Compares `flush-sessions` of a million session hashes with `redis-cli --scan | xargs redis-cli UNLINK`, on a Redis of
+// its own.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ export async function flushSessions() {
   try {
     const host = { commands: { start: ['true'], stop: ['true'], status: ['true'] } }
     const config = join(folder, 'testops-admin.yaml')
-    // JSON is YAML
+    // JSON is valid YAML
     writeFileSync(
       config,
       JSON.stringify({
@@ -68,7 +68,7 @@ export async function flushSessions() {
   }
 }
 
-/** The run on a full store, which has to be empty afterwards. */
+/** Runs on a full store. Throws if the store is not empty afterwards. */
 async function filled(client, run) {
   await fill(client)
   const took = await run()
@@ -77,9 +77,7 @@ async function filled(client, run) {
   return took
 }
 
-/**
- * Sessions as Spring writes them: three times as Java serialises numbers, and a security context (FIELD-NOTES.md 4).
- */
+/** Writes sessions as Spring does: three numbers as Java serialises them, and a security context (FIELD-NOTES.md 4). */
 async function fill(client) {
   const now = Date.now()
   const fields = {

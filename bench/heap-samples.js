@@ -1,5 +1,5 @@
-// Loaded before a program (`node --import`): writes what its heap holds after a full collection to BENCH_HEAP_SAMPLES,
-// every 50 ms.
+// Loaded before a program (`node --import`): every 50 ms, appends the bytes that its heap holds after a full collection
+// to the file BENCH_HEAP_SAMPLES.
 import { appendFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,12 +1,12 @@
-// `doctor --json` on a cluster in which nothing is configured and every server is behind a port-forward, beside
-// kubectl's look at the pods.
+// Compares `doctor --json` on a cluster, with nothing configured and every server behind a port-forward, with kubectl's
+// list of pods.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { labCluster, program } from './cluster.js'
 import { inTurns, peakMemory, time } from './measure.js'
 
-/** long beside all else that a run does, so that what is left of the difference is the waiting */
+/** Milliseconds that each answer is late: so long that the rest of a run hardly counts. */
 const delayMs = 200
 const most = { megabytes: 200 }
 
@@ -34,7 +34,7 @@ export async function kubernetes() {
   }
 }
 
-/** The same where the cluster is large. */
+/** Measures the same on a large cluster. Throws if doctor takes too much memory. */
 async function large() {
   const cluster = await labCluster({ fill: fillUp })
   try {
@@ -73,8 +73,8 @@ function runsOn({ env, folder, kubectl }) {
 }
 
 /**
- * How often a run waits for the API server before it asks the next, by how much later it ends where each answer is
- * late.
+ * Returns how many answers of the API server a run waits for, one after another. It follows from how much later the run
+ * ends if each answer is late.
  */
 async function roundTripsOf(cluster, doctor, atOnce) {
   cluster.delay(delayMs)
@@ -86,7 +86,7 @@ async function roundTripsOf(cluster, doctor, atOnce) {
   }
 }
 
-/** Fails where the service was not looked at in its cluster. */
+/** Throws if doctor did not check the service in its cluster. */
 function assertWhole({ platform, checks }) {
   const status = (id) => checks.find((check) => check.id === id).status
   const unjudged = [

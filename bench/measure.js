@@ -1,11 +1,11 @@
-// Wall times of commands, taken in turns so that a busy moment falls on all of them alike.
+// Measures wall times of commands in turns, so that a busy moment affects all of them alike.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 
 /**
- * Runs a command with its output thrown away; milliseconds. Fails where the exit code is not `expected`. `output:
- * 'pipe'` throws it away here, for a command that does less where it writes to nowhere.
+ * Runs a command and discards its output. Returns milliseconds. Rejects if the exit code is not `expected`. `output:
+ * 'pipe'` discards the output here, for a command that does less if it writes to nowhere.
  */
 export function time(
   command,
@@ -27,7 +27,7 @@ export function time(
   })
 }
 
-/** The most memory, in MB, that a command holds at a time, as Linux counts it. */
+/** Returns the most memory, in MB, that a command holds at a time, as Linux counts it. */
 export async function peakMemory(command, options) {
   let [most, timer] = [0, undefined]
   const during = (pid) => {
@@ -35,7 +35,7 @@ export async function peakMemory(command, options) {
       try {
         most = Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmHWM:\s+(\d+)/)?.[1] ?? most)
       } catch {
-        // it has ended
+        // the command has exited
       }
     }, 10)
   }
@@ -48,7 +48,7 @@ export async function peakMemory(command, options) {
   return Math.ceil(most / 1024)
 }
 
-/** Median milliseconds of each of the named runs over `rounds`, after one round that does not count. */
+/** Returns the median milliseconds of each of the named runs over `rounds`, after one round that does not count. */
 export async function inTurns(runs, rounds) {
   const times = Object.fromEntries(Object.keys(runs).map((name) => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {

@@ -1,4 +1,4 @@
-// 10,000 trees of the lab asked for by `migrate-trees`, beside `xargs -P 8 curl` with as many calls at a time.
+// Compares `migrate-trees` of 10,000 trees of the lab with `xargs -P 8 curl`, with as many calls at a time.
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -16,12 +16,11 @@ const projects = 20
 const atOnce = 8
 const samplesPreload = new URL('heap-samples.js', import.meta.url).href
 /**
- * How much more the heap may hold in the last quarter of a run than in the one before, in bytes for each tree in
- * between: what V8 still learns comes to some 15, a record of two numbers for each tree to 80. It learns most in the
- * first half.
+ * Maximum growth of the heap from the third quarter of a run to the last, in bytes for each tree in between. What V8
+ * still learns takes some 15 bytes, a record of two numbers for each tree 80. V8 learns most in the first half.
  */
 const mostGrowth = 40
-/** a run that is over sooner is all beginning */
+/** Minimum number of samples; a shorter run shows only its beginning. */
 const leastSamples = 120
 
 export async function migrateTrees() {
@@ -62,7 +61,7 @@ export async function migrateTrees() {
           CURL: curl.words.join(' '),
         },
       })
-    /** Either begins when the service has done what it was asked for before. */
+    /** Runs, then waits until the service has finished all its work, so that the next run begins at rest. */
     const rested = (run) => async () => {
       const took = await run()
       await idle(service.url, token)
@@ -93,7 +92,7 @@ export async function migrateTrees() {
   }
 }
 
-/** One exchange, then a curl a tree. Neither token is an argument. */
+/** Exchanges a token once, then runs one curl for each tree. Neither token is an argument. */
 const runbook = `
 umask 077
 printf %s "$TOKEN" | $CURL -fsS -F grant_type=apitoken -F scope=openid -F 'token=<-' "$BASE/api/uaa/oauth/token" |
@@ -101,7 +100,7 @@ printf %s "$TOKEN" | $CURL -fsS -F grant_type=apitoken -F scope=openid -F 'token
 xargs -P "$AT_ONCE" -n 1 $CURL -fsS -o /dev/null -X POST -K "$FOLDER/bearer" <"$FOLDER/addresses.txt"
 `
 
-/** Throws where a tree was not taken, or more than one token was exchanged. */
+/** Runs `migrate-trees`; returns milliseconds. Throws unless it took every tree and exchanged exactly one token. */
 async function migrated(folder, env, controlPort, preload = []) {
   await control(controlPort, [{ method: 'POST', path: '/api/uaa/oauth/token' }])
   const started = performance.now()
@@ -130,7 +129,7 @@ async function migrated(folder, env, controlPort, preload = []) {
   return took
 }
 
-/** A run of its own, since looking takes time. Throws where memory grew, or was not seen often enough to tell. */
+/** Checks memory in a separate run, since sampling takes time. Throws if memory grew, or on too few samples to tell. */
 async function assertFlat(folder, env, controlPort) {
   const file = join(folder, 'heap-samples')
   await migrated(folder, { ...env, BENCH_HEAP_SAMPLES: file }, controlPort, ['--import', samplesPreload])
@@ -147,7 +146,7 @@ async function assertFlat(folder, env, controlPort) {
   if (growth > mostGrowth) throw new Error(`memory grows: ${shown}; at most ${mostGrowth}`)
 }
 
-/** The lab's own door: a plan of answers, or without one how often each was given. */
+/** Calls the lab's control port: sets a plan of answers, or without one returns how often each was given. */
 async function control(port, plan) {
   const answer = await fetch(
     `http://127.0.0.1:${port}/answers`,
@@ -173,7 +172,7 @@ async function idle(url, token) {
   }
 }
 
-/** As `seedTrees` deals them out. */
+/** Lists the trees with their projects, as `seedTrees` spreads them. */
 function itemsOf({ projects: of, trees: all }) {
   const count = of.to - of.from + 1
   return Array.from({ length: all.to - all.from + 1 }, (_, index) => ({

@@ -1,4 +1,5 @@
-// 100,000 messages moved aside, beside RabbitMQ's own shovel, which confirms too. Both over the same broker, in turns.
+// Compares the move of 100,000 messages aside with RabbitMQ's own shovel, which confirms too. Both use the same broker,
+// in turns.
 import { performance } from 'node:perf_hooks'
 import amqp from 'amqplib'
 import { inTurns } from './measure.js'
@@ -7,7 +8,7 @@ import { withServers } from './servers.js'
 const count = 100_000
 const bytes = 1024
 const rounds = 5
-/** its rate is to be at least 0.9 of the shovel's, so it may take 1 / 0.9 of its time */
+/** The rate must be at least 0.9 of the shovel's, so it may take 1 / 0.9 of the shovel's time. */
 const goal = 1.11
 
 export async function moveMessages() {
@@ -62,7 +63,7 @@ async function compare(server, { openMessageMover, Secret }) {
   }
 }
 
-/** The source full, the other queue empty, and the broker at rest. */
+/** Fills the source queue, empties the other one, and lets the broker come to rest. */
 async function fill(connection) {
   const channel = await connection.createConfirmChannel()
   for (const queue of ['source', 'held']) {
@@ -84,7 +85,7 @@ async function fill(connection) {
   await new Promise((resolve) => setTimeout(resolve, 1000))
 }
 
-/** From the declaration of the shovel until the last message is there and nothing is left. */
+/** Returns milliseconds from the shovel's declaration until all messages have arrived and none is left. */
 async function shovel({ host, port, user, password, managementUrl }, connection) {
   const ask = async (method, body) => {
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

@@ -1,4 +1,5 @@
-// The newest of what one would use instead that a release of Debian has, run from a cache as the lab's own servers are.
+// Fetches the newest tools to compare with from a Debian release, and runs them from a cache like the lab's own
+// servers.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { fromSources } from './bundle.js'
 
 const suite = 'forky'
 
-/** Where each program lies below the folder that its package was unpacked to. */
+/** Path of each program below the folder that its package was unpacked to. */
 const programs = {
   curl: { packageName: 'curl', find: (root) => join(root, 'usr/bin/curl') },
   grep: { packageName: 'grep', find: (root) => join(root, 'usr/bin/grep') },
@@ -18,8 +19,8 @@ const programs = {
 }
 
 /**
- * The words with which a program is run, without a shell in between, which would count as the program's own time; and
- * its version.
+ * Returns the words that run a program, and its version. No shell is in between, since its time would count as the
+ * program's.
  */
 export async function newest(name) {
   const { unpackDebian, cached, cacheFolder } = await fromSources(`

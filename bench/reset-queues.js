@@ -1,5 +1,5 @@
-// 1,000 transient queues with messages made durable by `reset-queues`, beside the same by management calls one after
-// the other, and by rabbitmqadmin.
+// Compares `reset-queues`, which makes 1,000 transient queues with messages durable, with the same by management calls
+// one after another, and by rabbitmqadmin.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,15 +30,15 @@ export async function resetQueues() {
 
 async function compare(server, folder) {
   const env = deployment(server, folder)
-  // a user of its own: the connections that the broker opens for such calls are not the service's
+  // another user, so that the connections that the broker opens for such calls are not the service's
   const manager = { ...server, user: 'manager' }
   await managementOf(server)('PUT', '/api/users/manager', { password: server.password, tags: 'administrator' })
   await managementOf(server)('PUT', '/api/permissions/%2F/manager', { configure: '.*', write: '.*', read: '.*' })
   const ask = managementOf(manager)
   const restart = () => time(['sh', join(folder, 'start')])
   /**
-   * Each way from queues that are transient to queues that are durable, bound as before, with their messages, and a
-   * service that has declared its own.
+   * Measures one way from transient queues to durable ones. They are bound as before and keep their messages, and a
+   * service has declared its own.
    */
   const fromTransient = (reset) => async () => {
     await fill(server)
@@ -68,7 +68,7 @@ async function compare(server, folder) {
     }
     return performance.now() - started + (await restart())
   }
-  /** A process a call takes minutes for all: so many of the queues are done, and the time is that of all of them. */
+  /** One process for each call takes minutes for all queues: measures a sample, and returns the time for all. */
   const admin = async () => {
     const with_ = [
       'python3',
@@ -130,7 +130,7 @@ async function compare(server, folder) {
   ]
 }
 
-/** A service that declares its queues when it starts, and is stopped at once. */
+/** Writes a deployment whose service declares its queues when it starts, and stops at once. Returns its environment. */
 function deployment({ host, port, user, password, managementUrl }, folder) {
   const file = (name, text) => {
     writeFileSync(join(folder, name), text, { mode: 0o700 })
@@ -175,7 +175,7 @@ function deployment({ host, port, user, password, managementUrl }, folder) {
   return { ...process.env, XDG_STATE_HOME: join(folder, 'state') }
 }
 
-/** On a connection that is gone afterwards: while one of the service's user is left, its queues are not touched. */
+/** Runs `work` on a connection and closes it: while the service's user has one, its queues are not touched. */
 async function onChannel({ host, port, user, password }, work) {
   const connection = await amqp.connect({ hostname: host, port, username: user, password })
   try {
@@ -200,7 +200,7 @@ async function fill(server) {
   })
 }
 
-/** Throws where one is not durable, or has lost a message. */
+/** Throws if a queue is not durable, or has lost a message. */
 async function look(server, which) {
   await onChannel(server, async (channel) => {
     for (const name of which) {
@@ -228,7 +228,7 @@ function managementOf({ user, password, managementUrl }) {
   }
 }
 
-/** The one that the broker's management plugin hands out. */
+/** Downloads the rabbitmqadmin that the broker's management plugin offers. */
 async function rabbitmqadmin({ managementUrl }, folder) {
   const file = join(folder, 'rabbitmqadmin')
   writeFileSync(file, await (await fetch(`${managementUrl}/cli/rabbitmqadmin`)).text())

@@ -1,5 +1,5 @@
-// A directory as adapters leave it behind: results of about 4 KB each, of which some have failed, and every twentieth
-// has an attachment.
+// Writes a directory like those of adapters: results of about 4 KB each, some of them failed, and every twentieth with
+// an attachment.
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const perResult = 4000
 const browsers = ['chromium', 'firefox', 'webkit']
 
-/** Writes so many results, each of a test of its own; nothing is wrong with them. */
+/** Writes `count` results without faults, each of a different test. */
 export function writeResults(folder, count) {
   for (let index = 0; index < count; index += 1) {
     const result = resultOf(index)
@@ -17,7 +17,7 @@ export function writeResults(folder, count) {
   }
 }
 
-/** Tiny results that differ, which is what takes the most memory for its bytes. */
+/** Writes tiny results that differ, which take the most memory for their bytes. */
 export function writeTinyResults(folder, count) {
   for (let index = 0; index < count; index += 1) {
     const uuid = idOf(index)

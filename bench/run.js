@@ -1,5 +1,5 @@
-// `npm run bench`: every figure of docs/performance.md, each beside what one would use instead, in one run. `npm run
-// bench -- doctor`: that alone.
+// `npm run bench` measures every figure of docs/performance.md, each beside what one would use instead, in one run.
+// `npm run bench -- doctor` measures that one alone.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { doctor } from './doctor.js'
@@ -39,11 +39,11 @@ for (const name of asked.length > 0 ? asked : Object.keys(measures)) {
   }))
   for (const { what, ours, peer, theirs, ratio, goal } of rows)
     console.log(`${what}: ${ours} ms; ${peer}: ${theirs} ms; ratio ${ratio} (goal: at most ${goal})`)
-  // the peers of before may have had other names
+  // earlier peers may have had other names
   const place = results.findIndex((row) => row.of === name)
   const others = results.filter((row) => row.of !== name)
   results = others.toSpliced(place < 0 ? others.length : place, 0, ...rows)
-  // what was measured is kept, whatever the next one comes to
+  // keeps what was measured, even if the next one fails
   writeFileSync(file, JSON.stringify(results, null, 2) + '\n')
 }
 console.log('\nwritten to bench/results.json; `npm run docs` puts them into docs/performance.md')

@@ -1,5 +1,5 @@
-// `scan-logs` beside the usual tools with the same patterns, on a log that is in the page cache: the newest rg that npm
-// has, and the newest grep of Debian in the C.UTF-8 locale, with -i, since it ignores case for all patterns or for
+// Compares `scan-logs` with the usual tools and the same patterns, on a log in the page cache: the newest rg of npm,
+// and the newest grep of Debian in the C.UTF-8 locale. grep runs with -i, since it ignores case for all patterns or for
 // none.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { newest } from './newest.js'
 import { writeServiceLog } from './service-log.js'
 
 const program = fileURLToPath(new URL('../bin/run.js', import.meta.url))
-/** MB; what it took stands in the row */
+/** Maximum MB of memory; the row shows what it took. */
 const most = 100
 
 const versionOf = (tool) => execFileSync(tool, ['--version'], { encoding: 'utf8' }).match(/\d+(\.\d+)+/)[0]

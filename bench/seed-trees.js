@@ -1,4 +1,4 @@
-// Many trees for a lab that is up, straight into its database: node bench/seed-trees.js LAB-FOLDER PROJECTS TREES
+// Writes many trees straight into the database of a lab that is up: node bench/seed-trees.js LAB-FOLDER PROJECTS TREES
 import { fileURLToPath } from 'node:url'
 import { fromSources } from './bundle.js'
 
@@ -7,8 +7,8 @@ const wanted = `export {onDatabase} from './src/lab/access/database.ts'
   export {seedTrees} from './src/lab/seed-trees.ts'`
 
 /**
- * Fills the lab in that folder; gives the ids: `{projects: {from, to}, trees: {from, to}}`. What was filled in before
- * is replaced.
+ * Fills the lab in that folder, and replaces what was filled in before. Returns the ids: `{projects: {from, to}, trees:
+ * {from, to}}`.
  */
 export async function seedLabTrees(root, { projects, trees }) {
   const { onDatabase, openLab, seedTrees } = await fromSources(wanted)

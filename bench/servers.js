@@ -1,4 +1,4 @@
-// Servers for benchmarks, started as the lab starts its own, and what of the sources is measured by itself.
+// Starts servers for benchmarks as the lab starts its own, and loads the parts of the sources that are measured alone.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ const wanted = `export {openMessageMover} from './src/adapters/rabbitmq/messages
   export {Secret} from './src/core/secret.ts'
   export {startServer, removeServer} from './src/lab/servers/index.ts'`
 
-/** Runs with a function that starts servers; all of them are removed afterwards. */
+/** Calls `run` with a function that starts servers. Removes all of them afterwards. */
 export async function withServers(run) {
   const folder = mkdtempSync(join(tmpdir(), 'testops-admin-bench-'))
   const started = []

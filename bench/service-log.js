@@ -1,8 +1,8 @@
-// A log as a service on Spring Boot writes it, of any size, and the same each time: in 50 records one tells of a known
-// fault, and as many of another error; half of these with a stack.
+// Writes a log like a service's on Spring Boot, of any size, and the same each time. One in 50 records shows a known
+// fault, and one in 50 another error; half of these have a stack.
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** Numbers from 0 to 1 that only seem to be chance. */
+/** Returns a function that gives pseudo-random numbers from 0 to 1. */
 function numbers(seed) {
   let state = seed
   return () => {
@@ -78,7 +78,7 @@ function stack(chance, told) {
   return `\njava.lang.IllegalStateException: it could not be done\n${lines.join('\n')}\nCaused by: ${told}\n${lines.slice(0, 8).join('\n')}\n\t... 42 common frames omitted`
 }
 
-/** Writes at least so many bytes to the file. */
+/** Writes a log of at least `bytes` bytes to the file. */
 export function writeServiceLog(path, bytes) {
   const chance = numbers(20261122)
   const file = openSync(path, 'w')

@@ -1,4 +1,4 @@
-// What an operator feels first: the time until the program has answered, beside a bare `node -e 0`.
+// Compares what an operator feels first, the time until the program has answered, with a bare `node -e 0`.
 import { fileURLToPath } from 'node:url'
 import { inTurns, time } from './measure.js'
 

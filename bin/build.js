@@ -1,6 +1,6 @@
-// Bundles src/ into dist/: the program is one file, which V8 can keep compiled (bin/load.cjs); what only some command
-// needs is in it too, but not run before that command asks for it. The lab's own programs stand beside it, and oclif's
-// manifest above.
+// Bundles src/ into dist/. The program is one file, which V8 can keep compiled (bin/load.cjs). What only some commands
+// need is in it too, but runs only when such a command needs it. The lab's own programs are beside it, and oclif's
+// manifest is above.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import Module, { createRequire } from 'node:module'
@@ -19,7 +19,7 @@ const next = join(root, `dist.next-${process.pid}`)
 const old = `${next}.old`
 
 restore()
-// however this ends, nothing half done is left, and what was built before is in its place
+// however this ends, nothing unfinished is left, and the earlier build is in its place
 process.once('exit', () => {
   if (!existsSync(output) && existsSync(old)) renameSync(old, output)
   for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
@@ -31,21 +31,17 @@ for (const [signal, number] of [
 ])
   process.once(signal, () => process.exit(128 + number))
 
-/**
- * Lines of libraries that cost more at every start than all else that they do there; the build fails where one has
- * changed.
- */
+/** Lines of libraries that cost more at every start than all else there; the build fails if one has changed. */
 const patches = [
   {
-    // 600 functions on one prototype, for each of which V8 copies its shape; an object that has lost a property is a
-    // dictionary
+    // V8 copies the prototype's shape for each of its 600 functions; an object that has lost a property is a dictionary
     file: /ioredis[/\\]built[/\\]utils[/\\]Commander\.js$/,
     lines: [['commands.forEach(', 'Commander.prototype._ = 0; delete Commander.prototype._;\ncommands.forEach(']],
   },
   {
     file: /@kubernetes[/\\]client-node[/\\]dist[/\\]config\.js$/,
     lines: [
-      // the API's generated classes, two thirds of that library, for a method that is never called
+      // loads the API's generated classes, two thirds of that library, for a method that is never called
       [
         "import { createConfiguration, ServerConfiguration, } from './gen/index.js';",
         'const createConfiguration = undefined, ServerConfiguration = undefined;',
@@ -53,7 +49,7 @@ const patches = [
       // what Node has itself, with tables for names in all scripts; asked for, it loads all of fetch()
       ["import { Headers } from 'node-fetch';", ''],
       ['const headers = new Headers();', 'const headers = new globalThis.Headers();'],
-      // the way through a proxy is this program's own, and through one of SOCKS there is none
+      // this program connects through proxies itself, and supports none of SOCKS
       ["import { SocksProxyAgent } from 'socks-proxy-agent';", 'const SocksProxyAgent = Object;'],
       [
         "import { HttpProxyAgent, HttpsProxyAgent } from 'hpagent';",
@@ -62,7 +58,7 @@ const patches = [
     ],
   },
   {
-    // 50 patterns are compiled to compare one number
+    // semver compiles 50 patterns to compare one number
     file: /@oclif[/\\]core[/\\]lib[/\\]index\.js$/,
     lines: [
       ["const semver = require('semver');", ''],
@@ -73,7 +69,7 @@ const patches = [
     ],
   },
   {
-    // the rules by which a language sorts are loaded for it
+    // localeCompare loads the sorting rules of a language
     file: /@oclif[/\\]core[/\\]lib[/\\]config[/\\]plugin\.js$/,
     lines: [['a.id.localeCompare(b.id)', '(a.id < b.id ? -1 : 1)']],
   },
@@ -105,12 +101,12 @@ const common = {
   legalComments: 'none',
   external: ['testcontainers', 'pg-native', 'typescript', 'tsx', 'ts-node'],
   plugins: [patched, wat, explainTexts],
-  // its main module is UMD, whose inner require() is not seen
+  // its main module is UMD, whose inner require() esbuild does not see
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   metafile: true,
   logLevel: 'warning',
 }
-// while esbuild works
+// loads while esbuild works
 void library()
 const { metafile: ofMain } = await build({
   ...common,
@@ -122,18 +118,18 @@ const { metafile: ofMain } = await build({
   banner: {
     js: [
       "const __url=require('node:url').pathToFileURL(__filename).href;",
-      // as Node says from version 21 on; where nothing says it, pg loads Node's fetch() to find out where it runs
+      // as in Node since version 21; without it, pg loads Node's fetch() to find out where it runs
       "if(!('navigator' in globalThis))globalThis.navigator={userAgent:`Node.js/${process.versions.node}`};",
     ].join(''),
   },
   define: { 'import.meta.url': '__url' },
 })
-// bin/load.cjs takes it as Latin-1; esbuild escapes what is foreign in texts, not in regular expressions (one of ansis
-// has U+009B)
+// bin/load.cjs reads it as Latin-1; esbuild escapes other characters in texts, but not in regular expressions (one of
+// ansis has U+009B)
 const main = await readFile(join(next, 'main.cjs'), 'utf8')
 const foreign = /.{0,80}[^\x00-\x7f\x9b].{0,80}/.exec(main)
 if (foreign) throw new Error(`not in ASCII, so it has to be made by new RegExp('…'): ${foreign[0]}`)
-// the function that require() would put around it at every start, with a copy of it all
+// adds the function that require() would put around it at every start, with a copy of it all
 await writeFile(join(next, 'main.cjs'), Module.wrap(main), 'latin1')
 const programs = [
   'src/docs.ts',
@@ -155,7 +151,7 @@ const { metafile: ofPrograms } = await build({
     js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);",
   },
 })
-// what bin/load.cjs judges by before it takes what was kept compiled
+// bin/load.cjs uses this to judge kept compiled code before it loads that
 await build({
   ...common,
   entryPoints: ['src/adapters/trust/index.ts'],
@@ -172,7 +168,7 @@ const packages = bundledPackages(root, [ofMain, shippedOf(ofPrograms)])
 await writeFile(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(packages, own.name))
 await writeFile(join(next, 'sbom.cdx.json'), await sbomOf(packages, own))
 
-/** Without what makes the documents: it is not shipped (`files` in package.json). */
+/** Leaves out the program that makes the documents: it is not shipped (`files` in package.json). */
 function shippedOf({ inputs, outputs }) {
   return { inputs, outputs: Object.fromEntries(Object.entries(outputs).filter(([path]) => !path.endsWith('/docs.js'))) }
 }
@@ -184,7 +180,7 @@ await rename(output, old).catch((error) => {
 await rename(next, output)
 await rm(old, { recursive: true, force: true })
 
-/** oclif finds commands in files of their own; ours are in one. */
+/** Gives oclif all commands from one file; oclif expects a file for each. */
 class Bundled extends Plugin {
   #commands = createRequire(import.meta.url)('./load.cjs').load(join(output, 'main.cjs'), '').commands
   async getCommandIDs() {

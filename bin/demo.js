@@ -1,5 +1,5 @@
-// Shows the product at work: starts a lab, breaks it in several ways, lets doctor look at each, and takes the lab down
-// again. Ends with 0 only where every diagnosis was the expected one.
+// Shows the product at work: starts a lab, breaks it in several ways, lets doctor diagnose each, and takes the lab down
+// again. Exits with 0 only if every diagnosis was as expected.
 import { spawn } from 'node:child_process'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -9,8 +9,8 @@ const program = join(dirname(fileURLToPath(import.meta.url)), 'run.js')
 const stateHome = isAbsolute(process.env.XDG_STATE_HOME ?? '')
   ? process.env.XDG_STATE_HOME
   : join(homedir(), '.local', 'state')
-// a folder of its own, so that an operator's lab stays as it is; a fixed one, so that a killed demo is cleaned up by
-// the next
+// a separate folder, so that an operator's lab stays unchanged; a fixed one, so that the next demo cleans up after a
+// killed one
 const environment = { ...process.env, TESTOPS_ADMIN_LAB_DIR: join(stateHome, 'testops-admin', 'demo') }
 const paint =
   process.stdout.isTTY && !process.env.NO_COLOR ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text
@@ -50,10 +50,10 @@ const scenes = [
 
 let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (interrupted = true))
-// whoever reads may stop, as `head` does: the lab is taken down all the same
+// the reader may stop, as `head` does: the lab is taken down anyway
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => (interrupted = true))
 
-/** Runs the program; `quiet` keeps what it prints, `apart` keeps the terminal's Ctrl-C from it. */
+/** Runs the program; `quiet` captures its output, `apart` keeps the terminal's Ctrl-C from it. */
 function run(words, { quiet = false, apart = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [program, ...words], {
@@ -77,14 +77,14 @@ async function type(...words) {
   return (await run(words)).exitCode
 }
 
-/** What was not as expected; null where all was. */
+/** Plays a scene. Returns what was not as expected; null if everything was. */
 async function play({ say: story, faults, exitCode, rootCauses }, number) {
   say(paint(36, `--- ${number} of ${scenes.length}: ${story}`))
   if ((await type('lab', 'break', ...faults)) !== 0) return `lab break ${faults.join(' ')} failed`
   if (interrupted) return 'interrupted'
   const seen = await type('doctor', '-d', 'lab')
   if (interrupted) return 'interrupted'
-  // the table is for people; what is judged is the document
+  // the table is for people; the JSON document is what is judged
   const { output } = await run(['doctor', '-d', 'lab', '--json'], { quiet: true })
   const said = parse(output)
   if (seen !== exitCode || said.join() !== rootCauses.join()) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Rewrites what is generated in the documents, and the generated templates, from the built program; --check fails where
+// Rewrites the generated parts of the documents, and the generated templates, from the built program; --check fails if
 // they are stale.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 

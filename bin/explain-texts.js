@@ -1,5 +1,5 @@
-// The texts of `explain`, one file an entry under explain/, become one module wherever the sources are bundled or run:
-// at run time there is no file to read, and nothing to check.
+// Compiles the texts of `explain`, one file for each entry under explain/, into one module wherever the sources are
+// bundled or run. At run time there is no file to read, and nothing to check.
 import { readFileSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { build } from 'esbuild'
 import { YamlProblem, locatedYaml } from './located-yaml.js'
 
-/** What is imported in place of all of them. */
+/** Path of the import that stands for all texts. */
 export const textsModule = /[\\/]explain[\\/]index\.yaml$/
 
 /** Everything that is wrong with the texts. `problems`: each with its file and place. */
@@ -18,20 +18,20 @@ export class WrongTexts extends Error {
   }
 }
 
-/** The module that an import of explain/index.yaml stands for. Throws `WrongTexts`. */
+/** Returns the module that an import of explain/index.yaml stands for. Throws `WrongTexts`. */
 export async function compileTexts(path) {
   const folder = dirname(path)
   return sourceOf(checkedTexts(await filesIn(folder), await factsOf(dirname(folder))))
 }
 
 let compiled
-/** For esbuild. */
+/** Plugin for esbuild that compiles the texts. */
 export const explainTexts = {
   name: 'explain-texts',
   setup({ onLoad }) {
     onLoad({ filter: textsModule }, async ({ path }) => {
       try {
-        // several bundles hold them
+        // several bundles contain them, so they are compiled once
         return { contents: await (compiled ??= compileTexts(path)), loader: 'js' }
       } catch (error) {
         if (!(error instanceof WrongTexts)) throw error
@@ -48,12 +48,12 @@ export const explainTexts = {
 }
 
 const kinds = { checks: 'check', faults: 'fault', signatures: 'signature', terms: 'term' }
-/** many times what the longest entry takes */
+/** Maximum bytes of an entry: many times those of the longest one. */
 const mostBytes = 100_000
 
 /**
- * The texts of these files, each list in the order of display. `facts`: what the program itself knows by name, in its
- * own order. Throws `WrongTexts`.
+ * Returns the texts of these files, each list in the order of display. `facts`: what the program itself knows by name,
+ * in its own order. Throws `WrongTexts`.
  */
 export function checkedTexts(files, facts) {
   const problems = []
@@ -75,7 +75,7 @@ export function checkedTexts(files, facts) {
   }
   if (index === null && problems.length === 0)
     problems.push({ file: 'explain/index.yaml', line: 1, column: 1, text: 'is missing' })
-  // what refers to a file that is wrong itself is not to blame
+  // references to a file that is wrong itself are not to blame
   if (problems.length === 0) problems.push(...wrongReferences(entries, index, facts))
   if (problems.length > 0) throw new WrongTexts(problems)
   const listed = (kind, ids) => {
@@ -103,7 +103,7 @@ function textOf(kind, id, { remedies, ...rest }) {
 const misnamed =
   'is no entry: there are checks/AREA/NAME.yaml, faults/ID.yaml, signatures/ID.yaml and terms/ID.yaml, with words in lower case joined by -'
 
-/** What a file stands for by its path; null: nothing. A language would stand before the last part of its name. */
+/** Returns what a file's path stands for; null if nothing. A language would come before the last part of its name. */
 function nameIn(path) {
   if (path === 'explain/index.yaml') return { kind: 'index' }
   if (path === 'explain/schema.json') return { kind: 'schema' }
@@ -152,7 +152,7 @@ function validatorOf(kind) {
   return schemas.getSchema(`texts#/$defs/${kind}`)
 }
 
-/** An error of the validator for people; null: another one says the same. */
+/** Explains an error of the validator to people; null if another one says the same. */
 function saidOf({ keyword, instancePath, params, parentSchema, data, message }) {
   const path = instancePath
     .split('/')
@@ -264,14 +264,14 @@ function wrongReferences(entries, index, { checks, signatures, readers }) {
     })
   const lacking = [
     ...checks.filter((id) => byId.get(id)?.kind !== 'check').map((id) => `explain/checks/${id}.yaml is missing`),
-    // a fault may bear the same name
+    // a fault may have the same name
     ...signatures.filter((id) => !byId.has(id)).map((id) => `explain/signatures/${id}.yaml is missing`),
   ]
   for (const text of lacking) report(index, [], text)
   return problems
 }
 
-/** Everything in that folder. */
+/** Reads all files in that folder. */
 async function filesIn(folder) {
   const found = await readdir(folder, { recursive: true, withFileTypes: true })
   return Promise.all(
@@ -284,7 +284,7 @@ async function filesIn(folder) {
   )
 }
 
-/** The names that the texts refer to, from the sources themselves. */
+/** Reads the names that the texts refer to from the sources themselves. */
 async function factsOf(root) {
   const { outputFiles } = await build({
     stdin: {

@@ -1,11 +1,11 @@
-// What the licences of bundled libraries may be, and where their texts stand; the build fails on anything else.
+// The licences that bundled libraries may have, and where their texts are; the build fails on anything else.
 
-/** Licences (SPDX) under which a library may be shipped within ours: all ask for their notice alone. */
+/** Licences (SPDX) under which a library may be shipped within ours: all require only their notice. */
 export const allowed = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']
 
 /**
- * Packages without a file of their licence, as they were looked at: each version anew. The text is a part of another
- * file of theirs, or that of a package from the same repository and author.
+ * Packages without a licence file, as reviewed; each version needs a new review. The text is part of another of their
+ * files, or belongs to a package from the same repository and author.
  */
 export const reviewed = {
   'pg-types@2.2.0': { file: 'README.md', from: /^## license$/m },
@@ -13,5 +13,5 @@ export const reviewed = {
   'proxy-agent-negotiate@1.1.0': { package: 'http-proxy-agent', file: 'LICENSE' },
 }
 
-/** What esbuild puts into each bundle by itself: helpers of its own. */
+/** Package of the helpers that esbuild itself adds to each bundle. */
 export const ofTheBundler = 'node_modules/esbuild'

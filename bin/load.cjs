@@ -1,6 +1,6 @@
-// Loads dist/main.cjs together with what V8 made of it when the same command ran last: compiling it anew takes a third
-// of the start. Node 22 has module.enableCompileCache() for this, which keeps no function that is compiled on its first
-// call, and so saves half as much; Node 20 has none. NODE_DISABLE_COMPILE_CACHE=1 turns this off too.
+// Loads dist/main.cjs with the code that V8 compiled when the same command last ran: compiling it again takes a third
+// of the start. Node 22's module.enableCompileCache() keeps no function that is compiled on its first call, and so
+// saves half as much; Node 20 has none. NODE_DISABLE_COMPILE_CACHE=1 turns this off too.
 const {
   closeSync,
   constants,
@@ -21,13 +21,13 @@ const { Script } = require('node:vm')
 const { crc32 } = require('node:zlib')
 
 /**
- * The exports of the CommonJS file (of ASCII alone, in its function: bin/build.js), and `keep`, which stores its
- * compiled form for the next run of this command. Whatever goes wrong with what is stored, the file is compiled as
- * usual: this never throws for it.
+ * Returns the exports of the CommonJS file (ASCII only, already in its function: bin/build.js), and `keep`, which
+ * stores its compiled form for the next run of this command. If anything is wrong with what is stored, compiles the
+ * file as usual and never throws for it.
  */
 exports.load = (file, command) => {
   const { text, sum } = read(file)
-  // crc32: not before Node 20.15, nor in 22.0
+  // Node has crc32 since 20.15, but not in 22.0
   const store =
     process.env.NODE_DISABLE_COMPILE_CACHE || !crc32 || !/^[a-z][a-z-]{0,30}$/.test(command)
       ? null
@@ -42,6 +42,7 @@ exports.load = (file, command) => {
   return { ...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData()) }
 }
 
+/** Reads a file and frees its bytes at once: the garbage collector would keep them as long as most commands run. */
 function read(file) {
   const descriptor = openSync(file, constants.O_RDONLY)
   try {
@@ -82,10 +83,10 @@ function storeFor(sum, command) {
     write(data) {
       try {
         const at = folder()
-        // step by step: what `recursive` does in a home that cannot be, such as /proc/none, never ends
+        // step by step: with `recursive`, mkdir never returns in an impossible home, such as /proc/none
         for (const step of [dirname(dirname(at)), dirname(at), at]) make(step)
         const part = join(at, `${machine}part-${process.pid}`)
-        // in a container, the process that was killed before had the same number
+        // in a container, a process that was killed before may have had the same number
         rmSync(part, { force: true })
         try {
           writeFileSync(part, withSum(data(), name), { flag: 'wx', mode: 0o600 })
@@ -103,7 +104,7 @@ function storeFor(sum, command) {
   }
 }
 
-/** Whether it is another process's part, and not one that was left there by a kill. */
+/** True if it is a part that another process is writing, not one that a kill left there. */
 function isBeingWritten(path) {
   return /-part-\d+$/.test(path) && Date.now() - statSync(path).mtimeMs < 60_000
 }
@@ -113,7 +114,7 @@ function folder() {
   return join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache'), 'testops-admin', 'compiled')
 }
 
-/** Not in the home of somebody else: they could not use, nor take away, what root makes there. */
+/** Makes a folder, but not in another user's home: its owner could neither use nor remove what root makes there. */
 function make(path) {
   if (![0, process.getuid?.() ?? 0].includes(statSync(dirname(path)).uid))
     throw new Error(`${dirname(path)} belongs to somebody else`)
@@ -125,9 +126,9 @@ function make(path) {
 }
 
 /**
- * Compiled code runs as it is, so what others could have written is not taken: root with a user's HOME, a shared
- * folder. The file that is open is judged, with the way to it, by the same judgement as configurations; under sudo,
- * what the calling user wrote is not ours here.
+ * Reads stored code, which runs as it is. Throws if others could have written it: root with a user's HOME, a shared
+ * folder. Judges the open file, and the way to it, like configurations. Under sudo, what the calling user wrote is not
+ * ours here.
  */
 function readOwn(path) {
   const { judgeOpened, ownCircle } = require('../dist/trust.cjs')
@@ -141,7 +142,7 @@ function readOwn(path) {
   }
 }
 
-// V8 looks at the head of what it is given alone: a page of zeros after a power cut would crash it
+// V8 checks only the head of what it is given: a page of zeros after a power cut would crash it
 function withSum(data, name) {
   const sum = Buffer.alloc(4)
   sum.writeUInt32LE(crc32(data, crc32(name)))

@@ -1,7 +1,7 @@
-// Data in YAML that people write, with the place of whatever is wrong in it.
+// Reads YAML that people write, with the place of whatever is wrong in it.
 import { CORE_SCHEMA, EVENT_ID, SCALAR_STYLE, constructFromEvents, getScalarValue, parseEvents } from 'js-yaml'
 
-/** What is wrong in a text, and where; both count from 1. */
+/** A fault in a text, with its line and column; both count from 1. */
 export class YamlProblem extends Error {
   constructor(text, { line, column } = { line: 1, column: 1 }) {
     super(text)
@@ -11,8 +11,9 @@ export class YamlProblem extends Error {
 }
 
 /**
- * The one document of a text as plain data, and the place of the key, or of the item of a list, at the end of a path.
- * Throws `YamlProblem`, also for what reads otherwise than it looks: tags, anchors, and text that is lost as a comment.
+ * Returns the one document of a text as plain data, and `placeOf`: the place of the key or list item at the end of a
+ * path. Throws `YamlProblem`, even for what means something else than it seems: tags, anchors, and text that is lost as
+ * a comment.
  */
 export function locatedYaml(text) {
   const { events, documents } = read(text)
@@ -64,7 +65,7 @@ function offsetsOf(events, text) {
     }
     at++
   }
-  // behind the beginning of the document
+  // skips the beginning of the document
   at++
   walk([])
   return offsets

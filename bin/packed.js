@@ -1,5 +1,5 @@
-// What is bundled stands under `dependencies`, where `npm audit --omit=dev` sees it. What is packed has it in the
-// bundle, and depends on nothing: it is installed without a registry, and nothing is installed twice. npm packs
+// Bundled packages are under `dependencies`, where `npm audit --omit=dev` sees them. The packed program has them in the
+// bundle, and depends on nothing: it installs without a registry, and nothing is installed twice. npm packs
 // package.json as it is on disk.
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ const [manifest, whole, next] = ['package.json', 'package.json.whole', 'package.
   join(root, name),
 )
 
-/** Takes back what a packing that did not come to its end has left. */
+/** Undoes what an interrupted packing has left. */
 export function restore() {
   if (existsSync(whole)) renameSync(whole, manifest)
 }

@@ -1,4 +1,4 @@
-/** What others wrote of a bundle: a package with its licence and the texts that have to be shown with it. */
+/** A package of others in a bundle, with its licence and the texts that must be shown with it. */
 export interface BundledPackage {
   /** `NAME@VERSION` */
   id: string

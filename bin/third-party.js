@@ -1,6 +1,6 @@
-// What others wrote of the bundle: their notices, which their licences ask for, and a list for machines (CycloneDX).
-// Both are made from what esbuild says that it has put there, and hold neither time nor place, so that the same sources
-// make the same files.
+// Writes the notices for packages of others in the bundle, which their licences require, and a list for machines
+// (CycloneDX). Both are made from what esbuild reports, and hold neither time nor place, so that the same sources make
+// the same files.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,9 +12,8 @@ const noticeFile = /^notice(?:[._-].*)?$/i
 const code = /\.(?:[cm]?[jt]sx?|json|map)$/i
 
 /**
- * The packages in bundles, in the order of their names, each with its licence and texts; `metafiles` are esbuild's,
- * with paths from `root`. Throws on what belongs to no package, on a licence that is not allowed, and where its text is
- * missing.
+ * Lists the packages in bundles by name, each with its licence and texts. `metafiles` are esbuild's, with paths from
+ * `root`. Throws if a file belongs to no package, if a licence is not allowed, and if its text is missing.
  */
 export function bundledPackages(root, metafiles) {
   const users = new Map()
@@ -44,7 +43,7 @@ function isOwn(path) {
   return path.startsWith('src/') || path === 'explain/index.yaml'
 }
 
-/** Where the package of a file lies: what stands behind the last `node_modules`. */
+/** Returns the folder of a file's package: the path up to the package behind the last `node_modules`. */
 function folderOf(path) {
   const [folder] = /^.*(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/@][^/]*(?=\/)/.exec(path) ?? []
   if (folder === undefined) throw new Error(`${path} is in the bundle, and in no package: whose is it?`)
@@ -83,7 +82,7 @@ function isAllowed(licence) {
   try {
     return satisfies(licence, allowed)
   } catch {
-    // no expression of SPDX
+    // not an SPDX expression
     return false
   }
 }
@@ -125,7 +124,7 @@ function textOf(file) {
 
 const rule = '-'.repeat(80)
 
-/** For people. A text that several packages share stands there once. */
+/** Writes the notices for people. A text that several packages share appears once. */
 export function noticesOf(packages, own) {
   const groups = new Map()
   for (const it of packages) {
@@ -140,7 +139,7 @@ export function noticesOf(packages, own) {
   return [head, ...parts].join(`\n${rule}\n\n`)
 }
 
-/** For machines: CycloneDX 1.6 as JSON. What is listed decides its serial number. */
+/** Writes the list for machines: CycloneDX 1.6 as JSON. The contents decide its serial number. */
 export async function sbomOf(packages, own) {
   const [
     { Bom, Component, LicenseExpression, SpdxLicense },
@@ -178,7 +177,7 @@ export async function sbomOf(packages, own) {
   return `${new JsonSerializer(new Normalize.Factory(Spec1dot6)).serialize(bom, { sortLists: true, space: 2 })}\n`
 }
 
-/** Takes a while to load: asked for before it is needed, it is there by then. */
+/** Loads the CycloneDX library. That takes a while, so call it before the library is needed. */
 export async function library() {
   return Promise.all([
     import('@cyclonedx/cyclonedx-library/Models'),
@@ -188,7 +187,7 @@ export async function library() {
   ])
 }
 
-/** As RFC 9562 forms a name-based UUID (version 8, of SHA-256). */
+/** Returns a serial number as a name-based UUID of RFC 9562 (version 8, of SHA-256). */
 function serialOf(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex')
   const variant = ((parseInt(hex[16], 16) & 3) | 8).toString(16)

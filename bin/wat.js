@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import wabt from 'wabt'
 
-/** The module whose text is in that file. */
+/** Compiles the WebAssembly text in that file to bytes. */
 export async function compileWat(path) {
   const { parseWat } = await wabt()
   const module = parseWat(basename(path), await readFile(path, 'utf8'), { simd: true })
@@ -15,7 +15,7 @@ export async function compileWat(path) {
   }
 }
 
-/** For esbuild: what is imported of such a file is the module. */
+/** Plugin for esbuild: an import of such a file is the module. */
 export const wat = {
   name: 'wat',
   setup({ onLoad }) {

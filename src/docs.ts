@@ -15,10 +15,10 @@ import { command } from './core/shell-command.ts'
 
 export { withGenerated } from './output/markdown.ts'
 
-/** One measured figure beside its peer, as `npm run bench` writes it. Times in milliseconds. */
+/** One measured figure beside its peer's, as `npm run bench` writes it. Times in milliseconds. */
 export interface Measurement {
   what: string
-  /** a further figure of the same runs, for people */
+  /** Another figure of the same runs, for people */
   detail?: string
   ours: number
   peer: string
@@ -27,7 +27,7 @@ export interface Measurement {
   goal: number
 }
 
-/** A command as oclif's manifest has it. */
+/** A command as oclif's manifest lists it. */
 export interface DocumentedCommand {
   id: string
   summary?: string
@@ -49,7 +49,7 @@ interface DocumentedFlag {
   hidden?: boolean
 }
 
-/** Generated parts of the documents by name, made from what the program itself uses. `schemas`: names of files. */
+/** Returns the generated parts of the documents by name, made from the program's own data. `schemas`: file names. */
 export function generatedTables(
   commands: readonly DocumentedCommand[],
   measured: readonly Measurement[],
@@ -97,7 +97,7 @@ export function generatedTables(
   }
 }
 
-/** Files of `templates/` by their paths, made from what checks and repairs declare. */
+/** Returns the files of `templates/` by path, made from what checks and repairs declare. */
 export function generatedFiles(): Record<string, string> {
   const ofChecks = checks.flatMap(({ reads, wants = [] }) => [...reads, ...wants])
   const ofRepairs = Object.values(repairs).flatMap(({ reads, wants }) => [...reads, ...wants])
@@ -119,7 +119,7 @@ export function generatedFiles(): Record<string, string> {
   }
 }
 
-/** Flags that every command has come once, before all. */
+/** Returns the command reference. Flags that every command has appear once, before all commands. */
 function commandReference(commands: readonly DocumentedCommand[]): string {
   const isCommon = ({ helpGroup }: DocumentedFlag): boolean => helpGroup === 'COMMON'
   const shown = (flags: readonly DocumentedFlag[]): string => markdownTable(['flag', 'meaning'], flags.map(flagCells))

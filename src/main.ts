@@ -17,20 +17,20 @@ export { commands }
 
 const program = 'testops-admin'
 
-/** Runs the command that the words name, and turns whatever it throws into a message and an exit code. */
+/** Runs the command that the words name, and turns anything it throws into a message and an exit code. */
 export async function main(words: readonly string[] = process.argv.slice(2)): Promise<void> {
   guardStream(process.stderr)
   lookUpLikeThis()
   const crashed = new Promise<never>((_, reject) => {
     process.once('uncaughtException', reject)
     process.once('unhandledRejection', reject)
-    // else Node would end without a word, with a code of its own
+    // otherwise Node would exit silently, with a code of its own
     process.once('beforeExit', () => reject(new Error('the command waits for something that will never come')))
   })
   const broken = new Set<NodeJS.WritableStream>()
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // whoever reads may stop at any time, as `head` does; what cannot be written is said once
+      // the reader may stop at any time, as `head` does; any other write error is reported once
       const isNews = error.code !== 'EPIPE' && !broken.has(stream)
       broken.add(stream)
       if (isNews) report(error, false)
@@ -39,18 +39,18 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
   try {
     await Promise.race([start(words), crashed])
   } catch (thrown) {
-    // oclif listens too, before us, and throws it
+    // oclif listens too, before this program, and throws the error
     if (isOutput(thrown)) broken.add(process.stdout)
     report(thrown, wantsJson(words) && !broken.has(process.stdout))
   }
-  // a file that is full makes no event once the stream has been written to the end
+  // a full file emits no event once the stream has been written to the end
   const { errored } = process.stdout
   const code = codeOf(errored)
   if (code !== null && code !== 'EPIPE' && !broken.has(process.stdout)) report(errored, false)
 }
 
 async function start(words: readonly string[]): Promise<void> {
-  // else oclif would run whatever plugins a package.json in the user's data folder names, whoever wrote it
+  // otherwise oclif would run any plugin that a package.json in the user's data folder names, whoever wrote it
   const config = await Config.load({
     root: fileURLToPath(import.meta.url),
     userPlugins: false,
@@ -77,7 +77,7 @@ async function start(words: readonly string[]): Promise<void> {
   }
 }
 
-/** Throws UNAVAILABLE where the folder that the shell stands in was removed. */
+/** Throws UNAVAILABLE if the shell's current folder was removed. */
 function assertFolder(): void {
   try {
     process.cwd()

@@ -1,6 +1,6 @@
 const names = new Set(['host', 'compose', 'kubernetes'])
 
-/** Code that asks which platform it is on has to be found again for the next one; what a platform can is a trait. */
+/** Forbids asking for a platform's name: such code must be found again for the next platform. Ask for a trait. */
 export const platformTraits = {
   meta: {
     type: 'problem',

@@ -1,11 +1,11 @@
 import ts from 'typescript'
 
 /**
- * What is printed to be copied into a shell has no unquoted value in it (`src/core/shell-command.ts`).
+ * Checks that text printed for copying into a shell has no unquoted value (`src/core/shell-command.ts`).
  *
- * A type that is `string & Record<never, never>` (`Suggestion`) takes program text and what the tags of that file make,
- * and nothing else: a plain string that flows there is reported, by whatever way. So is a template that looks like a
- * command and has no tag, a value within the quotes of a command, and a cast to the types of that file.
+ * A type that is `string & Record<never, never>` (`Suggestion`) takes only program text and what the tags of that file
+ * make. Reports a plain string that flows there in any way. Also reports a template that looks like a command and has
+ * no tag, a value within the quotes of a command, and a cast to the types of that file.
  */
 export const quotedCommands = {
   meta: {
@@ -62,7 +62,7 @@ function textOf({ quasis }) {
   return quasis.map(({ value: { cooked } }) => cooked).join(value)
 }
 
-/** Programs that an operator types; of those that are English words, too, the ones that begin no sentence of ours. */
+/** Programs that an operator types; of English words among them, only those that begin no sentence of ours. */
 const programs =
   /(?:^\s*|`|: (?=testops-admin ))(?:(?:sudo (?:-\w+ )*)?(?:testops-admin|kubectl|oc|helm (?:get|history|list|repo|rollback|search|show|status|template|upgrade(?! s))|docker|docker-compose|podman|podman-compose|psql|pg_\w+|rabbitmq[\w-]*|redis-cli|curl|openssl|grep|sed|tail|less|cat|ls|rm|mv|cp|ln|df|du|wc|ss|ps|systemctl|systemd-\w+|journalctl|timedatectl|getent|dig|nslookup|ping|git|chmod|chown|mkdir|printf|echo|tar|unzip|gunzip|zstd|xz|bunzip2|umask|ssh|scp|uname|jcmd|jstack|mount|npm|kill|sleep|unset|export|command)\s[^`]*\0|--?[a-z][a-z-]*[ ][^`]*\0|(?<=`)--?[a-z][a-z-]*=[^`]*\0)/
 
@@ -72,8 +72,8 @@ function isMessage({ parent }) {
 }
 
 /**
- * The numbers of the values that stand within quotes. In a sentence an apostrophe is none, and what stands in
- * backquotes is run where it is pasted.
+ * Returns the indices of the values within quotes. In a sentence an apostrophe is no quote, but text in backquotes runs
+ * where it is pasted.
  */
 function valuesWithinQuotes(texts, isSentence) {
   const within = []
@@ -145,7 +145,7 @@ function flowOf(context) {
         return
       case 'ArrowFunctionExpression':
       case 'FunctionExpression':
-        // what it returns is looked at where it does
+        // its return values are checked where it returns them
         return
       default:
         return check(node, target)
@@ -175,7 +175,7 @@ function flowOf(context) {
   }
 
   const seen = new Set()
-  /** Looks at an expression where it is handed on; parts of a literal are looked at with the literal. */
+  /** Checks an expression where it is passed on; parts of a literal are checked with the literal. */
   function site(node, target = contextual(node)) {
     if (!node || seen.has(node)) return
     seen.add(node)
@@ -185,7 +185,7 @@ function flowOf(context) {
   const typeOf = (node) => checker.getTypeAtLocation(tsOf(node))
   return {
     isNumber: (node) => (typeOf(node).flags & ts.TypeFlags.NumberLike) !== 0,
-    /** `${client} INFO`: the template is a string again. */
+    /** True for a template like `${client} INFO`, which is a plain string again. */
     beginsWithCommand: ({ quasis, expressions }) =>
       quasis[0].value.cooked === '' &&
       quasis.length > 1 &&
@@ -239,7 +239,7 @@ function isOfShell(type) {
   return ['ShellCommand', 'Suggestion'].includes(type.aliasSymbol?.name)
 }
 
-/** `string & Record<never, never>`, which TypeScript keeps apart from `string` and fills with any. */
+/** True for `string & Record<never, never>`, which TypeScript keeps apart from `string` and fills with any string. */
 function isSuggestion(type) {
   return (
     type.isIntersection() &&
@@ -258,7 +258,7 @@ function isBranded(type) {
   )
 }
 
-/** Whether `Suggestion` is somewhere in a type: itself, in lists, in what it is made of. */
+/** Returns a function that is true if `Suggestion` is anywhere in a type: itself, in lists, in its parts. */
 function mentionsIn(checker) {
   const known = new Map()
   return function mentions(type, depth = 0) {
@@ -306,7 +306,7 @@ function propertyType(checker, target, name, at) {
   return types[0]
 }
 
-/** Whether all that a value of one type may hold is allowed where it goes to. */
+/** Returns a function that is true if all values of one type are allowed where they flow to. */
 function flowsIn(checker, mentions) {
   const known = new Map()
   return function flows(from, to, depth = 0) {

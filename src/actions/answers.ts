@@ -2,12 +2,12 @@ import { AdminError, isForbidden } from '../core/error.ts'
 import type { ApiSource } from '../core/sources.ts'
 import type { Workshop } from './handler.ts'
 
-/** how long a running service is tried when this machine has no way to it */
+/** How long a running service is tried when this machine has no way to it */
 const unseenMs = 10_000
 
 /**
- * Whether the service reports its health, good or bad, as it does once it has started. True if its API is unknown or
- * its address may not be read: the plan has said so.
+ * True if the service reports its health, good or bad, as it does once it has started. Also true if its API is unknown
+ * or its address may not be read: the plan has said so.
  */
 export async function answers(workshop: Pick<Workshop, 'open'>): Promise<boolean> {
   return (await answerOf(workshop)) === true

@@ -29,10 +29,7 @@ export const editValues: ActionHandler<'edit-values'> = {
   },
 }
 
-/**
- * Whether the journal does not have the edit as done, and the file does not show it: what the file has then is not ours
- * to undo.
- */
+/** True if neither the journal nor the file shows the edit as done: then it is not ours to undo. */
 async function isOthers({ file, edits }: ActionOf<'edit-values'>, { open, journal }: Workshop): Promise<boolean> {
   if (journal.performed) return false
   const files = await open.files()
@@ -40,7 +37,7 @@ async function isOthers({ file, edits }: ActionOf<'edit-values'>, { open, journa
   return !edits.some(({ to }, index) => looks[index]!.text === to)
 }
 
-/** Throws REFUSED. */
+/** Throws REFUSED if the file has neither the old nor the new value. */
 function refuseIfChanged({ file, edits }: ActionOf<'edit-values'>, compared: Compared): void {
   if (compared === 'set') return
   const what = edits.map(({ path }) => path.join('.')).join(', ')

@@ -12,60 +12,60 @@ export interface Workshop {
   deployment: Deployment
   open: { readonly [K in SourceName]: () => Promise<Sources[K]> }
   control: { readonly [K in ControlName]: () => Promise<Controls[K]> }
-  /** time for one answer, in milliseconds */
+  /** Time for one answer, in milliseconds */
   timeoutMs: number
-  /** time for the service to start or stop, or for whatever else is waited for, in milliseconds */
+  /** Time for the service to start or stop, or for whatever else is waited for, in milliseconds */
   patienceMs: number
-  /** shows what the step waits for */
+  /** Shows what the step waits for */
   progress: (message: string) => void
-  /** repeats a text in the final report: 'all messages back, contents compared' */
+  /** Repeats a text in the final report: 'all messages back, contents compared' */
   result: (text: string) => void
-  /** shows the progress of long work; may be called often */
+  /** Shows the progress of long work; may be called often */
   moving: (amount: Moving) => void
   signal: AbortSignal
-  /** secrets that were given to this process, by the names of their settings; a resumed run has none */
+  /** Secrets that were given to this process, by the names of their settings; a resumed run has none */
   given: ReadonlyMap<string, Secret>
-  /** what the journal has on the current step */
+  /** What the journal has on the current step */
   journal: StepJournal
-  /** names of the settings that the run sets */
+  /** Names of the settings that the run sets */
   changed: readonly string[]
-  /** what the run saved of the broker before its first change; null: nothing */
+  /** What the run saved of the broker before its first change; null: nothing */
   saved: Definitions | null
-  /** a point at which a test may kill the process; `name` is one of the handler's */
+  /** A point at which a test may kill the process; `name` is one of the handler's */
   failpoint: (name: string) => Promise<void>
-  /** whether a test waits for a failpoint */
+  /** True if a test waits for a failpoint */
   isTested: boolean
 }
 
 /** What the journal knows of one step. */
 interface StepJournal {
-  /** the step was performed, and the journal says so; not if the deployment was already as wanted */
+  /** True if the journal says that the step was performed; false if the deployment was already as wanted */
   performed: boolean
   /**
-   * the step was done once and runs again, as when another machine adopts the run and the deployment does not show the
-   * step as done
+   * True if the step was done once and runs again, as when another machine adopts the run and the deployment does not
+   * show the step as done
    */
   isRepeated: boolean
-  /** notes of this step, oldest first */
+  /** Notes of this step, oldest first */
   notes: readonly string[]
-  /** notes of the whole run, also of this process, oldest first */
+  /** Notes of the whole run, also of this process, oldest first */
   ofRun(): readonly string[]
-  /** writes a note, and returns once it is on disk: for facts that must survive a kill */
+  /** Writes a note, and returns once it is on disk: for facts that must survive a kill */
   note(text: string): Promise<void>
   /**
-   * keeps a text in a file that only this user can read, beside the journal on this machine and in none of its copies;
+   * Keeps a text in a file that only this user can read, beside the journal on this machine and in none of its copies;
    * false: it cannot be kept
    */
   keep(name: string, text: string): Promise<boolean>
-  /** the kept text; null: none by that name on this machine */
+  /** The kept text; null: none by that name on this machine */
   kept(name: string): Promise<string | null>
 }
 
 export interface Shortfall {
   message: string
-  /** what to type next */
+  /** What to type next */
   suggestions: readonly Suggestion[]
-  /** text too long for a command: kept as a file beside the journal, whose name replaces `{file}` in the command */
+  /** Text too long for a command: kept as a file beside the journal, whose name replaces `{file}` in the command */
   file?: { name: string; text: string; command: Suggestion }
 }
 
@@ -74,35 +74,35 @@ export type Shown = 'done' | 'not-done' | 'untold'
 
 /** Carries out one kind of action. It depends on nothing else in the plan, so that any process can resume it. */
 export interface ActionHandler<K extends ActionKind> {
-  /** points within `perform` at which a test kills the process; at least one */
+  /** Points within `perform` at which a test kills the process; at least one */
   failpoints: readonly [string, ...string[]]
-  /** whether the deployment is already as `perform` would leave it */
+  /** Returns true if the deployment is already as `perform` would leave it */
   isDone(action: ActionOf<K>, workshop: Workshop): Promise<boolean>
   /**
-   * carries out the action; repeatable: finishes what was begun, and changes nothing if it is done. Throws REFUSED if
+   * Carries out the action; repeatable: finishes what was begun, and changes nothing if it is done. Throws REFUSED if
    * the deployment is not as the plan saw it
    */
   perform(action: ActionOf<K>, workshop: Workshop): Promise<void>
   /**
-   * whether the deployment shows a recorded step as done, if `isDone` cannot tell: a step that only looks, or whose
-   * trace a later step removes. Absent: `isDone` tells. Changes nothing
+   * Returns whether the deployment shows a recorded step as done, if `isDone` cannot tell: a step that only looks, or
+   * whose trace a later step removes. Absent: `isDone` tells. Changes nothing
    */
   standsAs?: (action: ActionOf<K>, workshop: Workshop) => Promise<Shown>
-  /** throws REFUSED if `perform` would; called before the service is stopped. Absent: cannot be foreseen */
+  /** Throws REFUSED if `perform` would; called before the service is stopped. Absent: cannot be foreseen */
   foresee?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
   /**
-   * called when the run ends early, by an error or an interruption: brings to safety what would be lost with this
+   * Called when the run ends early, by an error or an interruption: brings to safety what would be lost with this
    * process
    */
   letGo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
-  /** reverses `perform`, finished or not; harmless if nothing was done. Null: there is nothing to undo */
+  /** Reverses `perform`, finished or not; harmless if nothing was done. Null: there is nothing to undo */
   undo: ((action: ActionOf<K>, workshop: Workshop) => Promise<void>) | null
-  /** throws REFUSED if `undo` certainly would; called before any step is undone. Absent: cannot be foreseen */
+  /** Throws REFUSED if `undo` certainly would; called before any step is undone. Absent: cannot be foreseen */
   foreseeUndo?: (action: ActionOf<K>, workshop: Workshop) => Promise<void>
-  /** whether this action is undone at all; absent: it is */
+  /** True if this action is undone at all; absent: it is */
   isTakenBack?(action: ActionOf<K>): boolean
-  /** the result so far, for the document; `notes` of this step, oldest first */
+  /** The result so far, for the document; `notes` of this step, oldest first */
   account?(action: ActionOf<K>, notes: readonly string[]): TreeAccount
-  /** why the repair failed although all its steps are over; null: it did not */
+  /** Why the repair failed although all its steps are over; null: it did not */
   shortfall?(action: ActionOf<K>, notes: readonly string[]): Shortfall | null
 }

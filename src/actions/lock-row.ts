@@ -11,12 +11,12 @@ export interface LockPlace extends LockTableName {
   database: string
 }
 
-/** Throws REFUSED where the deployment has that database no longer. */
+/** Returns the database's source. Throws REFUSED if the deployment no longer has that database. */
 export async function sourceOf({ database }: LockPlace, { open }: Pick<Workshop, 'open'>): Promise<DatabaseSource> {
   return (await open.database()).find((one) => isAt(one, database)) ?? gone(database)
 }
 
-/** Throws REFUSED where the deployment has that database no longer. */
+/** Returns the database's control. Throws REFUSED if the deployment no longer has that database. */
 export async function controlOf(
   { database }: LockPlace,
   { control }: Pick<Workshop, 'control'>,
@@ -24,12 +24,12 @@ export async function controlOf(
   return (await control.database()).find((one) => isAt(one, database)) ?? gone(database)
 }
 
-/** Whether the deployment still has that database. */
+/** True if the deployment still has that database. */
 export async function hasDatabase({ database }: LockPlace, { open }: Pick<Workshop, 'open'>): Promise<boolean> {
   return (await open.database()).some((one) => isAt(one, database))
 }
 
-/** Another of its hosts may have become the primary since the plan was made. */
+/** True if this is that database; another of its hosts may have become the primary since the plan was made. */
 function isAt({ target, alsoAt }: Pick<DatabaseSource, 'target' | 'alsoAt'>, database: string): boolean {
   return target === database || alsoAt.includes(database)
 }
@@ -45,12 +45,12 @@ export async function rowsOf(place: LockPlace, workshop: Pick<Workshop, 'open'>)
   return table.rows
 }
 
-/** The row that counts; null: there is none. */
+/** Returns the row with the id that Liquibase uses; null if there is none. */
 export async function rowOf(place: LockPlace, workshop: Pick<Workshop, 'open'>): Promise<ChangelogLockRow | null> {
   return (await rowsOf(place, workshop)).find(({ id }) => id === changelogLock.rowId) ?? null
 }
 
-/** Whether a transaction of this step was committed, whatever the journal says about it. */
+/** True if a transaction of this step was committed, whatever the journal says about it. */
 export async function wasOurs(place: LockPlace, workshop: Pick<Workshop, 'control' | 'journal'>): Promise<boolean> {
   const { notes } = workshop.journal
   return notes.length > 0 && (await (await controlOf(place, workshop)).hasCommitted(notes))

@@ -2,20 +2,20 @@ import { AdminError } from '../core/error.ts'
 import type { Workshop } from './handler.ts'
 
 /**
- * Whether the platform still counts this program as the owner of fields that it wrote, as after a kill. The owner of
+ * True if the platform still counts this program as the owner of fields that it wrote, as after a kill. The owner of
  * the workload could not set them then.
  */
 export async function ownsFields(workshop: Pick<Workshop, 'control'>): Promise<boolean> {
   try {
     return (await (await workshop.control.service()).ownsFields?.()) ?? false
   } catch (error) {
-    // where nothing can be written, nothing was
+    // a program that can write nothing owns no fields
     if (error instanceof AdminError && ['NOT_CONFIGURED', 'UNAVAILABLE'].includes(error.code)) return false
     throw error
   }
 }
 
-/** Gives up the fields that the platform still counts as this program's; harmless if there are none. */
+/** Releases the fields that the platform still counts as this program's; harmless if there are none. */
 export async function giveUpFields(workshop: Pick<Workshop, 'control'>): Promise<void> {
   try {
     await (await workshop.control.service()).giveUpFields?.()

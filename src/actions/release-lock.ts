@@ -11,7 +11,7 @@ import { changedHands, controlOf, isAsSeen, isFree, noting, rowOf, sourceOf, was
 
 type Release = ActionOf<'release-lock'>
 
-/** the longest wait for a statement that outlives its program */
+/** The longest wait for a statement that outlives its program */
 const settleMs = 30_000
 const pollMs = 500
 
@@ -97,7 +97,7 @@ async function untilItsHolderIsGone(action: Release, row: ChangelogLockRow, work
 }
 
 /**
- * Whether the operator accepted exactly these doubts. A session that is still open although the service is stopped is a
+ * True if the operator accepted exactly these doubts. A session that is still open although the service is stopped is a
  * new one.
  */
 function isAccepted({ lacks }: Extract<LockHolding, { holder: 'unproven' }>, action: Release): boolean {
@@ -107,7 +107,7 @@ function isAccepted({ lacks }: Extract<LockHolding, { holder: 'unproven' }>, act
   )
 }
 
-/** Whether waiting may help: sessions end, but what cannot be seen stays unknown. */
+/** True if waiting may help: sessions end, but what cannot be seen stays unknown. */
 function mayEnd(holding: Exclude<LockHolding, { holder: 'dead' }>, accepted: readonly string[]): boolean {
   return holding.holder === 'live'
     ? holding.sessions.length > 0

@@ -44,7 +44,7 @@ export function unread(name: string): AdminError {
   )
 }
 
-/** Throws REFUSED. */
+/** Throws REFUSED if the setting has neither its former nor its new value. */
 function refuseIfChanged({ name, from }: Pick<Change, 'name' | 'from'>, compared: Compared): void {
   if (compared === 'set') return
   const expected = from === null ? 'unset' : from

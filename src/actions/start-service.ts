@@ -17,9 +17,9 @@ import { keepOpen } from './queues/queues.ts'
 import { missing, possible } from './queues/switch-exchanges.ts'
 
 const pollMs = 500
-/** how often to see whether the service migrates */
+/** How often to see whether the service migrates */
 const migratingMs = 5000
-/** how long instances that differ from the declaration may still be terminating */
+/** How long instances that differ from the declaration may still be terminating */
 const lackingMs = 10_000
 const wasLate: readonly ErrorCode[] = ['TIMED_OUT', 'FAILED']
 
@@ -87,7 +87,7 @@ export const startService: ActionHandler<'start-service'> = {
   },
 }
 
-/** how long the service may take to declare its queues: it connects to the broker a moment after it answers */
+/** How long the service may take to declare its queues: it connects to the broker a moment after it answers */
 const declaredMs = 10_000
 
 /**
@@ -111,7 +111,7 @@ async function bindAgain(action: ActionOf<'start-service'>, workshop: Workshop):
     result(`cannot bind ${destination} to exchange ${source} again: one of the two is missing`)
 }
 
-/** Whether all bindings exist; one whose ends are missing counts as not bound. */
+/** True if all bindings exist; one whose ends are missing counts as not bound. */
 async function isBound({ binds = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {
   const all = binds.length === 0 ? [] : [...binds, ...bindingsNoted(workshop.journal.ofRun())]
   return (
@@ -157,7 +157,7 @@ function notAsDeclared(lacks: readonly Lack[]): AdminError {
 }
 
 /**
- * Whether the locks to wait for are free: a service without a known API may still be migrating. A database that the
+ * True if the locks to wait for are free: a service without a known API may still be migrating. A database that the
  * deployment no longer has does not count.
  */
 async function areFree({ locks = [] }: ActionOf<'start-service'>, workshop: Workshop): Promise<boolean> {

@@ -4,10 +4,10 @@ import type { HttpAnswer } from './http.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 
 /**
- * What an answer says about itself, for a message of ours: `HTTP 502, 'Bad Gateway'`. Of a redirect it is the target,
- * of JSON what its error fields say (Spring's, OAuth's, RFC 9457's, RabbitMQ's), of a page its title or first line.
- * Never a part of a JSON text, and neither time nor stack (FIELD-NOTES.md 1.3): one and the same error reads the same
- * each time. `hide` takes out what must not be shown, before anything is cut off.
+ * Summarizes an answer for an error message: `HTTP 502, 'Bad Gateway'`. Shows the target of a redirect, the error
+ * fields of JSON (Spring's, OAuth's, RFC 9457's, RabbitMQ's), or the title or first line of a page. Leaves out JSON
+ * text, time and stack (FIELD-NOTES.md 1.3), so that the same error always reads the same. `hide` removes secrets
+ * before anything is cut off.
  */
 export function reasonOf(
   { status, headers, text }: Pick<HttpAnswer, 'status' | 'headers' | 'text'>,
@@ -21,14 +21,14 @@ export function reasonOf(
   return `HTTP ${status}${said === '' ? '' : `, '${clipped(hide(said.slice(0, looked)))}'`}`
 }
 
-/** of a page without line ends, more is not looked through for tokens */
+/** characters of a text that are searched for secrets; a page without line ends may be long */
 const looked = 1000
 
-/** What went wrong, then why: for each, the first of these fields that exists. */
+/** Fields that say what went wrong, and fields that say why: the first with text counts. */
 const whatFields = ['error', 'title']
 const whyFields = ['error_description', 'message', 'detail', 'reason']
 
-/** an error within an error within an error: nobody nests them deeper */
+/** levels of nested errors that are read */
 const mostLevels = 20
 
 function saidByJson(value: unknown, level = 0): string {
@@ -38,7 +38,7 @@ function saidByJson(value: unknown, level = 0): string {
   if (!isRecord(value)) return ''
   const what = textIn(value, whatFields)
   const why = textIn(value, whyFields)
-  // the path that the service saw is not the one that was asked for where a proxy has changed it
+  // the path that the service saw differs from the requested one if a proxy changed it
   if (value['status'] === 404 && why === '') return [what, textIn(value, ['path'])].filter(Boolean).join(' ')
   const isRepeated = why.toLowerCase().includes(what.toLowerCase())
   const said = [isRepeated ? '' : what, why].filter(Boolean).join(': ')
@@ -47,7 +47,7 @@ function saidByJson(value: unknown, level = 0): string {
 
 function textIn(value: Readonly<Record<string, unknown>>, names: readonly string[]): string {
   const texts = names.map((name) => value[name]).filter((text) => typeof text === 'string')
-  // what Spring writes where it has nothing to say
+  // Spring writes this if it has no message
   return firstLine(texts.find((text) => text.trim() !== '' && text !== 'No message available') ?? '')
 }
 
@@ -56,7 +56,7 @@ function saidByPage(text: string): string {
   return firstLine(title ?? withoutScripts(text).replace(/<[^<>]*>/g, '\n'))
 }
 
-/** A page without its `<style` and `<script` elements. One without an end stays. */
+/** Removes `<style` and `<script` elements from a page. Keeps an element without an end. */
 function withoutScripts(text: string): string {
   const kept: string[] = []
   let from = 0
@@ -74,7 +74,7 @@ function withoutScripts(text: string): string {
   return kept.join('') + text.slice(open?.at ?? from)
 }
 
-/** The first line with text, up to where JSON begins in it. */
+/** Returns the first line with text, up to where JSON begins in it; empty if there is none. */
 function firstLine(text: string): string {
   const json = /["'(]?(?:\{\s*["}]|\[\s*[[{"])/.exec(text)
   const prose = json ? `${text.slice(0, json.index).replace(/(?<![\s:])[\s:]+$/, '')} …` : text

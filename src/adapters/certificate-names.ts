@@ -1,6 +1,6 @@
 /**
- * The names and addresses in a certificate that does not match the requested name: from its subjectAltName, else its
- * common name. Null if the error is about something else.
+ * Returns the names and addresses in a certificate that does not match the requested name: from its subjectAltName,
+ * else its common name. Null if the error is about something else.
  */
 export function namesOfMisnamed(thrown: unknown): readonly string[] | null {
   if (!(thrown instanceof Error)) return null
@@ -11,13 +11,13 @@ export function namesOfMisnamed(thrown: unknown): readonly string[] | null {
   return names.length > 0 ? names : [cert?.subject?.CN ?? []].flat()
 }
 
-/** The part that is needed of a certificate, as Node shows it. */
+/** The parts of Node's certificate object that are read here. */
 interface Certificate {
   subjectaltname?: string
   subject?: { CN?: string | string[] }
 }
 
-/** `DNS:a, IP Address:10.0.0.1, URI:…`; a name with a comma or a quote in it stands in quotes (as JSON). */
+/** Lists what `DNS:a, IP Address:10.0.0.1, URI:…` names. A name with a comma or a quote is in quotes (as JSON). */
 export function alternativeNames(text: string): string[] {
   const parts = text.match(/(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^",])+/gs) ?? []
   return parts.flatMap((part) => /^(?:DNS|IP Address):"?(.+?)"?$/.exec(part.trim())?.[1] ?? [])

@@ -2,13 +2,13 @@ import type { ClockReading } from '../core/sources.ts'
 
 /** One reading of another clock. */
 export interface ClockSample {
-  /** epoch milliseconds: of the other clock, and of ours when the question left */
+  /** Epoch milliseconds on the other clock, and on ours when the request left */
   theirs: number
   before: number
   tookMs: number
 }
 
-/** Measures the offset of another clock: `read` asks three times for its time in epoch milliseconds. */
+/** Measures the offset of another clock. Calls `read` three times for its time in epoch milliseconds. */
 export async function readClock(read: () => Promise<number>): Promise<ClockReading> {
   const samples: ClockSample[] = []
   while (samples.length < 3) {
@@ -29,7 +29,7 @@ export function offsetFrom(samples: readonly ClockSample[], granularityMs: numbe
   let latest = Infinity
   let best: ClockReading = { offsetMs: 0, uncertaintyMs: Infinity }
   for (const { theirs, before, tookMs } of samples) {
-    // every answer bounds the offset from both sides; our own clock is cut to the millisecond
+    // every answer bounds the offset from both sides; our own clock is truncated to the millisecond
     const low = theirs - (before + 1 + tookMs)
     const high = theirs + granularityMs - before
     const reading = between(low, high)
@@ -37,7 +37,7 @@ export function offsetFrom(samples: readonly ClockSample[], granularityMs: numbe
     earliest = Math.max(earliest, low)
     latest = Math.min(latest, high)
   }
-  // bounds that exclude each other come from a clock that was set in between
+  // bounds that contradict each other mean that a clock was set in between
   return earliest <= latest ? between(earliest, latest) : best
 }
 

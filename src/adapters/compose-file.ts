@@ -4,34 +4,35 @@ import { dirname, resolve } from 'node:path'
 export interface ComposeFile {
   /** absolute */
   path: string
-  /** that its relative paths are meant from */
+  /** Folder that its relative paths start from */
   folder: string
-  /** what it is a part of; null: the project itself */
+  /** The `include` entry it belongs to; null for the project itself */
   included: Included | null
 }
 
-/** What one entry of `include` draws in, as a project of its own (compose-spec, 14-include.md). */
+/** The files that one entry of `include` adds, as a project of its own (compose-spec, 14-include.md). */
 export interface Included {
-  /** absolute, a later one above an earlier one */
+  /** Absolute paths; a later file overrides an earlier one */
   files: readonly string[]
-  /** that relative paths are meant from, and where its `.env` lies */
+  /** Folder that relative paths start from, and that contains its `.env` */
   folder: string
-  /** in place of `.env` */
+  /** Files that replace `.env` */
   environmentFiles: readonly string[]
 }
 
-/** The service from which another takes what it does not say itself (compose-spec, 05-services.md, `extends`). */
+/** The service that another one inherits settings from (compose-spec, 05-services.md, `extends`). */
 export interface Extended {
-  /** absolute; null: it is not on this machine, or a variable names it */
+  /** Absolute path; null if it is the same file, not on this machine, or contains a variable */
   file: string | null
-  /** the file as it is written; null: the same file */
+  /** The file as the compose file gives it; null for the same file */
   named: string | null
   service: string
 }
 
 /**
- * All files of a project, each behind those that it includes, all the way down; and what is included and is no file of
- * this machine, or is named by a variable, as it is written. `read` gives the value of a file, and may throw.
+ * Lists all files of a project, each after the files that it includes, at every depth. `others` lists, as written,
+ * includes that are not on this machine or contain a variable. `read` returns the parsed value of a file, and may
+ * throw.
  */
 export async function composeFilesIn(
   files: readonly string[],
@@ -58,7 +59,7 @@ export async function composeFilesIn(
   return { files: [...found.values()], others }
 }
 
-/** What a service extends, in a file whose relative paths start at that folder; null if nothing. */
+/** Returns what a service extends; null if nothing. Relative paths start at `folder`. */
 export function extendedBy(service: unknown, folder: string): Extended | null {
   const { extends: of } = mapIn(service)
   if (typeof of === 'string') return { file: null, named: null, service: of }
@@ -92,7 +93,7 @@ function includedBy(entry: unknown, from: string): Included | { named: string } 
   }
 }
 
-/** An address, `oci:` or a git reference names an include from elsewhere. */
+/** True if a path is on this machine. URLs, `oci:` and git references are elsewhere; a variable could be either. */
 function isHere(path: string): boolean {
   return !path.includes('$') && !/^(?:[a-z][a-z\d+.-]*:|github\.com\/|[^\s@]+@\S+:)/i.test(path)
 }

@@ -7,9 +7,9 @@ import { command } from '../core/shell-command.ts'
 const mostLinks = 40
 
 /**
- * Where a file that is found by its name is edited: a link stays one, and what it leads to is written. Throws REFUSED
- * where a link belongs to another user than this one, root, or the owner of that file: whoever may place it would
- * choose what is written to for us. Throws what the system throws.
+ * Returns the path to write to when `path` is edited: a link stays, and its target is written. Throws REFUSED if a link
+ * belongs to someone other than this user, root, or the owner of the target. That user could choose which file this
+ * program writes. Throws system errors.
  */
 export async function editedAt(path: string): Promise<string> {
   const real = await realpath(path)

@@ -8,7 +8,7 @@ import { withoutSecrets } from '../core/redaction/index.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
-/** Another part of the deployment, as errors name it. */
+/** Another part of the deployment, as error messages show it. */
 export interface Peer {
   /** 'PostgreSQL' */
   what: string
@@ -16,14 +16,14 @@ export interface Peer {
   port: number
   /** 'db.example.org:5432/testops', without credentials */
   where: string
-  /** what to type next, where nothing better is known */
+  /** Commands to suggest if nothing better is known */
   suggestions: readonly Suggestion[]
   /** the protocol that begins unencrypted, as openssl names it */
   starttls?: 'postgres'
   reach?: Reach | undefined
 }
 
-/** The address of a socket to a server: its own, or that of a way to it. Throws if there is no way. */
+/** Returns the address to connect to: the server's own, or that of a way to it. Throws if there is no way. */
 export async function placeOf({ host, port, reach }: HostPort & { reach?: Reach | undefined }): Promise<HostPort> {
   const way = (await reach?.({ host, port })) ?? null
   return way === null ? { host, port } : { host: way.host, port: way.port }
@@ -43,16 +43,16 @@ const unverified = new Set([
   'CERT_REJECTED',
   'HOSTNAME_MISMATCH',
 ])
-/** of these, what no certificate authority mends */
+/** of these, the errors that no certificate authority repairs */
 const outdated = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])
 
-/** The code of a system error, even inside an aggregate (several addresses for one name) or a cause. */
+/** Returns the code of a system error, even inside an aggregate (several addresses for one name) or a cause. */
 export function systemCode(thrown: unknown): string | null {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return systemCode(thrown.errors[0])
   return codeOf(thrown) ?? (thrown instanceof Error && thrown.cause !== undefined ? systemCode(thrown.cause) : null)
 }
 
-/** Explains a network or TLS failure to the operator; null if it is neither. Passes an `AdminError` on. */
+/** Explains a network or TLS failure to the operator; null if it is neither. Returns an `AdminError` unchanged. */
 export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   if (thrown instanceof AdminError) return thrown
   const code = systemCode(thrown)
@@ -105,7 +105,7 @@ export function networkFailure(thrown: unknown, peer: Peer): AdminError | null {
   }
 }
 
-/** No certificate authority helps if the name is wrong. */
+/** Returns the error for a certificate of another name, which no certificate authority repairs. */
 function misnamed(names: readonly string[], cause: unknown, peer: Peer): AdminError {
   const { what, host, port, where } = peer
   const shown = names.slice(0, shownNames).join(', ')
@@ -125,8 +125,8 @@ function openssl({ starttls, host, port }: Peer): ShellCommand {
 }
 
 /**
- * The last resort: turns whatever a client library threw into an error for the operator. Throws our own bugs as they
- * are.
+ * Turns whatever a client library threw into an error for the operator, as the last resort. Throws our own bugs
+ * unchanged.
  */
 export function peerFailure(thrown: unknown, peer: Peer): AdminError {
   if (thrown instanceof TypeError || thrown instanceof ReferenceError) throw thrown
@@ -144,9 +144,8 @@ export function peerFailure(thrown: unknown, peer: Peer): AdminError {
 }
 
 /**
- * The outcome of `work`, or TIMED_OUT when it takes longer. The message tells a server that accepts connections
- * without answering from one that does not even accept them. `abandon` lets go of what `work` still holds; `signal`
- * gives up early.
+ * Returns the result of `work`, or throws TIMED_OUT if it takes longer. The message says whether the server at least
+ * accepts connections. `abandon` releases what `work` still holds. Aborting `signal` ends the wait early.
  */
 export async function withDeadline<T>(
   work: Promise<T>,
@@ -154,7 +153,7 @@ export async function withDeadline<T>(
   peer: Peer,
   { abandon, signal }: { abandon?: () => void; signal?: AbortSignal } = {},
 ): Promise<T> {
-  // plain timers: an AbortController for each of the many questions of a diagnosis would take a while of its own
+  // plain timers: an AbortController for each of the many requests of a diagnosis would be slow
   let timer: NodeJS.Timeout | undefined
   let stop: () => void = () => undefined
   const deadline = new Promise<never>((_, reject) => {
@@ -164,7 +163,7 @@ export async function withDeadline<T>(
       const accepts = acceptsConnections(peer, timeoutMs * 0.35)
       timer = setTimeout(() => void accepts.then((did) => reject(tooLate(peer, timeoutMs, did))), timeoutMs * 0.4)
     }
-    // the question whether anything listens is asked before the deadline, so that its answer is there in time
+    // tries to connect before the deadline, so that the outcome is known in time
     timer = setTimeout(ask, timeoutMs * 0.6)
   })
   work.catch(() => undefined)
@@ -201,8 +200,8 @@ async function acceptsConnections(peer: Peer, timeoutMs: number): Promise<boolea
 }
 
 /**
- * The first line that whatever listens there says, after it was sent `greeting`: names the culprit where something
- * else has taken the port. Null where it says nothing readable.
+ * Sends `greeting` and returns the first line of the reply; null if it is not readable. The line shows which other
+ * program has taken the port.
  */
 export async function firstAnswer(
   peer: Pick<Peer, 'host' | 'port' | 'reach'>,
@@ -225,7 +224,7 @@ export async function firstAnswer(
   }
 }
 
-/** The first line of some bytes if it is text, cut at 60 characters; else null. */
+/** Returns the first line of some bytes if it is text, cut at 60 characters; else null. */
 export function readable(bytes: Buffer): string | null {
   const line =
     bytes
@@ -236,7 +235,7 @@ export function readable(bytes: Buffer): string | null {
   return /^[\x20-\x7e]{4,}$/.test(line) ? withoutSecrets(line).slice(0, 60) : null
 }
 
-/** '5 s', '1.5 s' */
+/** Formats milliseconds as seconds: '5 s', '1.5 s' */
 export function seconds(milliseconds: number): string {
   return `${Number((milliseconds / 1000).toFixed(1))} s`
 }
@@ -245,7 +244,7 @@ export function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Text from another program on one line, without secrets, cut at 300 characters. */
+/** Puts text from another program on one line, without secrets, cut at 300 characters. */
 export function oneLine(text: string): string {
   const line = withoutSecrets(text).replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 299)}…` : line

@@ -11,21 +11,18 @@ import { openUnheld } from './open-file.ts'
 
 const pollMs = 250
 const chunkBytes = 65_536
-/** of a line, in characters */
+/** characters kept of a line */
 const maxLength = 1_000_000
-/** bytes that are read still when it is to end */
+/** most bytes that are still read after an interrupt */
 const lastBytes = 1_000_000
-/**
- * how much of what was there before is read where some of the older lines are wanted: a file does not tell where a time
- * begins
- */
+/** bytes of older content to read when only some older lines are wanted: a file does not show where a time begins */
 const olderBytes = 10_000_000
 
 /**
- * The lines of a file as they are written, over rotation by renaming and by cutting it down, and from its beginning
- * where it appears later. Where older lines are wanted, it begins with the newest 10 MB; where all of them are, with
- * the first. When the signal ends it, what is left comes, with a last line that has no end. Throws FORBIDDEN,
- * UNAVAILABLE, and INTERRUPTED where much is left.
+ * Yields the lines of a file as they are written, across rotation by renaming or truncation. Reads a file that appears
+ * later from its beginning. Starts at the newest 10 MB if `since` is given, or at the first line if `since` is 1970. On
+ * abort, yields the rest, including a last line without an end. Throws FORBIDDEN, UNAVAILABLE, and INTERRUPTED if much
+ * is left.
  */
 export async function* followFile(
   file: string,
@@ -48,7 +45,7 @@ export async function* followFile(
         await current?.close()
         current = next
       } else await next?.close()
-      // the former file is read to its end once more after the new one was seen
+      // the former file is read to its end once more after the new one appeared
       isLast = next !== null
       if (!next) await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
@@ -71,16 +68,16 @@ async function* restOf(current: OpenFile, file: string): AsyncGenerator<string> 
 interface OpenFile {
   dev: number
   ino: number
-  /** lines that have come to their end, perhaps none yet; null: there is nothing more to read */
+  /** Reads on. Returns the complete lines, possibly none; null at the end of the file */
   more(): Promise<string[] | null>
-  /** what has no end */
+  /** Returns the last line if it has no end */
   end(): string[]
-  /** bytes that were not read yet */
+  /** Returns the number of unread bytes */
   left(): Promise<number>
   close(): Promise<void>
 }
 
-/** Null: there is no such file. `from` is given its size. */
+/** Opens a file; null if it is missing. `from` receives its size and returns the position to start at. */
 async function openAt(file: string, from: (size: number) => number): Promise<OpenFile | null> {
   let handle: FileHandle
   try {
@@ -108,7 +105,7 @@ async function openAt(file: string, from: (size: number) => number): Promise<Ope
       }
       const { size } = await handle.stat()
       if (size >= at) return null
-      // it was cut down, and is written anew
+      // the file was truncated, and is written from its start again
       at = 0
       return lines.end()
     },
@@ -119,8 +116,8 @@ async function openAt(file: string, from: (size: number) => number): Promise<Ope
 }
 
 /**
- * The file that stands in the place of the former one; null as long as nothing is written to it, since the former may
- * still be.
+ * Opens the file that replaced the former one. Returns null while it is empty, since the former may still be written
+ * to.
  */
 async function replacement(file: string, current: OpenFile | null): Promise<OpenFile | null> {
   const found = await stat(file).catch((error: unknown) => {

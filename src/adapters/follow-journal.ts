@@ -6,15 +6,15 @@ import { typed } from '../core/typed.ts'
 import { isRecord } from './http.ts'
 import { programLines } from './program-lines.ts'
 
-/** how long after its end `journalctl` is started again */
+/** milliseconds after its end until `journalctl` is restarted */
 const pauseMs = 1000
-/** of an entry, in characters; journald keeps lines of at most 48 KB (journald.conf, LineMax) */
+/** characters kept of an entry; journald keeps lines of at most 48 KB (journald.conf, LineMax) */
 const maxLength = 1_000_000
 
 /**
- * What a command that prints a log goes on to print: of `journalctl` alone it is known how it follows (journalctl(1)),
- * and its cursor tells where it was if it ends. Throws NOT_CONFIGURED for any other, UNAVAILABLE, and UNEXPECTED_ANSWER
- * where the first try fails.
+ * Yields what a log command prints from now on. Only `journalctl` can be followed (journalctl(1)); its cursor shows
+ * where to resume if it ends. Throws NOT_CONFIGURED for any other command, UNAVAILABLE, and UNEXPECTED_ANSWER if the
+ * first try fails.
  */
 export async function* followCommand(
   command: readonly [string, ...string[]],
@@ -31,7 +31,7 @@ export async function* followCommand(
   let cursor: string | null = null
   let trouble: string | null = null
   for (let isFirst = true; !signal.aborted; isFirst = false) {
-    // the last of options that say the same holds
+    // the last of repeated options wins
     const start = cursor === null ? sinceOption(since) : `--after-cursor=${cursor}`
     try {
       for await (const line of programLines([...command, '--follow', '--lines=all', '--output=json', '--all', start], {
@@ -58,8 +58,8 @@ function isJournal(command: readonly string[]): boolean {
 }
 
 /**
- * The command without its bound on lines, and from a moment on, where it is `journalctl`'s; else as it is. The last of
- * options that say the same holds.
+ * Returns a `journalctl` command without its limit on lines, and starting at `since`. Returns any other command
+ * unchanged. The last of repeated options wins.
  */
 export function wholeJournal(command: readonly [string, ...string[]], since?: Date): readonly [string, ...string[]] {
   if (!isJournal(command)) return command
@@ -70,7 +70,7 @@ function sinceOption(since: Date): string {
   return `--since=@${(since.getTime() / 1000).toFixed(3)}`
 }
 
-/** Null if the line is not an entry. Binary text is given as its bytes (systemd, "JSON File Format"). */
+/** Parses an entry; null if the line is none. Binary text comes as its bytes (systemd, "JSON File Format"). */
 function entryIn(line: string): { cursor: string; text: string } | null {
   let entry: unknown
   try {

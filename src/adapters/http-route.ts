@@ -14,11 +14,11 @@ import type { TlsOptions, Trust } from './tls-options.ts'
 export interface Route {
   agent: Agent
   request: typeof requestOf
-  /** what every request needs beside its own options */
+  /** TLS options that every request needs */
   tls: TlsOptions
-  /** where its sockets lead, if not to the server's own address */
+  /** address to connect to, if it is not the server's own */
   place: Pick<RequestOptions, 'host' | 'hostname' | 'port'>
-  /** without its user and password */
+  /** without its user and password; null if requests go directly */
   proxy: Proxy | null
 }
 
@@ -28,9 +28,9 @@ interface Proxy {
 }
 
 /**
- * A route that keeps its connections, through the proxy that the environment names for this address (HTTP_PROXY,
- * HTTPS_PROXY, ALL_PROXY, NO_PROXY); what runs on this machine, or has a way of its own, is reached directly, whatever
- * they say. Throws CONFIGURATION for a proxy of another kind.
+ * Opens a route that keeps its connections, through the proxy that the environment names for this address (HTTP_PROXY,
+ * HTTPS_PROXY, ALL_PROXY, NO_PROXY). Connects directly to this machine, or to `way` if given, whatever they say. Throws
+ * CONFIGURATION for an unusable proxy.
  */
 export async function openRoute(url: URL, trust: Trust, way: HostPort | null): Promise<Route> {
   const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
@@ -47,13 +47,13 @@ export async function openRoute(url: URL, trust: Trust, way: HostPort | null): P
   }
 }
 
-/** The proxy for requests to this address; null if there is none. Throws CONFIGURATION. */
+/** Returns the proxy for requests to this address; null if there is none. Throws CONFIGURATION. */
 export function proxyOf(url: URL): URL | null {
   const named = isLoopback(url.hostname) ? '' : proxyFor(url)
   return named === '' ? null : parseProxy(named)
 }
 
-/** What a proxy says when it refuses a request. The server behind it has said nothing. */
+/** Returns the error for a proxy that refuses a request. The server behind it has not answered. */
 export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer): AdminError {
   const why = status === 407 ? '407: it wants a user and a password' : status
   return new AdminError(
@@ -66,19 +66,19 @@ export function proxyRefusal({ host, port }: Proxy, status: number, peer: Peer):
 
 const lookUp = 'env | cut -d= -f1 | grep -i proxy   # the variables that name it'
 
-/** The proxy that the environment names; '' for none. Without a scheme it is an http proxy, as for curl. */
+/** Returns the proxy that the environment names; '' if none. Without a scheme it is an http proxy, as for curl. */
 export function proxyFor(url: URL): string {
   const named = getProxyForUrl(url.href)
   const bareName = named.slice(url.protocol.length + '//'.length)
   return named !== '' && Object.values(env).includes(bareName) ? `http://${bareName}` : named
 }
 
-/** The port of an address, also if the address names none. */
+/** Returns the port of an address, or the default port if it names none. */
 export function portOf(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
 }
 
-/** A host name without the brackets of IPv6. */
+/** Returns a host name without the brackets of IPv6. */
 export function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
 }

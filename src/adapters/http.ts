@@ -14,11 +14,11 @@ interface HttpRequest {
   method?: 'GET' | 'POST'
   headers?: Readonly<Record<string, string>>
   form?: Readonly<Record<string, string>>
-  /** may be sent twice where a kept connection turns out to be closed; what is read may be, unless told otherwise */
+  /** True if it may be sent again when a kept connection turns out to be closed; by default, true for GET */
   repeatable?: boolean
-  /** gives up: throws what it was aborted with */
+  /** Aborting it ends the request, which throws the reason */
   signal?: AbortSignal
-  /** is called as soon as there is a connection to send on: from then on the request may have been read */
+  /** Called when the connection is ready: from then on the server may have read the request */
   sent?: (socket: Socket) => void
 }
 
@@ -37,27 +37,27 @@ export interface HttpClient {
 }
 
 export interface HttpOptions {
-  /** the peer's name in errors */
+  /** the peer's name in error messages */
   what: string
-  /** without credentials; may have a path, also a trailing slash */
+  /** without credentials; may have a path and a trailing slash */
   baseUrl: string
-  /** what to type next */
+  /** Commands to suggest in errors */
   suggestions: readonly Suggestion[]
   ca: string | null
-  /** false: encrypted, with whomever */
+  /** False to accept any certificate */
   verify: boolean
   timeoutMs: number
-  /** for the connection alone: for who wants to know in time for something else that there is none */
+  /** Milliseconds for the connection alone, for callers who need time to try something else */
   connectMs?: number
   maxBytes: number
-  /** a way of its own to the server, which no proxy has a part in */
+  /** Another way to the server, which bypasses proxies */
   reach?: Reach | undefined
 }
 
 /**
- * A client for one server that keeps its connections, through the proxy that the environment names. Its requests throw
- * UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`), whatever the status is. Throws
- * CONFIGURATION.
+ * Opens a client for one server that keeps its connections, through the proxy that the environment names. Requests
+ * accept any status. They throw UNREACHABLE, TIMED_OUT and UNEXPECTED_ANSWER (cut off, or longer than `maxBytes`).
+ * Throws CONFIGURATION.
  */
 export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   const { what, timeoutMs, connectMs = timeoutMs, maxBytes } = options
@@ -89,7 +89,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
       const { proxy } = route
       const held: Held = { request: null, isThrough: proxy === null }
       const { method = 'GET', signal } = request
-      // an address alone is one that is read
+      // messages show the method unless it is GET
       const how = [
         ...(method === 'GET' ? [] : [method]),
         ...(proxy ? [`through the proxy ${hostPort(proxy.host, proxy.port)}`] : []),
@@ -114,17 +114,17 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   }
 }
 
-/** Marks an error on the way to the server, which is not the server's fault. */
+/** Marks an error as the proxy's, not the server's. */
 function atProxy({ code, message, suggestions, cause }: AdminError, proxy: NonNullable<Route['proxy']>): AdminError {
   return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'proxy', ...proxy } })
 }
 
-/** What is under way, to let go of it; a signal would do that too, at the price of several questions. */
+/** The request under way, to abort it directly; a signal would take as long as several requests. */
 interface Held {
   request: ClientRequest | null
-  /** past the proxy, where there is one */
+  /** True once past the proxy, or if there is none */
   isThrough: boolean
-  /** there are keys: of what comes before them, the ciphers too, both sides have agreed */
+  /** True once there are keys: both sides have agreed on what comes before, including ciphers */
   isKeyed?: boolean
 }
 
@@ -173,7 +173,7 @@ async function send(
       held.request.end(content?.body)
     })
   } catch (error) {
-    // a server may close a kept connection at the moment when it is used again
+    // a server may close a kept connection just as it is used again
     const again = held.request?.reusedSocket === true && repeatable && systemCode(error) === 'ECONNRESET'
     if (again) return send(url, request, route, peer, held)
     throw error
@@ -189,7 +189,7 @@ function onceConnected(
   else connected(socket)
 }
 
-/** A firewall that drops packets never answers. */
+/** Limits the time to connect: a firewall that drops packets never answers. */
 function connectWithin(socket: Socket, connectMs: number): void {
   if (!socket.connecting) return
   const timer = setTimeout(
@@ -199,7 +199,7 @@ function connectWithin(socket: Socket, connectMs: number): void {
   for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
 }
 
-/** The JSON of an answer; undefined if it is not JSON. */
+/** Parses an answer as JSON; undefined if it is not JSON. */
 export function jsonOf({ text }: Pick<HttpAnswer, 'text'>): unknown {
   try {
     return JSON.parse(text)

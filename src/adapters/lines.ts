@@ -1,19 +1,19 @@
-/** Bytes into lines. Bytes that are no UTF-8 become replacement characters. */
+/** Splits bytes into lines. Bytes that are not UTF-8 become replacement characters. */
 export class Lines {
   readonly #decoder = new TextDecoder()
   #rest = ''
 
-  /** `maxLength`: characters of a line beyond which the rest of it is left out */
+  /** `maxLength`: characters kept of a line */
   constructor(private readonly maxLength = Infinity) {}
 
-  /** the lines that end in these bytes, without their ends */
+  /** Adds bytes. Returns the lines that end in them, without line ends */
   add(bytes: Uint8Array): string[] {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n')
     this.#rest = this.#short(lines.pop() ?? '')
     return lines.map((line) => this.#short(line))
   }
 
-  /** what has no end yet, after which it begins anew */
+  /** Returns the last line if it has no end, and starts over */
   end(): string[] {
     const rest = this.#short(this.#rest + this.#decoder.decode())
     this.#rest = ''
@@ -25,7 +25,7 @@ export class Lines {
   }
 }
 
-/** A text's lines, as they come. */
+/** Yields the lines of a stream of bytes, each cut at `maxLength` characters. */
 export async function* linesOf(bytes: AsyncIterable<unknown>, maxLength?: number): AsyncGenerator<string> {
   const lines = new Lines(maxLength)
   for await (const chunk of bytes as AsyncIterable<Uint8Array>) yield* lines.add(chunk)

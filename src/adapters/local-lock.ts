@@ -14,14 +14,14 @@ interface Operator extends ProcessIdentity {
   since: string
 }
 
-/** Who holds the lock in that file; null if no living process does. Throws REFUSED if others can write its folder. */
+/** Finds the living process that holds the lock in `file`; else null. Throws REFUSED if others can write its folder. */
 export async function localOperator(file: string): Promise<Holder | null> {
   assertOwnFolder(dirname(file))
   const holder = await holderOf<Operator>(file)
   return holder && asHolder(holder)
 }
 
-/** A lock among operators on this machine who share a state folder. Takes over the lock of a killed process. */
+/** Creates a lock among operators on this machine who share a state folder. It replaces a killed process's lock. */
 export function localLock(file: string, { who, what }: LockOwner): RepairLock {
   let own: Operator | null = null
   return {
@@ -30,7 +30,7 @@ export function localLock(file: string, { who, what }: LockOwner): RepairLock {
       try {
         assertOwnFolder(dirname(file), { toWrite: true })
         await makeFolder(dirname(file))
-        // in a folder that belongs to all, another user may have been there first
+        // in a folder that is open to all, another user may have created it first
         assertOwnFolder(dirname(file), { toWrite: true })
         const operator = { ...(await identify(process.pid))!, who, what, since: new Date().toISOString() }
         const holder = await takeLock(file, operator)

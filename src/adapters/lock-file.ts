@@ -6,9 +6,9 @@ import type { ProcessIdentity } from './process-identity.ts'
 const noRoom = ['ENOSPC', 'EDQUOT']
 
 /**
- * Takes a lock that is a file: null where it is ours now, else its living holder. The lock of a process that died is
- * taken over. Throws what the system throws where the file cannot be written; `evenIfFull`: a disk without room, on
- * which nobody can take it, is no hindrance.
+ * Takes a lock that is a file. Returns null if it is now ours, else its living holder. Replaces the lock of a dead
+ * process. Throws system errors if the file cannot be written. With `evenIfFull`, a full disk counts as success if
+ * nobody holds the lock: nobody else can take it there.
  */
 export async function takeLock<T extends ProcessIdentity>(
   lock: string,
@@ -19,7 +19,7 @@ export async function takeLock<T extends ProcessIdentity>(
   try {
     await writeFile(draft, JSON.stringify(own), { mode: 0o600 })
     for (;;) {
-      // a link appears whole or not at all
+      // a link appears complete or not at all
       if (await succeeds(link(draft, lock), 'EEXIST')) return null
       const found = await textOf(lock)
       const holder = await livingHolder<T>(found)
@@ -39,12 +39,12 @@ export async function giveBack<T extends ProcessIdentity>(lock: string, own: T):
   if ((await textOf(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
 }
 
-/** Who holds the lock; null if no living process does. */
+/** Returns who holds the lock; null if no living process does. */
 export async function holderOf<T extends ProcessIdentity>(lock: string): Promise<T | null> {
   return livingHolder<T>(await textOf(lock))
 }
 
-/** Moves away the lock of a dead process. Puts it back if a living process took it since. */
+/** Moves the lock of a dead process away. Restores it if a living process took the lock meanwhile. */
 async function putAside(lock: string, found: string): Promise<void> {
   const aside = `${lock}.stale.${process.pid}`
   if (!(await succeeds(rename(lock, aside), 'ENOENT'))) return

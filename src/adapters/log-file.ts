@@ -15,38 +15,38 @@ import { rotatedSet } from './rotated.ts'
 /** Where the service's log is read from. */
 export type LogOrigin = { file: string } | { command: readonly [string, ...string[]] }
 
-/** A log as text; what it means is for `src/logs` to say. */
+/** A log as text. `src/logs` interprets it. */
 export interface LogText {
   /** file or command */
   readonly target: string
-  /** the command that prints it; null: it is a file */
+  /** Command that prints it; null for a file */
   readonly prints: Suggestion | null
   /**
-   * the newest text, whole lines, at most so many bytes; `complete` is false where older text was left out; `unread`:
-   * as `LogsSource.recent` has it
+   * Returns the newest whole lines, at most `maxBytes` bytes. `complete` is false if older text was left out; `unread`
+   * is as in `LogsSource.recent`
    */
   newest(options: { maxBytes: number }): Promise<{ complete: boolean; text: string; unread?: readonly UnreadPart[] }>
   /**
-   * lines as they are written, until the signal ends it; throws NOT_CONFIGURED where that cannot be had, else as
-   * reading does
+   * Yields lines as they are written, until the signal ends it. Throws NOT_CONFIGURED if the log cannot be followed,
+   * else as reading does
    */
   follow(options: FollowOptions): AsyncGenerator<FollowedLine>
   /**
-   * all of it, each file, container or run of one by itself, in the order of time as far as it is known; throws where
-   * these cannot be told
+   * Returns the whole log, one part per file, container or run of a container, in order of time as far as known. Throws
+   * if the parts cannot be listed
    */
   parts(options: LogPartsOptions): Promise<readonly LogPart[]>
 }
 
 interface LogOptions {
-  /** for the command that prints the log */
+  /** Milliseconds for the command that prints the log */
   timeoutMs: number
-  /** ends that command */
+  /** Aborting it ends that command */
   signal?: AbortSignal | undefined
 }
 
 /**
- * A log whose tail can be read. Opens nothing yet: files are rotated, so each reading opens its own. Reading throws
+ * Returns a log to read. Opens nothing yet: files are rotated, so each reading opens its own. Reading throws
  * UNAVAILABLE (no such file or program), FORBIDDEN, TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER (the command fails).
  */
 export function openLog(origin: LogOrigin, options: LogOptions): LogText {
@@ -66,13 +66,13 @@ function logOfFile(file: string): LogText {
           const found = await handle.stat()
           if (!found.isFile()) throw notFile(file)
           const start = Math.max(0, found.size - maxBytes)
-          // one byte more tells whether the part begins with a whole line
+          // one more byte shows whether the part begins with a whole line
           const from = Math.max(0, start - 1)
           const buffer = Buffer.alloc(found.size - from)
           let length = 0
           while (length < buffer.length) {
             const { bytesRead } = await handle.read(buffer, length, buffer.length - length, from + length)
-            // the file was cut down meanwhile
+            // the file was truncated meanwhile
             if (bytesRead === 0) break
             length += bytesRead
           }

@@ -6,24 +6,24 @@ import { isIP } from 'node:net'
 import { isHostName, isLoopback } from '../core/host.ts'
 
 /**
- * How this machine looks names up, so that a name server that is silent does not keep the process from ending: Node's
- * own look-up waits in a thread, 10 s and more, and a process ends no sooner than its threads (libuv,
- * `uv_library_shutdown`; `process.exit` is no way around it). So `getent`, which asks as every program does, asks
- * first, and is killed at the end; Node asks once that has had its answer.
+ * Look-ups that do not let a silent name server keep the process alive. Node's own waits in a thread, 10 s and more,
+ * and a process ends no sooner than its threads (libuv, `uv_library_shutdown`; `process.exit` does not help). So
+ * `getent`, which asks as every program does, asks first, and is killed at exit. Node asks after `getent` has its
+ * answer.
  */
 
-/** that long, an answer of a program was no matter of name servers that are silent */
+/** milliseconds within which a failure does not come from silent name servers */
 const quickMs = 1000
-/** how long a name that was answered is asked of Node alone */
+/** milliseconds in which a name is asked of Node alone, after `getent` has asked */
 const knownMs = 10_000
 
-/** The addresses of a name, in the order of this machine. Throws as `dns.lookup`. */
+/** Returns the addresses of a name, in the order of this machine. Throws as `dns.lookup` does. */
 export async function lookUp(host: string): Promise<LookupAddress[]> {
   await answered(host)
   return dns.promises.lookup(host, { all: true })
 }
 
-/** Has every socket of this process look names up like this. */
+/** Makes every socket of this process look names up with `getent` first. */
 export function lookUpLikeThis(): void {
   const own = dns.lookup
   const asking = (host: string, ...rest: unknown[]): void => {
@@ -33,15 +33,13 @@ export function lookUpLikeThis(): void {
       (error: unknown) => (callback as (error: unknown) => void)(error),
     )
   }
-  // sockets take it from there each time
+  // sockets read `dns.lookup` anew each time
   dns.lookup = Object.assign(asking, { __promisify__: own.__promisify__ })
 }
 
 const underWay = new Map<string, Promise<void>>()
 
-/**
- * Returns once the name can be asked of Node without waiting for long. Throws EAI_AGAIN where no name server answers.
- */
+/** Waits until Node can look the name up quickly. Throws EAI_AGAIN if no name server answers. */
 async function answered(host: string): Promise<void> {
   if (isIP(host) !== 0 || isLoopback(host) || !isHostName(host)) return
   const asked =
@@ -62,7 +60,7 @@ async function askProgram(host: string): Promise<void> {
   programs.add(child)
   if (programs.size === 1) process.on('exit', killAll)
   const isFound = await new Promise<boolean>((resolve) => {
-    // a machine without it
+    // a machine without `getent`
     child.once('error', () => resolve(true))
     child.once('exit', (code) => resolve(code === 0))
   })

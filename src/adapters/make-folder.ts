@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { codeOf } from '../core/error.ts'
 
 /**
- * Makes a folder, and those above it that are missing, for this user alone. Returns the topmost that it made;
- * undefined: it was there. Throws what the system says. Step by step: where nothing can be made at all, as in /proc,
- * `recursive` of Node never ends.
+ * Makes a folder and its missing parents, for this user alone. Returns the topmost that it made; undefined if the
+ * folder exists. Throws system errors. Goes step by step: if nothing can be made at all, as in /proc, Node's
+ * `recursive` never ends.
  */
 export async function makeFolder(path: string): Promise<string | undefined> {
   try {

@@ -4,13 +4,13 @@ import { seconds, systemCode } from './failure.ts'
 import { lookUp } from './look-up.ts'
 import { command } from '../core/shell-command.ts'
 
-/** Names are looked up as every program on this machine does, hosts file included. Throws TIMED_OUT. */
+/** Looks names up as every program on this machine does, hosts file included. Throws TIMED_OUT, UNAVAILABLE. */
 export function networkSource({ timeoutMs }: { timeoutMs: number } = { timeoutMs: 10_000 }): NetworkSource {
   return { resolve: async (host) => (await addressesOf(host, timeoutMs)).length > 0 }
 }
 
 /**
- * The addresses of a name, as every program on this machine sees them; empty: it has none. Throws TIMED_OUT,
+ * Returns the addresses of a name, as every program on this machine sees them; empty if it has none. Throws TIMED_OUT,
  * UNAVAILABLE.
  */
 export async function addressesOf(host: string, timeoutMs: number): Promise<string[]> {
@@ -31,7 +31,7 @@ export async function addressesOf(host: string, timeoutMs: number): Promise<stri
     return [...new Set(found.map(({ address }) => address))]
   } catch (error) {
     if (error instanceof AdminError) throw error
-    // a name server that cannot be asked is an unknown host to Java, too
+    // Java reports an unreachable name server as an unknown host too
     if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME', 'EAI_FAIL'].includes(systemCode(error) ?? '')) return []
     throw new AdminError('UNAVAILABLE', `the name ${host} cannot be looked up`, [command`getent hosts ${host}`], {
       cause: error,

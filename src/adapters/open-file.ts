@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
-// Windows knows neither
+// Windows lacks the last two
 const unheld = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 /**
@@ -16,9 +16,8 @@ export async function openUnheld(path: string): Promise<FileHandle> {
 }
 
 /**
- * What a name leads to, file, pipe or device. A pipe is waited for as long as somebody listens to the stream and no
- * longer: reading one as a file takes a thread that nothing ends, and that keeps the process from ending, too. Throws
- * what the system throws.
+ * Opens a file, pipe or device for reading. Waits for a pipe only while somebody listens to the stream. Reading a pipe
+ * as a file blocks a thread that nothing ends, and that keeps the process alive. Throws system errors.
  */
 export function streamOf(path: string): Readable {
   const descriptor = openSync(path, unheld)
@@ -30,8 +29,8 @@ export function streamOf(path: string): Readable {
 }
 
 /**
- * The content of a regular file of at most that many bytes. Throws what the system throws, and an error for other kinds
- * and larger files.
+ * Reads a regular file of at most `mostBytes` bytes. Throws system errors, and an error for other kinds and larger
+ * files.
  */
 export async function plainFile(path: string, mostBytes: number): Promise<Buffer> {
   const handle = await openUnheld(path)

@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 /** Identifies a process, even after another one gets its number. */
 export interface ProcessIdentity {
   pid: number
-  /** as the system writes it: clock ticks since boot, or a date */
+  /** Start time as the system writes it: clock ticks since boot, or a date */
   startTime: string
 }
 
-/** Null if the process is gone. One that has ended but was not reaped yet counts as gone. */
+/** Identifies a running process; null if it is gone. One that has ended but was not reaped counts as gone. */
 export async function identify(pid: number): Promise<ProcessIdentity | null> {
   const startTime = process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid)
   return startTime === null ? null : { pid, startTime }
@@ -22,7 +22,7 @@ export async function isAlive({ pid, startTime }: ProcessIdentity): Promise<bool
 async function fromProc(pid: number): Promise<string | null> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // the name in brackets may hold blanks and brackets itself
+    // the name in brackets may itself contain blanks and brackets
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null)
   } catch {

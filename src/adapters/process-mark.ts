@@ -3,7 +3,7 @@ import { readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { identify } from './process-identity.ts'
 
-/** Identifies a process in a file name: its machine, its number, its start. Throws if there is no such process. */
+/** Returns a process's mark for file names: machine, number, start. Throws if there is no such process. */
 export async function markOf(pid: number): Promise<string> {
   const identity = await identify(pid)
   if (identity === null) throw new Error(`no process ${pid}`)
@@ -11,8 +11,8 @@ export async function markOf(pid: number): Promise<string> {
 }
 
 /**
- * Whether the process that a mark is of has ended; null: it is no mark, or that of another machine or container, where
- * nobody can tell from here.
+ * Returns true if the process of a mark has ended. Null if `mark` is invalid, or from another machine or container,
+ * whose processes are not visible here.
  */
 export async function hasEnded(mark: string): Promise<boolean | null> {
   const [, where, pid, began] = /^([\da-f]{8})-(\d+)-([\da-f]{8})$/.exec(mark) ?? []
@@ -21,7 +21,7 @@ export async function hasEnded(mark: string): Promise<boolean | null> {
   return now === null || short(now.startTime) !== began
 }
 
-/** Containers with the same host name number their processes separately. */
+/** Identifies this machine or container: containers with the same host name number their processes separately. */
 async function machine(): Promise<string> {
   return short(`${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => '')}`)
 }

@@ -7,26 +7,26 @@ import type { StartOptions } from './program.ts'
 import { withoutSecrets } from '../core/redaction/index.ts'
 
 export interface ProgramOptions extends StartOptions {
-  /** null: as long as it takes */
+  /** Milliseconds it may take; null for no limit */
   timeoutMs: number | null
-  /** as errors name it, where its parameters may be secrets */
+  /** Command to show in errors, if its parameters may be secrets */
   shown?: readonly string[]
-  /** of standard output and standard error each; 10 MB unless told otherwise */
+  /** Most bytes of standard output, and of standard error; 10 MB by default */
   maxBytes?: number
-  /** keeps the newest of the output, as for logs; else what is over `maxBytes` is an error */
+  /** True to keep the newest output, as for logs; else more than `maxBytes` is an error */
   keepNewest?: boolean
   signal?: AbortSignal | undefined
-  /** is told its number as soon as it runs; where this throws, it is ended, and that is thrown */
+  /** Called with its process id as soon as it runs; an error from it ends the program, and is thrown */
   started?: (pid: number) => Promise<void>
 }
 
 export interface ProgramResult {
-  /** null where a signal ended the program */
+  /** null if a signal ended the program */
   exitCode: number | null
   signal: string | null
   stdout: string
   stderr: string
-  /** where only the newest was kept: whether anything was left out */
+  /** True if older output was left out */
   truncated: boolean
 }
 
@@ -62,7 +62,7 @@ export async function runProgram(
         if (kept.truncated && !keep) stop.because('long')
       })
     }
-    // a program need not read what it is given
+    // a program need not read its input
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(options.input)
     const noted = child.pid === undefined ? undefined : options.started?.(child.pid)
@@ -86,8 +86,8 @@ export async function runProgram(
 }
 
 /**
- * How long to wait for the rest of the output after a program has ended: its children may keep the output open for
- * ever.
+ * Milliseconds to wait for the rest of the output after a program has ended: its children may keep the output open
+ * forever.
  */
 const restMs = 200
 
@@ -114,7 +114,7 @@ export function orFail(command: readonly string[], result: ProgramResult): void 
   if (result.exitCode !== 0) throw new AdminError('FAILED', `\`${typed(command)}\` ${endOf(result)}`, [typed(command)])
 }
 
-/** 'exited with 1: last line of what it said' */
+/** Describes how a program ended: 'exited with 1: last line of output' */
 export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): string {
   const end = exitCode === null ? `was ended by ${signal}` : `exited with ${exitCode}`
   const said = [stderr, stdout]
@@ -125,7 +125,7 @@ export function endOf({ exitCode, signal, stdout, stderr }: ProgramResult): stri
 
 /** Keeps the last bytes of a long stream. */
 export class Newest {
-  /** anything was left out */
+  /** True if anything was left out */
   truncated = false
   #chunks: Buffer[] = []
   #length = 0

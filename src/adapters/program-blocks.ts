@@ -6,22 +6,22 @@ import type { ProgramResult } from './process.ts'
 import { notStarted, start, Stopper } from './program.ts'
 
 export interface BlocksOptions {
-  /** added to this process's own */
+  /** Variables added to this process's own */
   environment?: Readonly<Record<string, string | undefined>>
-  /** as errors name it */
+  /** Command to show in errors */
   shown?: readonly string[]
-  /** ends the program, and with it what it prints */
+  /** Aborting it ends the program, and its output */
   signal?: AbortSignal | undefined
-  /** what its end means, where that is not 0; given the last that it said */
+  /** Returns the error for an exit code other than 0, given the last output */
   failure?: (result: ProgramResult) => AdminError
 }
 
-/** of what it said, for the error */
+/** bytes of output kept for the error */
 const lastBytes = 10_000
 
 /**
- * The output of a program, read as fast as it is consumed. When this ends, so has the program. Throws UNAVAILABLE if it
- * cannot be started, UNEXPECTED_ANSWER if it does not exit with 0.
+ * Yields the output of a program, as fast as it is consumed. The program has ended when the iteration ends. Throws
+ * UNAVAILABLE if it cannot be started, UNEXPECTED_ANSWER if it does not exit with 0.
  */
 export async function* programBlocks(
   command: readonly [string, ...string[]],
@@ -36,7 +36,7 @@ export async function* programBlocks(
   const said = new Newest(lastBytes)
   stderr.on('data', (bytes: Buffer) => said.add(bytes))
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  // it is waited for below
+  // it is awaited below
   ended.catch(() => undefined)
   const stop = new Stopper(child, true, undefined)
   const abort = (): void => stop.because('interrupted')

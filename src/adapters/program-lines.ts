@@ -3,12 +3,12 @@ import { programBlocks } from './program-blocks.ts'
 import type { BlocksOptions } from './program-blocks.ts'
 
 interface LinesOptions extends Omit<BlocksOptions, 'signal'> {
-  /** of a line, in characters; what is longer of it is left out */
+  /** Characters kept of a line; the rest is left out */
   maxLength: number
   signal: AbortSignal
 }
 
-/** The same as `programBlocks`, line by line. */
+/** Yields the output of a program as `programBlocks` does, line by line. */
 export async function* programLines(
   command: readonly [string, ...string[]],
   { maxLength, ...options }: LinesOptions,

@@ -3,15 +3,15 @@ import { Duplex } from 'node:stream'
 import { env } from 'node:process'
 
 /**
- * A program as a connection: what is written goes to its standard input, what is read is its standard output. It ends
- * well where the program ends with 0; otherwise, and where it cannot be started, it breaks. Destroying it ends the
- * program.
+ * Starts a program as a connection: writing goes to its standard input, reading comes from its standard output. It ends
+ * normally if the program exits with 0. Otherwise, or if the program cannot be started, it fails. Destroying it ends
+ * the program.
  */
 export function programStream(
   [file, ...parameters]: readonly [string, ...string[]],
   environment: Readonly<Record<string, string | undefined>>,
 ): Duplex {
-  // out of this terminal's reach: what is being undone after Ctrl-C needs its connections
+  // detached from this terminal: an undo after Ctrl-C still needs its connections
   const child = spawn(file, parameters, {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...env, ...environment },
@@ -29,7 +29,7 @@ export function programStream(
   child.stdout.on('data', (bytes: Buffer) => {
     if (!stream.push(bytes)) child.stdout.pause()
   })
-  // a program that has ended takes nothing more, and tells of it by its end
+  // a program that has ended accepts no input; its exit reports the failure
   child.stdin.on('error', () => undefined)
   child.once('error', (error) => stream.destroy(error))
   child.once('close', (exitCode) =>

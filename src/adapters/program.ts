@@ -5,30 +5,28 @@ import { AdminError, codeOf } from '../core/error.ts'
 import { command } from '../core/shell-command.ts'
 import { closeSync, openSync } from 'node:fs'
 
-/** How a program is started and ended, whatever happens to its output. */
+/** Starts and ends programs, whatever happens to their output. */
 
 export interface StartOptions {
-  /** given on standard input */
+  /** Text for standard input */
   input?: string
-  /** added to this process's own environment; undefined takes a variable away */
+  /** Variables added to this process's own environment; undefined removes one */
   environment?: Readonly<Record<string, string | undefined>>
-  /** it gets `environment` and nothing of this process's own */
+  /** True if it gets `environment` and nothing of this process's own */
   isolated?: boolean
   directory?: string
-  /** whom it runs as, where that is not this process's own user */
+  /** User to run it as, if not this process's own */
   account?: { uid: number; gid: number } | null
   /**
-   * it may ask a person: it keeps this process's terminal, where there is one, and what it starts in turn is not ended
-   * with it
+   * True if it may ask the operator. It then keeps this process's terminal, if there is one, and its own children do
+   * not end with it
    */
   terminal?: boolean
-  /**
-   * how it is ended, where it has to put things in order: by this signal, and by force after so many milliseconds only
-   */
+  /** How to end it if it has to clean up: by this signal, and by force only after `graceMs` milliseconds */
   end?: { signal: NodeJS.Signals; graceMs: number }
 }
 
-/** Throws UNAVAILABLE. If the program is missing, the event `error` says so. */
+/** Starts a program. Throws UNAVAILABLE. If the program is missing, the event `error` reports it. */
 export function start(file: string, parameters: readonly string[], options: StartOptions): ChildProcess {
   const { input, environment, directory, account } = options
   try {
@@ -44,7 +42,7 @@ export function start(file: string, parameters: readonly string[], options: Star
   }
 }
 
-/** Whether the program is a process group that ends as a whole; it can then ask nobody. */
+/** True if the program is a process group, which ends as a whole and cannot ask the operator. */
 export function hasGroup({ terminal }: StartOptions): boolean {
   return terminal !== true || !isOnTerminal()
 }
@@ -61,8 +59,8 @@ export function notStarted(file: string, directory: string | undefined, cause: u
 }
 
 /**
- * less than what a check has beyond its sources' own deadlines, so that the reason is told and not just that it took
- * long
+ * milliseconds until force; shorter than a check's margin beyond its sources' deadlines, so that it can still report
+ * the reason
  */
 const graceMs = 500
 
@@ -70,7 +68,7 @@ const graceMs = 500
 export class Stopper {
   reason: 'late' | 'interrupted' | 'long' | null = null
   #kill: NodeJS.Timeout | undefined
-  // what has to put things in order is left to itself then
+  // a program that has to clean up ends by itself then
   readonly #atExit = (): void => this.#send(this.end?.signal ?? 'SIGKILL')
 
   constructor(
@@ -78,7 +76,7 @@ export class Stopper {
     private readonly group: boolean,
     private readonly end: StartOptions['end'],
   ) {
-    // each program has its own until it ends: many at once are no leak, of which Node would warn
+    // each program has a listener until it ends: many at once are not the leak that Node would warn of
     process.setMaxListeners(Math.max(process.getMaxListeners(), process.listenerCount('exit') + 2))
     process.once('exit', this.#atExit)
   }
@@ -91,7 +89,7 @@ export class Stopper {
   }
 
   done(): void {
-    // what ignored the request to end may have outlived its parent
+    // children that ignored the request to end may have outlived the program
     if (this.reason !== null && this.group) this.#send('SIGKILL')
     clearTimeout(this.#kill)
     process.removeListener('exit', this.#atExit)
@@ -104,12 +102,12 @@ export class Stopper {
       if (this.group) process.kill(-pid, signal)
       else this.child.kill(signal)
     } catch {
-      // nothing of it is left
+      // it is gone already
     }
   }
 }
 
-/** Whether this process has a terminal, even if its streams are redirected. */
+/** True if this process has a terminal, even if its streams are redirected. */
 export function isOnTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r+'))

@@ -1,4 +1,4 @@
 declare module 'proxy-from-env' {
-  /** the empty text: none */
+  /** Returns the proxy for an address; the empty text if there is none */
   export function getProxyForUrl(url: string): string
 }

@@ -7,8 +7,8 @@ import { judgeOpened } from './trust/judge.ts'
 import type { Judgement } from './trust/judge.ts'
 
 /**
- * The bytes of a file or a pipe, whoever wrote them; null where there are more than `maxBytes`. Throws what the system
- * throws, and AbortError once the signal says so: somebody may never write to the pipe.
+ * Reads a file or a pipe, no matter who wrote it; null if it has more than `maxBytes`. Throws system errors, and
+ * AbortError once `signal` aborts: nobody may ever write to the pipe.
  */
 export async function readUpTo(path: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | null> {
   const chunks: Buffer[] = []
@@ -25,10 +25,9 @@ export async function readUpTo(path: string, maxBytes: number, signal?: AbortSig
 }
 
 /**
- * The bytes of a regular file once `accept` has let its judgement pass; null where there are more than `maxBytes`. What
- * is read is what was judged: the file is opened once. A pipe that the caller's shell made (`<(…)`) is the caller's
- * own. Throws what `accept` and the system throw, and EISDIR, EPIPE or ENODEV for what is no file: nothing is waited
- * for.
+ * Reads a regular file once `accept` has let its judgement pass; null if it has more than `maxBytes`. Opens the file
+ * once, so that it reads what it judged. A pipe from the caller's shell (`<(…)`) is the caller's own. Throws what
+ * `accept` throws, system errors, and EISDIR, EPIPE or ENODEV for other kinds. Waits for nothing.
  */
 export async function readJudged(
   path: string,
@@ -47,7 +46,7 @@ export async function readJudged(
   }
 }
 
-/** The judgement of a file that is not read; null if it cannot be opened or is not a file. */
+/** Judges a file without reading it; null if it cannot be opened or is not a file. */
 export async function judgementOf(path: string): Promise<Judgement | null> {
   const handle = await openUnheld(path).catch(() => null)
   try {
@@ -63,7 +62,7 @@ async function upTo(handle: FileHandle, maxBytes: number): Promise<Buffer | null
   return content.length > maxBytes ? null : content
 }
 
-/** A descriptor that this process inherited when it started. */
+/** True for a descriptor that this process inherited when it started. */
 function isHandedOver(path: string): boolean {
   return /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/.test(path)
 }
@@ -79,7 +78,7 @@ export function whyUnreadable(error: unknown): string {
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied'
   if (code === 'EISDIR') return 'it is a directory'
   if (code === 'EPIPE') return 'it is a pipe, not a file'
-  // opening a socket, or the node of a device that is not there
+  // from opening a socket, or the node of a missing device
   if (code === 'ENODEV' || code === 'ENXIO') return 'it is a device, not a file'
   if (code === 'ELOOP') return 'its symbolic links form a loop'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text'

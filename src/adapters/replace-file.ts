@@ -6,12 +6,12 @@ import { AdminError, codeOf, messageOf } from '../core/error.ts'
 import { typed } from '../core/typed.ts'
 
 /**
- * Replaces what a file holds in one step, synced, under the same mode and owner: who reads it, and who finds it after a
- * crash, has the old or the new. False where it does not hold `from` (null: is missing) any more. `path` is no link.
+ * Replaces the content of a file in one step, synced, with the same mode and owner. Readers, even after a crash, find
+ * the old or the new content. Returns false if it no longer holds `from` (null: is missing). `path` must not be a link.
  * Throws FORBIDDEN, UNAVAILABLE.
  */
 export async function replaceFile(path: string, { from, to }: { from: Buffer | null; to: Buffer }): Promise<boolean> {
-  // what a process that was killed left behind is taken over
+  // a killed process may have left this file behind: it is replaced
   const next = join(dirname(path), `.${basename(path)}.testops-admin.new`)
   try {
     const before = await statOf(path)
@@ -33,13 +33,13 @@ export async function replaceFile(path: string, { from, to }: { from: Buffer | n
   }
 }
 
-/** Throws FORBIDDEN, UNAVAILABLE where `replaceFile` would, as far as that shows without trying. */
+/** Throws FORBIDDEN, UNAVAILABLE if `replaceFile` would, as far as that shows without trying. */
 export async function assertReplaceable(path: string): Promise<void> {
   try {
     const before = await statOf(path)
     if (before) await access(path, constants.W_OK)
     await access(dirname(path), constants.W_OK)
-    // what replaces it is to be its owner's
+    // the new file must belong to the same owner
     const self = process.geteuid?.() ?? 0
     if (before && self !== 0 && before.uid !== self) throw Object.assign(new Error('not its owner'), { code: 'EPERM' })
   } catch (error) {
@@ -47,7 +47,7 @@ export async function assertReplaceable(path: string): Promise<void> {
   }
 }
 
-/** A file that is not there yet, on disk when it returns; `like`: the one whose owner and mode it gets. */
+/** Creates a missing file, on disk on return. It gets the owner and mode of `like`, if given. */
 export async function writeSynced(path: string, bytes: Buffer | string, like: Stats | null = null): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -63,7 +63,7 @@ export async function writeSynced(path: string, bytes: Buffer | string, like: St
   }
 }
 
-/** A new name is on disk only once its folder is. */
+/** Syncs a folder: a new name is on disk only once its folder is. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -2,13 +2,13 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 const date = String.raw`\d{4}-?\d{2}-?\d{2}(?:[T_.-]?\d{2}(?:[-:.]?\d{2}){0,2})?`
-/** A date with or without a count, or a count alone behind a dot: `app-1.log` may well be of another program. */
+/** A date with or without a count, or only a count after a dot: `app-1.log` may belong to another program. */
 const added = String.raw`(?:[._-]${date}(?:[._-]\d{1,6})?|\.\d{1,6})`
-/** also what is not unpacked here: that it is there is told */
+/** also formats that are not unpacked here, so that their files are reported */
 const compressed = String.raw`(?:\.(?:gz|gzip|zst|zstd|bz2|xz|zip|lz4))?`
 
 /**
- * Whether a file beside a log is an older part of it, by their names: as logrotate (`app.log.2.gz`) and Logback
+ * True if a file beside a log is an older part of it, by its name: as logrotate (`app.log.2.gz`) and Logback
  * (`app-2026-11-21.0.log.gz`) write them.
  */
 export function isRotatedFrom(log: string, name: string): boolean {
@@ -21,8 +21,8 @@ export function isRotatedFrom(log: string, name: string): boolean {
 }
 
 /**
- * A log's file and those that were rotated from it, the oldest first. What was last written before `since` is left out.
- * Only the log itself where its folder cannot be read.
+ * Lists a log's file and those that were rotated from it, the oldest first. Leaves out files last written before
+ * `since`. Lists only the log itself if its folder cannot be read.
  */
 export async function rotatedSet(log: string, since?: Date): Promise<string[]> {
   const folder = dirname(log)

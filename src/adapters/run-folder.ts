@@ -18,13 +18,13 @@ const recordFile = 'run.json'
 const journalFile = 'journal.jsonl'
 
 /**
- * Journals as files, one folder a run: `run.json`, written once before anything is changed, `journal.jsonl`, a line an
- * event, and what a run leaves for people. All is on disk (fsync) before it counts; folders are 0700, files 0600
- * (DESIGN.md 5). A folder appears whole or not at all. Every call throws REFUSED where others could have written the
- * folder or the file: a journal says what is done to the deployment.
+ * Returns a store of journals as files, one folder per run: `run.json`, written once before anything changes,
+ * `journal.jsonl`, one line per event, and files for people. Everything is on disk (fsync) before it counts; folders
+ * are 0700, files 0600 (DESIGN.md 5). A folder appears complete or not at all. Every call throws REFUSED if others
+ * could have written the folder or the file: a journal says what is done to the deployment.
  */
 export function runFolder(directory: string): RunStore {
-  // no path is made of a text that is not the name of a run
+  // a path is made only of a valid run name
   const folderOf = (run: string): string => {
     assertRunName(run)
     return join(directory, run)
@@ -46,10 +46,10 @@ export function runFolder(directory: string): RunStore {
       const draft = `${folder}.new`
       try {
         assertOwnFolder(directory, { toWrite: true })
-        // of one that was killed before the run was on record
+        // left by a process that was killed before it recorded the run
         await rm(draft, { recursive: true, force: true })
         const topmost = await makeFolder(draft)
-        // in a folder that belongs to all, another user may have been there first
+        // in a folder that is open to all, another user may have created it first
         assertOwnFolder(draft, { toWrite: true })
         await writeSynced(join(draft, recordFile), `${JSON.stringify(record)}\n`)
         await writeSynced(join(draft, journalFile), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
@@ -90,7 +90,7 @@ export function runFolder(directory: string): RunStore {
       const file = keptFile(folderOf(run), name)
       try {
         assertOwnFolder(folderOf(run), { toWrite: true })
-        // of one that was told, and could not note that it had come to its end
+        // left by an earlier try whose end could not be recorded
         await rm(file, { force: true })
         await writeSynced(file, text)
       } catch (error) {
@@ -100,7 +100,7 @@ export function runFolder(directory: string): RunStore {
     },
     async keepForeign(run) {
       const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
-      // a name that others have given is no name of a file
+      // a name that others gave is not used as a file name
       const name = isRunName(run) ? run : `record-${createHash('sha256').update(run).digest('hex').slice(0, 16)}`
       const file = join(dirname(directory), 'discarded', `${name}.${stamp}.jsonl`)
       try {
@@ -136,7 +136,7 @@ export function runFolder(directory: string): RunStore {
   }
 }
 
-/** Throws REFUSED where others may write the journals, UNAVAILABLE where that cannot be told. */
+/** Throws REFUSED if others may write the journals, UNAVAILABLE if that is unknown. */
 function readable(directory: string): void {
   try {
     assertOwnFolder(directory)
@@ -145,22 +145,22 @@ function readable(directory: string): void {
   }
 }
 
-/** The folders above one, from its own on, up to `last`: a new name is on disk only once they are. */
+/** Lists the folders above one, from its parent up to `last`: a new name is on disk only once they are. */
 function parents(folder: string, last: string): string[] {
   const above = dirname(folder)
   return above === last || above === folder ? [above] : [above, ...parents(above, last)]
 }
 
 /**
- * What is kept is named after a setting, which a plan of others may name. Throws REFUSED where that is not the name of
- * one file.
+ * Returns the path of a kept file, which is named after a setting: a plan of others may name it. Throws REFUSED if the
+ * name is not a plain file name.
  */
 function keptFile(folder: string, name: string): string {
   if (/^[\w-][\w.-]{0,199}$/.test(name)) return join(folder, name)
   throw new AdminError('REFUSED', `cannot save anything under the name \`${name}\`: it is not a plain file name`, [])
 }
 
-/** The folder of a run, or the name that `begin`, `remove`, or a person made of one. */
+/** True for the folder of a run, or a name that `begin`, `remove`, or a person made of one. */
 function isOurs(name: string): boolean {
   return isRunName(name.replace(/\.(?:new|aside(?:-[0-9a-z]+)?)$/, ''))
 }
@@ -168,7 +168,7 @@ function isOurs(name: string): boolean {
 async function journal(file: string): Promise<RunLog> {
   const handle = await open(file, 'a+', 0o600)
   const before = await own(file, handle)
-  // a line that was cut short by a kill or a full disk says nothing, and must not swallow the next one
+  // a line that a kill or a full disk cut short says nothing, and must not swallow the next one
   const whole = before.lastIndexOf(0x0a) + 1
   if (whole < before.length) await handle.truncate(whole)
   let size = whole
@@ -180,7 +180,7 @@ async function journal(file: string): Promise<RunLog> {
         await handle.datasync()
         size += line.length
       } catch (error) {
-        // what fits of it on a full disk is cut off again, so that a later line does not join it
+        // removes what a full disk kept of the line, so that a later line does not join it
         await handle.truncate(size).catch(() => undefined)
         throw unwritable(file, error)
       }
@@ -189,7 +189,7 @@ async function journal(file: string): Promise<RunLog> {
   }
 }
 
-/** Only the last line may be cut short: whatever it was going to say had not been begun or not been noted. */
+/** Returns the whole lines. Only the last may be cut short: its event was not begun, or not recorded. */
 function wholeLines(text: string): string[] {
   return text
     .slice(0, text.lastIndexOf('\n') + 1)
@@ -205,7 +205,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** All of a file, once its descriptor shows that nobody else can have written it; closed where one may have. */
+/** Reads a file once its descriptor shows that nobody else can have written it. Closes it on an error. */
 async function own(file: string, handle: FileHandle): Promise<Buffer> {
   try {
     assertOwnFile(file, handle.fd)
@@ -250,7 +250,7 @@ function noSuchRun(run: string, directory: string): AdminError {
 }
 
 /**
- * `new`: of a run that has not begun, which may be kept elsewhere as well; one that is under way is found again only
+ * Explains why a journal cannot be written. A `new` run may also be kept elsewhere. A run under way is found again only
  * where it was begun.
  */
 function unwritable(where: string, error: unknown, kind: 'new' | 'begun' = 'begun'): AdminError {

@@ -4,15 +4,15 @@ import { isRunName } from '../core/run-name.ts'
 import type { RunHistory, RunStore } from '../core/run.ts'
 import { runFolder } from './run-folder.ts'
 
-/** Folders of journals beside the own one, of which some may be of the same workload under another name. */
+/** Other folders of journals, some of which may belong to the same workload under another name. */
 interface Beside {
   folders: () => Promise<readonly string[]>
   isOwn: (history: RunHistory) => Promise<boolean>
 }
 
 /**
- * The journals of one workload on this machine, whatever its deployment was called when they were begun. New ones are
- * begun in `directory`; a run of another folder is resumed where it is. Throws as `runFolder`.
+ * Returns the journals of one workload on this machine, whatever its deployment was called when they were begun. Begins
+ * new ones in `directory`; resumes a run of another folder where it is. Throws as `runFolder` does.
  */
 export function runFolders(directory: string, { folders, isOwn }: Beside): RunStore {
   const main = runFolder(directory)
@@ -21,7 +21,7 @@ export function runFolders(directory: string, { folders, isOwn }: Beside): RunSt
     for (const folder of await folders()) {
       if (!(await isThere(folder, run))) continue
       const other = runFolder(folder)
-      // what cannot be read there is of whoever has that folder
+      // unreadable runs there belong to that folder's own workload
       const found = (await other.list()).find((it) => 'record' in it && it.record.run === run)
       if (found && 'record' in found && (await isOwn(found))) return other
     }

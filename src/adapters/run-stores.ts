@@ -1,18 +1,18 @@
 import { AdminError } from '../core/error.ts'
 import type { RunHistory, RunStore, UnreadableRun } from '../core/run.ts'
 
-/** Two places for the journals of one deployment. A failure to open one is told by the other as `unseen`. */
+/** Two places for the journals of one deployment. If the first cannot be opened, `unseen` of the store says why. */
 interface Places {
-  /** where they are kept as long as it can be had */
+  /** Opens the place that is preferred */
   first: () => Promise<RunStore>
-  /** `isNeeded`: the first cannot be had */
+  /** Opens the other place. `isNeeded` is true if the first is not available */
   second: (of: { isNeeded: boolean }) => Promise<RunStore>
 }
 
 /**
- * The journals of a deployment that has two places for them: new ones are begun in the first that can be had, those
- * that are there are read from both, and of one that is in both the longer counts. Throws what the first throws where
- * neither can be had.
+ * Returns the journals of a deployment that has two places for them. Begins new ones in the first available place, and
+ * reads existing ones from both. If a run is in both, its longer journal counts. Throws the first place's error if
+ * neither is available.
  */
 export async function eitherRunStore({ first, second }: Places): Promise<RunStore> {
   const one = await attempt(first)
@@ -21,10 +21,10 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
   if (other instanceof AdminError) return one as RunStore
   const main = one instanceof AdminError ? null : one
   const beside = other
-  /** why the first place is not known; what is not configured has none */
+  /** why the first place is not available; null if it is, or is not configured */
   let why: AdminError | null = one instanceof AdminError && one.code !== 'NOT_CONFIGURED' ? one : null
 
-  /** What the first place gives; null: it cannot be had now. */
+  /** Asks the first place; null if it is not available now. */
   const ofMain = async <T>(
     asking: (store: RunStore) => Promise<T>,
   ): Promise<{ value: T } | { refused: AdminError } | null> => {
@@ -43,7 +43,7 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
   const whichHas = async (run: string): Promise<{ store: RunStore; history: RunHistory }> => {
     const there = await ofMain(async (store) => store.read(run))
     const near = await beside.read(run).catch((error: unknown) => {
-      // who may not look there has never written there
+      // a user who may not read there has never written there
       if (error instanceof AdminError && (error.code === 'USAGE' || (main !== null && error.code === 'FORBIDDEN')))
         return null
       throw error
@@ -52,7 +52,7 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
     if (near && (!own || near.events.length > own.history.events.length)) return { store: beside, history: near }
     if (own) return own
     if (there && 'refused' in there) throw there.refused
-    // it may lie where nobody can look now
+    // the run may be in the place that is not available now
     throw (
       why ??
       new AdminError('USAGE', `no run \`${run}\` on record in the ${beside.where}`, [
@@ -105,12 +105,12 @@ export async function eitherRunStore({ first, second }: Places): Promise<RunStor
   }
 }
 
-/** It cannot be had, whatever is in it. */
+/** True if a place is not available, whatever is in it. */
 function isAway({ code }: AdminError): boolean {
   return code !== 'USAGE' && code !== 'REFUSED' && code !== 'UNEXPECTED_ANSWER'
 }
 
-/** Of each run one, oldest first. */
+/** Returns each run once, by its longest journal, oldest first. */
 function longest(all: readonly (RunHistory | UnreadableRun)[]): (RunHistory | UnreadableRun)[] {
   const byName = new Map<string, RunHistory | UnreadableRun>()
   for (const it of all) {

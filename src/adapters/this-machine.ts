@@ -7,7 +7,7 @@ import { unlessAborted } from '../core/abort.ts'
 import { lookUp } from './look-up.ts'
 
 /**
- * Whether a host is this machine: its name resolves to one of this machine's addresses. False if no name server says so
+ * True if a host is this machine: its name resolves to addresses of this machine only. False if no name server says so
  * within `timeoutMs`. Never throws.
  */
 export async function isThisMachine(host: string, { timeoutMs }: { timeoutMs: number }): Promise<boolean> {
@@ -22,7 +22,7 @@ export async function isThisMachine(host: string, { timeoutMs }: { timeoutMs: nu
   )
 }
 
-/** Whether a program of that name can be run from these folders; by default from those of this process. */
+/** True if a program of that name can be run from these folders; by default from those of this process. */
 export async function isOnPath(name: string, path: string = env['PATH'] ?? ''): Promise<boolean> {
   const found = await Promise.all(
     path.split(delimiter).map(async (folder) =>

@@ -3,21 +3,21 @@ import type { NetworkObstacle } from '../core/error.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /**
- * TLS 1.2 has no alert of its own for a missing client certificate: it is told by this code, which Node has for that of
+ * The code for a missing client certificate. TLS 1.2 has no alert of its own for it, so this is Node's code for that of
  * TLS 1.3.
  */
 export const certificateWanted = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'
 
 interface Reason {
-  /** of OpenSSL's text, whose beginning is another in each of its versions */
+  /** Matches OpenSSL's text, whose beginning differs between its versions */
   sign: RegExp
-  /** what the peer does, behind its name */
+  /** What the peer does, to follow its name */
   does: string
   kind?: NetworkObstacle['kind']
 }
 
 const reasons: readonly Reason[] = [
-  // this program sends no certificate, so that none can be bad
+  // this program sends no certificate, so none can be bad
   {
     sign: /alert (?:certificate required|bad certificate|no certificate|certificate unknown|unsupported certificate)/i,
     does: 'wants a client certificate',
@@ -42,7 +42,7 @@ const reasons: readonly Reason[] = [
   { sign: /alert access denied/i, does: 'denies access from this machine' },
 ]
 
-/** The other side, as errors name it. */
+/** The other side, as error messages show it. */
 interface TlsPeer {
   what: string
   host: string
@@ -64,8 +64,8 @@ export function tlsFailure(thrown: unknown, { what, host, port, where, suggestio
 }
 
 /**
- * Whether that is all that a server of TLS 1.2 says to who sends no certificate, and to who has no cipher in common
- * with it.
+ * True for the only alert that a TLS 1.2 server sends to a client without a certificate. It sends the same one to a
+ * client that has no cipher in common with it.
  */
 export function isHandshakeFailure(thrown: unknown): boolean {
   return /alert handshake failure/i.test(messageOf(thrown))

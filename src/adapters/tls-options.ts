@@ -3,9 +3,9 @@ import { checkServerIdentity } from 'node:tls'
 import type { PeerCertificate } from 'node:tls'
 
 export interface Trust {
-  /** false: encrypted, with whomever */
+  /** False to accept any certificate */
   verify: boolean
-  /** PEM text of an own certificate authority */
+  /** PEM text of a private certificate authority */
   ca: string | null
 }
 
@@ -17,13 +17,13 @@ export interface TlsOptions {
 }
 
 /**
- * For a connection that is encrypted to the server of that name, wherever its socket leads: the certificate is to be
- * the server's.
+ * Returns options for an encrypted connection to the server of that name, wherever its socket leads: the certificate
+ * must be the server's.
  */
 export function tlsOptions(host: string, { verify, ca }: Trust): TlsOptions {
   return {
     rejectUnauthorized: verify,
-    // an address is no name to ask for
+    // an IP address cannot be requested as a server name
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca === null ? {} : { ca: [ca] }),
     checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),

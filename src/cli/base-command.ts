@@ -5,7 +5,7 @@ import { jsonText } from './json.ts'
 import { screenOf } from './screen.ts'
 import { print, tellLine } from './write.ts'
 
-/** What every command shares: the flags of DESIGN.md 2 and the one way to print. Errors are left to `main`. */
+/** Base class of all commands: the common flags of DESIGN.md 2 and one way to print. Leaves errors to `main`. */
 export abstract class BaseCommand extends Command {
   static override baseFlags = {
     deployment: Flags.string({
@@ -38,7 +38,8 @@ export abstract class BaseCommand extends Command {
   }
 
   /**
-   * Prints the result on standard output, without secrets: the document under --json, else the text that is made of it.
+   * Prints the result on standard output, without secrets: `document` as JSON under --json, else the text that `text`
+   * makes of it.
    */
   protected show<T extends object>(
     flags: { json: boolean },
@@ -49,7 +50,7 @@ export abstract class BaseCommand extends Command {
     print(process.stdout, flags.json ? jsonText(shown) : text(shown, screenOf(process.stdout)))
   }
 
-  /** Says on standard error what is being done. */
+  /** Prints a progress message on standard error. */
   protected progress(message: string): void {
     tellLine(process.stderr, message)
   }

@@ -11,7 +11,9 @@ interface Named {
   config?: string | undefined
 }
 
-/** The deployment that the flags name, the configuration, or that is found; says on standard error which was found. */
+/**
+ * Returns the deployment that the flags or the configuration name, else one that it finds and names on standard error.
+ */
 export async function chosenDeployment(
   { deployment: name, config: file }: Named,
   signal: AbortSignal,
@@ -28,7 +30,7 @@ export async function chosenDeployment(
 }
 
 /**
- * How it is said which deployment was found, and asked which of several is meant, where there is a terminal to ask on.
+ * Returns how to say which deployment was found and, if there is a terminal to ask on, how to ask which one is meant.
  */
 export function telling(signal: AbortSignal): {
   tell: (message: string) => void
@@ -42,7 +44,7 @@ export function telling(signal: AbortSignal): {
   }
 }
 
-/** Asks for a number or a name. Throws CONFIGURATION where the answer is neither, REFUSED where it is cancelled. */
+/** Asks for a number or a name. Throws CONFIGURATION if the answer is neither, REFUSED if it is cancelled. */
 export async function chooseOf(found: readonly Discovered[], signal: AbortSignal, asking: Asking): Promise<Discovered> {
   const lines = found.map(({ name, what }, index) => `  ${index + 1}  ${harmless(`${name}: ${what}`)}\n`)
   print(asking.output, `There is no configuration, and several deployments were found:\n${lines.join('')}`)

@@ -4,7 +4,8 @@ import { command } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 
 /**
- * What the words of a command line ask for. `id` is oclif's, `lab:up`; `names` may be a group of commands, or empty.
+ * What a command line asks for. `id` is oclif's, such as `lab:up`; `names` may be a command, a group of commands, or
+ * empty.
  */
 export type Wish =
   | { kind: 'command'; id: string; rest: string[] }
@@ -12,8 +13,8 @@ export type Wish =
   | { kind: 'version' }
 
 /**
- * Reads the words of a command line. Throws USAGE where they name no command, with the nearest that do. oclif alone
- * answers `lab pu` with help and 0, and takes `doctor broker` for a command of that name.
+ * Reads the words of a command line. Throws USAGE with the nearest names if they name no command. oclif alone answers
+ * `lab pu` with help and 0, and takes `doctor broker` for a command of that name.
  */
 export function readWords(words: readonly string[], ids: readonly string[], program: string): Wish {
   const [first] = words
@@ -55,7 +56,7 @@ function unknownCommand(names: readonly string[], ids: readonly string[], progra
   ])
 }
 
-/** The command whose name the words begin with. */
+/** Returns the id of the command whose name the words begin with; null if there is none. */
 function commandIn(names: readonly string[], ids: readonly string[]): string | null {
   return ids.find((id) => id.split(':').every((part, index) => names[index] === part)) ?? null
 }

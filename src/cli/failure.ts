@@ -3,19 +3,19 @@ import { AdminError, messageOf } from '../core/error.ts'
 import type { ErrorDocument } from '../output/error-text.ts'
 import { withoutSecretsIn } from '../core/redaction/document.ts'
 
-/** The exit code of a bug of this program. */
+/** Exit code for a bug in this program */
 const bugExitCode = 70
-/** where standard output can take no more: what the command needs is not there */
+/** Exit code if standard output takes no more: something that the command needs is missing */
 const noOutputExitCode = 69
 
 export interface Failure {
   exitCode: number
   document: ErrorDocument
-  /** only of bugs */
+  /** Only for bugs */
   stack?: string
 }
 
-/** What to say, without secrets, of anything that a command threw; null where it only asked to end. */
+/** Returns what to say about anything that a command threw, without secrets; null if it only asked to exit. */
 export function failureOf(thrown: unknown, program: string): Failure | null {
   return withoutSecretsIn(saidOf(thrown, program))
 }
@@ -39,7 +39,8 @@ function saidOf(thrown: unknown, program: string): Failure | null {
 }
 
 /**
- * Whether writing failed where no file is named: standard output on a full disk. Those who stop reading are no failure.
+ * True if writing to standard output failed, as on a full disk: the error names no file. A reader that stops is no
+ * failure.
  */
 export function isOutput(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false

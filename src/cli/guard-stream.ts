@@ -5,9 +5,9 @@ interface Stream {
 }
 
 /**
- * Takes secrets out of all that is written to a stream from now on: for standard error, on which every part of the
- * program says what it is doing, in plain lines. Documents are cleaned before they are printed, since their texts are
- * broken into lines there.
+ * Removes secrets from everything that is written to a stream from now on. Meant for standard error, where every part
+ * of the program reports progress in plain lines. Documents are cleaned before printing, which breaks their texts into
+ * lines.
  */
 export function guardStream(stream: Stream): void {
   const write = stream.write.bind(stream) as (...all: unknown[]) => boolean

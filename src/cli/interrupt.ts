@@ -3,8 +3,8 @@ import { constants } from 'node:os'
 import { AdminError } from '../core/error.ts'
 
 /**
- * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt: its signal is aborted, and an `AdminError`
- * INTERRUPTED is thrown even where it does not listen, so that what is open gets closed. A second Ctrl-C ends the
+ * Runs something that Ctrl-C, SIGTERM and a closed terminal interrupt. They abort its signal. They also throw an
+ * `AdminError` INTERRUPTED even if it does not listen, so that what is open gets closed. A second Ctrl-C ends the
  * process at once.
  */
 export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -19,18 +19,17 @@ export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>)
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Gives a signal that Ctrl-C, SIGTERM and a closed terminal abort, to something that ends by itself when it is aborted.
- * `abandon`: is told where somebody does not want to wait for that, has the last word, and says the exit code.
+ * Runs something with a signal that Ctrl-C, SIGTERM and a closed terminal abort, and waits until it ends by itself. A
+ * second interrupt calls `abandon`, which has the last word and returns the exit code.
  */
 export async function withInterrupts<T>(
   run: (signal: AbortSignal) => Promise<T>,
   abandon: (signal: NodeJS.Signals) => number = killedBy,
 ): Promise<T> {
   const controller = new AbortController()
-  // everything that is open at a time listens, which is more than Node takes for usual
+  // everything that is open listens, which is more listeners than Node expects
   setMaxListeners(0, controller.signal)
-  // not `once`: libraries that clean up at exit take a signal whose listeners are gone for one that is to end the
-  // process
+  // not `once`: if a signal has no listener left, libraries that clean up at exit assume that it ends the process
   const stop = (signal: NodeJS.Signals): void => {
     if (controller.signal.aborted) exit(abandon(signal))
     else controller.abort(new AdminError('INTERRUPTED', `interrupted by ${signal}`))
@@ -41,7 +40,7 @@ export async function withInterrupts<T>(
   } finally {
     for (const name of signals) {
       process.removeListener(name, stop)
-      // what was started may take a moment to end; how it went is being told
+      // what was started may take a moment to end, and its outcome is still being printed
       if (controller.signal.aborted) process.on(name, quit)
     }
   }
@@ -51,18 +50,18 @@ function quit(signal: NodeJS.Signals): void {
   exit(killedBy(signal))
 }
 
-/** As a shell has it. */
+/** Returns the exit code that a shell reports for a killed process: 128 plus the signal's number. */
 function killedBy(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }
 
-/** An orderly exit at once, so that what programs were started are ended with it. */
+/** Exits at once but in order, so that the programs that were started end too. */
 function exit(code: number): void {
   // eslint-disable-next-line no-restricted-properties -- whoever asks twice does not want to wait
   process.exit(code)
 }
 
-/** Waits; false where the signal came first. */
+/** Waits this many milliseconds; returns false if the signal aborts first. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
   return new Promise((resolve) => {

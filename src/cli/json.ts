@@ -4,8 +4,8 @@ import { harmlessJson } from '../core/harmless.ts'
 const yes = ['1', 'true', 'y', 'yes']
 
 /**
- * Whether standard output is to be one JSON document: asked before flags are parsed, since a failure to parse them
- * has to be such a document too.
+ * True if standard output is to be one JSON document. Reads unparsed words, since a failure to parse the flags must be
+ * such a document too.
  */
 export function wantsJson(words: readonly string[], environment: NodeJS.ProcessEnv = process.env): boolean {
   const end = words.indexOf('--')
@@ -19,8 +19,8 @@ export function wantsJson(words: readonly string[], environment: NodeJS.ProcessE
 }
 
 /**
- * One JSON document, as it is printed: what is unseen or would steer a terminal stands as `\\u…` in it, and a build
- * server finds no command.
+ * Returns one JSON document as printed. Invisible characters, and those that steer a terminal, become `\\u…`. A build
+ * server finds no command in it.
  */
 export function jsonText(document: object): string {
   return `${jsonWithoutBuildCommands(harmlessJson(JSON.stringify(document, null, 2)))}\n`

@@ -4,17 +4,17 @@ import type { DoctorReport } from '../core/report.ts'
 import { withInterrupts } from './interrupt.ts'
 import { diagnosis } from './doctor/session.ts'
 
-/** What the commands of the lab work with. */
+/** What the lab's commands work with. */
 export interface LabSession {
-  /** the lab's folder */
+  /** The lab's folder */
   root: string
   progress: (message: string) => void
   signal: AbortSignal
-  /** looks at the lab as `doctor -d lab` does, whatever the operator's own configuration holds */
+  /** Examines the lab as `doctor -d lab` does, whatever the operator's own configuration says */
   diagnose: (signal?: AbortSignal) => Promise<DoctorReport>
 }
 
-/** milliseconds for any one answer of the lab's own servers, which are near */
+/** Milliseconds for any one answer of the lab's own servers, which are near */
 const timeoutMs = 10_000
 
 /**
@@ -29,7 +29,7 @@ export async function withLab<T>(
     '../runtime/index.ts'
   )
   const environment = process.env
-  // what lies there names processes to end, folders to remove and programs to run
+  // the folder names processes to end, folders to remove and programs to run
   assertOwnFolder(labDirectory(environment), {
     kind: {
       what: "the lab's folder",
@@ -66,7 +66,7 @@ export async function withLab<T>(
   })
 }
 
-/** Whatever failed then, failed because of it. What was changing the lab says itself what helps. */
+/** Turns any error after an interrupt into INTERRUPTED. One that already is, and says what helps, stays as it is. */
 function interrupted(error: unknown): AdminError {
   if (error instanceof AdminError && error.code === 'INTERRUPTED' && error.suggestions.length > 0) return error
   return new AdminError('INTERRUPTED', 'interrupted', ['testops-admin lab status'], { cause: error })

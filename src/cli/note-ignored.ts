@@ -5,8 +5,8 @@ interface ConfigFlag {
 }
 
 /**
- * Says on standard error that a configuration is ignored which others could have written, for a command that needs
- * none; whether there is such a one.
+ * Says on standard error that a configuration is ignored because others could have written it. For commands that need
+ * none. Returns true if there is such a configuration.
  */
 export async function noteIgnored({ config: file }: ConfigFlag): Promise<boolean> {
   const { ignoredConfiguration } = await import('../runtime/configuration/ignored.ts')

@@ -8,8 +8,8 @@ export const relayFlag = Flags.boolean({
 })
 
 /**
- * How they are reached; `changes`: whether something may be made in the cluster, and has to last while the service is
- * stopped.
+ * Returns how to reach servers through a relay. `changes` says if pods may be made in the cluster, and if they must
+ * last while the service is stopped.
  */
 export function relayOf(
   { relay = false }: { relay?: boolean | undefined },

@@ -5,7 +5,7 @@ interface Stream {
   columns?: number
 }
 
-/** What a stream can show. Colours only on a terminal, and never with NO_COLOR or TERM=dumb. */
+/** Returns what a stream can show. Only a terminal has colours, and none with NO_COLOR or TERM=dumb. */
 export function screenOf(stream: Stream, environment: NodeJS.ProcessEnv = process.env): Screen {
   const terminal = stream.isTTY === true
   return {

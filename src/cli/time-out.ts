@@ -1,2 +1,2 @@
-/** how long any one answer is waited for where --timeout does not say, in seconds */
+/** Seconds to wait for any single answer, unless --timeout says otherwise */
 export const defaultTimeoutSeconds = 10

@@ -6,8 +6,8 @@ import type { Suggestion } from '../core/shell-command.ts'
 import { onDeployment, typed } from '../core/typed.ts'
 
 /**
- * oclif's own errors (a flag or argument that is missing, unknown or malformed) in this program's words. A suggestion
- * that begins with a flag is completed to what is typed. All else is left as it is.
+ * Returns oclif's own errors (a missing, unknown or malformed flag or argument) in this program's words. Completes a
+ * suggestion that begins with a flag to a whole command. Leaves everything else as it is.
  */
 export function inOwnWords(thrown: unknown, program: Suggestion): unknown {
   if (thrown instanceof AdminError) return withCommand(thrown, program)

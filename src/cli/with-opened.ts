@@ -11,7 +11,7 @@ interface OpenFlags {
   timeout?: number | undefined
 }
 
-/** Opens the deployment, asks it something, and lets go of everything. */
+/** Opens the deployment, asks it something, and closes everything. */
 export async function withOpened<T>(
   { deployment, config: file, timeout = defaultTimeoutSeconds }: OpenFlags,
   ask: (opened: OpenedDeployment) => Promise<T>,

@@ -4,49 +4,49 @@ import { harmless, harmlessLines } from '../core/harmless.ts'
 import { wrap } from '../output/text.ts'
 import { screenOf } from './screen.ts'
 
-/** Where something is printed. */
+/** A stream to print on. */
 export interface Printer {
   write(text: string): unknown
   isTTY?: boolean
   columns?: number
 }
 
-/** The colours of `paintFor`: the only escape sequences in a text that is printed. */
+/** Matches the colours of `paintFor`: the only escape sequences in a text that is printed. */
 const ownColours = new RegExp(`(${String.fromCharCode(27)}\\[(?:1|2|22|3[1235]|39)m)`)
 
 declare const own: unique symbol
 
-/** A move of the cursor, which only this program makes: no text can hold one. */
+/** A cursor move, which only this program makes: no text can hold one. */
 export type CursorMove = string & { readonly [own]: true }
 
 const move = (sequence: string): CursorMove => sequence as CursorMove
 
-/** Every move of the cursor that this program makes. */
+/** Every cursor move that this program makes. */
 export const cursor = {
   stay: move(''),
-  /** to the first place of an empty screen */
+  /** To the first place of an emptied screen */
   home: move('\u001b[H\u001b[J'),
-  /** to the start of a line that is emptied */
+  /** To the start of an emptied line */
   emptyLine: move('\r\u001b[2K'),
-  /** up by so many rows, and all below is taken away */
+  /** Up by this many rows; empties everything below */
   back: (rows: number): CursorMove => move(`\r${rows > 0 ? `\u001b[${rows}A` : ''}\u001b[J`),
 } as const
 
 /**
- * Prints a text of this program's own lines. The last defence: what `harmless` would not let pass, and is no colour of
- * ours, is shown as text.
+ * Prints a text of this program's own lines. As the last defence, shows as text what `harmless` would not let pass,
+ * except our own colours.
  */
 export function print(to: Printer, text: string): void {
   to.write(safe(text, screenOf(to).colour))
 }
 
-/** Prints a sentence, which may name what is foreign: on one line, where no terminal would cut its words. */
+/** Prints a sentence, which may name foreign things: wrapped on a terminal, else on one line. */
 export function tellLine(to: Printer, sentence: string): void {
   const lines = to.isTTY ? wrap(sentence, screenOf(to).columns) : [harmless(sentence)]
   to.write(`${lines.join('\n')}\n`)
 }
 
-/** Prints a text where the cursor was moved to. */
+/** Moves the cursor, then prints a text. */
 export function draw(to: Printer, first: CursorMove, text: string): void {
   to.write(`${first}${safe(text, screenOf(to).colour)}`)
 }
@@ -56,12 +56,12 @@ export function printNow(descriptor: 1 | 2, text: string): void {
   writeSync(descriptor, safe(text, screenOf(descriptor === 1 ? process.stdout : process.stderr).colour))
 }
 
-/** characters that are written at once */
+/** Characters per write */
 const atOnce = 1 << 16
 
 /**
- * Prints a text in pieces, none before those ahead of it are taken; ends where nobody takes any more, which the stream
- * tells.
+ * Prints a text in pieces, each once those before it are taken. Stops when nobody takes any more, which the stream
+ * reports.
  */
 export async function write(stream: Writable & { isTTY?: boolean }, pieces: Iterable<string>): Promise<void> {
   const { colour } = screenOf(stream)

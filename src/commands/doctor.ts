@@ -63,7 +63,7 @@ export default class Doctor extends BaseCommand {
     const { flags } = await this.parse(Doctor)
     const chosen = selectChecks(checks, flags.only ?? [], flags.skip ?? [])
     const exitCode = await examineAs(flags, chosen)
-    // set already where the report could not be written
+    // already set if the report could not be written
     process.exitCode ??= exitCode
   }
 }

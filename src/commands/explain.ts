@@ -7,7 +7,7 @@ import { explainEntries, explainTexts } from '../knowledge/explain/index.ts'
 import { explainSearch } from '../knowledge/explain/search/search.ts'
 import { explainDocument, explainText } from '../output/explain.ts'
 
-/** nothing was found */
+/** Exit code if nothing was found */
 const nothingFound = 3
 
 export default class Explain extends BaseCommand {
@@ -43,7 +43,7 @@ export default class Explain extends BaseCommand {
     this.show(flags, document, (document, screen) => explainText(document, screen))
   }
 
-  /** What is to be explained; null: everything. */
+  /** Returns the text to explain; null for everything. */
   async #asked(words: readonly string[]): Promise<string | null> {
     const isNamed = words.length === 1 && words[0] === '-'
     if (words.length > 0 && !isNamed) return words.join(' ')

@@ -1,6 +1,6 @@
 import type { Command } from '@oclif/core'
 
-/** Every command by oclif's id; each is loaded when it is asked for. */
+/** Every command by oclif's id; each is loaded on demand. */
 export const commands: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./apply.ts'),
   'check-cpu': () => import('./check-cpu.ts'),

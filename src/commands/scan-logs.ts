@@ -53,7 +53,7 @@ export default class ScanLogs extends BaseCommand {
 
   override async run(): Promise<void> {
     const { flags, argv, raw } = await this.parse(ScanLogs)
-    // in the environment it may stand for other commands
+    // a deployment from the environment may be meant for other commands
     if (argv.length > 0 && raw.some((it) => it.type === 'flag' && it.flag === 'deployment'))
       throw either(argv.map(String), flags.deployment!)
     const { document, exitCode } = await runScan(argv.map(String), flags)

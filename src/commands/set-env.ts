@@ -101,7 +101,7 @@ export default class SetEnv extends BaseCommand {
       )
     }
     if (files) {
-      // that of the environment is passed over: a file needs none
+      // a deployment from the environment is ignored: a file needs none
       const named = raw.some((token) => token.type === 'flag' && token.flag === 'deployment')
         ? await vendorOfDeployment(flags)
         : null

@@ -21,7 +21,7 @@ export default class Token extends BaseCommand {
   override async run(): Promise<void> {
     const { flags } = await this.parse(Token)
     const bearer = await withOpened(flags, async ({ login }) => (await login()).bearer())
-    // the one secret that is asked for, and printed
+    // not redacted: this is the one secret that the command is asked to print
     print(process.stdout, flags.json ? jsonText(tokenDocument(bearer)) : `${bearer.token.reveal()}\n`)
     this.progress(lifeText(bearer))
   }

@@ -1,4 +1,4 @@
-/** Waits for `work` until the signal says stop: then rejects with what `stopped` makes, and `work` goes on unheard. */
+/** Waits for `work`. If the signal aborts, rejects with the error that `stopped` makes; `work` runs on unheard. */
 export async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

@@ -31,7 +31,7 @@ const names = listOf(text)
 const vanishing = optional(listOf(objectOf({ name: text, type: oneOf(...keepableTypes) })))
 const moves = listOf(objectOf({ queue: text, holding: text }))
 
-/** What each kind of action holds where it is read from a journal or a saved plan, besides its kind. */
+/** Shapes of the fields, besides `kind`, that each kind of action has in a journal or a saved plan. */
 export const actionShapes: { readonly [K in ActionKind]: Fields<ActionOf<K>> } = {
   'stop-service': { wasRunning: flag },
   'start-service': {

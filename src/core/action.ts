@@ -9,32 +9,28 @@ import type { WantedValue } from './values.ts'
 import type { Binding, ExchangeDeclaration, QueueDeclaration } from './topology.ts'
 
 /**
- * One change to a deployment, as data: the one value that is shown, confirmed, journalled, performed and compared. What
- * moves by itself while nobody looks (messages, sessions) stands under `counts`, which a comparison leaves out.
+ * One change to a deployment, as data. This one value is shown, confirmed, journalled, performed and compared. `counts`
+ * holds what changes by itself (messages, sessions); a comparison leaves it out.
  */
 export type Action =
-  /** `wasRunning`: undoing it starts the service again */
+  /** `wasRunning`: true if undoing it starts the service again */
   | { kind: 'stop-service'; wasRunning: boolean }
   | {
       kind: 'start-service'
-      /**
-       * done once the service answers, where it has an API that is known, else once it runs, and these locks are free
-       */
+      /** Locks that must be free before the step is done. The service must also answer, or run if its API is unknown */
       locks?: readonly { database: string; schema: string; table?: string }[]
-      /** bound again once it has started, where the service has not done so itself */
+      /** Bindings to restore after the start, unless the service has restored them itself */
       binds?: readonly Binding[]
-      /**
-       * undoing it stops the service again, since the steps before it cannot be taken back under a service that runs
-       */
+      /** Undoing it stops the service again, since the steps before it cannot be undone while the service runs */
       stopsOnUndo?: true
-      /** queues that would vanish with the service's connection then, and are held open before */
+      /** Queues that vanish with the service's connection; an undo holds them open before it stops the service */
       keeps?: readonly string[]
     }
-  /** texts at paths of one YAML file, which is replaced in one step; nothing but these values is kept of it */
+  /** Changes values at paths of one YAML file, and replaces the file in one step. Holds nothing else of the file */
   | { kind: 'edit-values'; file: string; edits: readonly ValueEdit[] }
   /**
-   * has Helm put on record what the files say by now: these values, with all others as in `revision`, the newest when
-   * the plan was made. `wasRunning`: once it is taken back, the service is waited for
+   * Makes Helm record what the files now say: these values, and all others as in `revision`, the newest when the plan
+   * was made. `wasRunning`: true if an undo waits for the service
    */
   | ({
       kind: 'upgrade-release'
@@ -43,17 +39,15 @@ export type Action =
       values: readonly WantedValue[]
       wasRunning: boolean
     } & ReleaseUpgrade)
-  /**
-   * the container engine pulls the service's new image, which stays after an undo. `platform`: null: the engine's own
-   */
+  /** Makes the container engine pull the service's new image; an undo leaves it. `platform` null: the engine's own */
   | ({ kind: 'fetch-image' } & WantedImage)
-  /** until all pods are of what is declared by now, and ready, and the service answers */
+  /** Waits until all pods match the current declaration and are ready, and the service answers */
   | { kind: 'await-rollout' }
-  /** null: absent. It takes effect when the service is started */
+  /** Changes a setting, which takes effect when the service starts. null: absent */
   | { kind: 'set-setting'; name: string; from: string | null; to: string | null }
   /**
-   * a setting that is a secret: fingerprints in place of values (`core/fingerprint.ts`). `file`: from which the value
-   * is read; null: it was told once
+   * Changes a secret setting; holds fingerprints in place of values (`core/fingerprint.ts`). `file`: where the value is
+   * read from; null: it came from standard input
    */
   | { kind: 'set-secret'; name: string; salt: string; from: string | null; to: string | null; file: string | null }
   | {
@@ -61,21 +55,21 @@ export type Action =
       /** host:port/database */
       database: string
       schema: string
-      /** absent: of the usual name */
+      /** Absent: the usual name */
       table?: string
-      /** all three columns are compared before they are set */
+      /** All three columns are compared before they are set */
       row: Pick<ChangelogLockRow, 'locked' | 'lockGranted' | 'lockedBy'>
-      /** what was accepted about its holder; null: the holder has to be shown to be dead */
+      /** The accepted risk about the holder; null: the holder must be shown to be dead */
       accepts: 'live-holder' | 'unproven-holder' | null
       /**
-       * what was missing for a proof when that was accepted: nothing else may be missing once the service is stopped.
-       * Absent: a former version made the plan
+       * What was missing for a proof when the risk was accepted; once the service is stopped, nothing else may be
+       * missing. Absent: an older version made the plan
        */
       lacks?: readonly string[]
     }
-  /** the row with id 1, which Liquibase expects and does not make in a table that has others */
+  /** Adds the row with id 1, which Liquibase expects but does not add to a table that has other rows */
   | { kind: 'insert-lock-row'; database: string; schema: string; table?: string }
-  /** rows with other ids, whole: nothing else brings them back */
+  /** Removes rows with other ids; holds them whole, since nothing else can restore them */
   | { kind: 'remove-lock-rows'; database: string; schema: string; table?: string; rows: readonly ChangelogLockRow[] }
   | {
       kind: 'remove-sessions'
@@ -83,28 +77,28 @@ export type Action =
       store: string
       namespace: string
       which: SessionSelection['which']
-      /** empties the database at once, where it holds nothing else and the store lets us */
+      /** True to empty the database at once, if it holds nothing else and the store allows it */
       flush: boolean
-      /** sessions, and when they were counted by the store's clock: what began later is not meant */
+      /** Number of sessions, and when they were counted by the store's clock; later sessions are left alone */
       counts: { sessions: number; asOf: number }
     }
   /**
-   * durable queues in which messages wait, for queues that hold any or may; `saved`: the vhost's definitions, of which
-   * nothing is a secret; `vanishing`: exchanges that would go with their last binding, and are bound to one of ours
-   * until all are bound again
+   * Declares durable holding queues, for queues that hold messages or may. `saved`: the vhost's definitions, none of
+   * them secret. `vanishing`: exchanges that would vanish with their last binding; until all are bound again, they are
+   * bound to an exchange of this program
    */
   | { kind: 'hold-queues'; moves: readonly Move[]; saved: Definitions; vanishing?: readonly VanishingExchange[] }
   /**
-   * holds queues open that would vanish with their last consumer, for as long as this process lasts. Should it end
-   * before their messages are moved, it moves them aside at its end; undoing it puts queue and messages back in place
+   * Holds open, while this process lives, queues that would vanish with their last consumer. If the run ends before
+   * their messages are moved, moves them aside. Undoing it restores the queues and their messages
    */
   | { kind: 'keep-queues'; queues: readonly Former[]; bindings: readonly Binding[] }
-  /** lets the service's own consumers empty its queues, for so many seconds at most */
+  /** Lets the service's own consumers empty its queues, for at most `seconds` */
   | { kind: 'drain-queues'; queues: readonly string[]; seconds: number; counts: MessageCount }
-  /** until nobody reads from the queues, and the user that the service signs in with is not connected any more */
+  /** Waits until nobody reads from the queues, and the user that the service signs in with is disconnected */
   | { kind: 'await-quiet'; queues: readonly string[]; user: string }
   | { kind: 'move-messages'; direction: 'aside' | 'back'; moves: readonly Move[]; counts: MessageCount }
-  /** `discards`: with what is in them, which is at most `counts` then */
+  /** `discards`: true to delete the messages in them too, at most as many as `counts` */
   | {
       kind: 'delete-queues'
       queues: readonly Former[]
@@ -112,28 +106,28 @@ export type Action =
       discards: boolean
       counts: MessageCount
     }
-  /** deletes them and declares them as `to`, with all their bindings */
+  /** Deletes exchanges and declares them again as `to`, with all their bindings */
   | {
       kind: 'switch-exchanges'
       exchanges: readonly { from: ExchangeDeclaration; to: ExchangeDeclaration }[]
       bindings: readonly Binding[]
     }
-  /** those for which messages wait; the service declares the others */
+  /** Redeclares queues for which messages wait, or which the service may not declare itself */
   | { kind: 'redeclare-queues'; queues: readonly Former[]; bindings: readonly Binding[] }
-  /** with the exchange that keeps others from vanishing; `vanishing`: those that it keeps again while this is undone */
+  /** Deletes holding queues, and the exchange that keeps `vanishing` ones; an undo keeps those again */
   | { kind: 'delete-held'; holding: readonly string[]; vanishing?: readonly VanishingExchange[] }
   /**
-   * asks the service for each of them, so many at a time at most; what each comes to is in the journal, and fails none
-   * of the others
+   * Asks the service to migrate each item, at most `concurrency` at a time. The journal records each result; a failed
+   * item does not fail the others
    */
   | { kind: 'migrate-trees'; api: string; items: readonly MigrationItem[]; concurrency: number }
   /**
-   * until the service has no migration job in work that is newer than the one of that number; those that did not come
-   * to a good end are told
+   * Waits until the service works on no migration job with a number above `newestJob`; reports those that did not
+   * succeed
    */
   | { kind: 'await-migration'; counts: { newestJob: number } }
 
-/** An exchange that is auto-delete, of a type that can be bound so that no message takes that way to a queue. */
+/** An auto-delete exchange of a type that can be bound so that no message takes that binding. */
 export interface VanishingExchange {
   name: string
   type: KeepableType
@@ -142,17 +136,17 @@ export interface VanishingExchange {
 export const keepableTypes = ['direct', 'topic', 'fanout', 'headers'] as const
 type KeepableType = (typeof keepableTypes)[number]
 
-/** Messages between a queue and the one that holds them meanwhile. */
+/** A queue, and the holding queue that keeps its messages during a run. */
 export interface Move {
   queue: string
   holding: string
 }
 
-/** A queue, and the one that holds its messages meanwhile; null: none does. */
+/** A queue, and the holding queue that keeps its messages; null: none does. */
 export interface Former {
   queue: QueueDeclaration
   holding: string | null
-  /** nothing shows that the service declares it by itself */
+  /** Set if nothing shows that the service declares the queue itself */
   always?: true
 }
 

@@ -1,15 +1,12 @@
 /**
- * How a call that asks for a migration went; `message`: what is said of it, on one line: `HTTP 403, 'Forbidden: Access
+ * The outcome of a call that asks for a migration. `message`: one line about it, such as `HTTP 403, 'Forbidden: Access
  * is denied'`.
  */
 export type MigrationAnswer =
   | { status: 'accepted' }
-  /** it was not taken; `httpStatus` 0: there was no answer of the service */
+  /** The call was not accepted; `httpStatus` 0: the service did not answer */
   | { status: 'refused'; httpStatus: number; message: string }
-  /**
-   * its answer was lost or did not come in time, or a proxy gave one in its place (502, 504): whether it was taken is
-   * not known
-   */
+  /** It is unknown whether the call was accepted: the answer was lost or late, or came from a proxy (502, 504) */
   | { status: 'unknown'; httpStatus: number; message: string }
 
 /** A project, or one of its trees. */
@@ -20,26 +17,26 @@ export interface MigrationItem {
 
 export interface MigrationCall {
   signal: AbortSignal
-  /** for how long in all a service that has gone away, or wants no calls for now, is waited for, in milliseconds */
+  /** Total time, in milliseconds, to wait for a service that is gone or accepts no calls for now */
   patienceMs: number
-  /** asked before the call is made again although it may have been taken, each time: false leaves it at that */
+  /** Called before each repeat of a call that may have been accepted; false prevents the repeat */
   again: () => Promise<boolean>
-  /** whether the call may have been taken, as soon as that is so, and as soon as it is known not to be */
+  /** Called with true once the call may have been accepted, and with false once it is known that it was not */
   underway: (is: boolean) => void
-  /** is told what is waited for */
+  /** Receives what the call waits for */
   waiting: (message: string) => void
 }
 
-/** What the service is changed through by its own API. */
+/** Changes the service through its own API. */
 export interface ApiControl {
-  /** base address, without credentials */
+  /** Base address, without credentials */
   readonly target: string
   /**
-   * Asks for the migration of all trees of a project, or of one (SPEC.md 4.3, 4.4); the service works on it afterwards.
-   * Any number of calls may be under way. One that was not taken is made again as far as the patience goes; one that
-   * may have been, where `again` lets it. Throws what concerns every call: UNAUTHENTICATED, NOT_CONFIGURED (no API
-   * token), UNREACHABLE (the service has gone away and has not come back), EXHAUSTED (it asks to wait for longer than
-   * the patience lasts); what `signal` was aborted with.
+   * Asks the service to migrate all trees of a project, or one (SPEC.md 4.3, 4.4); the service works on it afterwards.
+   * Any number of calls may be under way. Repeats a call that was not accepted, while the patience lasts; one that may
+   * have been, if `again` allows it. Throws what concerns every call: UNAUTHENTICATED, NOT_CONFIGURED (no API token),
+   * UNREACHABLE (the service is gone and has not come back), EXHAUSTED (it asks for a longer wait than the patience
+   * allows). Also throws the reason with which `signal` was aborted.
    */
   migrateTrees(item: MigrationItem, call: MigrationCall): Promise<MigrationAnswer>
 }

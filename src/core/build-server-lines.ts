@@ -1,24 +1,23 @@
 /**
- * What build servers obey where a program prints it: `##vso[…]`, `##[…]` (Azure Pipelines, GitHub Actions) and
- * `##teamcity[…]` anywhere in a line, in any case of letters; `::error …::` (GitHub Actions) behind blanks at its
- * beginning; marks of sections (GitLab, Travis CI). Where a text is broken into lines is not known here, so that every
- * word counts as the beginning of one.
+ * Commands that build servers obey in a program's output. `##vso[…]`, `##[…]` (Azure Pipelines, GitHub Actions) and
+ * `##teamcity[…]` count anywhere in a line, in any case. `::error …::` (GitHub Actions) counts after blanks at the
+ * start of a line. So do marks of sections (GitLab, Travis CI). The line breaks are not known here, so every word
+ * counts as the start of a line.
  */
 const inLine = /##(?=\w{0,40}\[)/g
 const sections = /(section|travis)_(?=(?:start|end|fold|time):)/gi
 const firstWord = /(^|\s)::(?=\p{L})(?!(?:[\da-f]{1,4}:){0,7}[\da-f]{1,4}(?![\w:-]))/giu
 
 /**
- * A text of foreign origin that no build server takes for a command of its own: `''` stands in it, as `#''#vso[` or
- * `:'':error`. That shows, and in a word that is quoted for a shell it means nothing. Addresses of IPv6 stay as they
- * are.
+ * Returns foreign text in which no build server finds a command: inserts `''`, as in `#''#vso[` or `:'':error`. The
+ * insertion is visible, and means nothing in a word quoted for a shell. Leaves IPv6 addresses unchanged.
  */
 export function withoutBuildCommands(text: string): string {
   if (!mayHold(text)) return text
   return text.replace(inLine, "#''#").replace(sections, "$1''_").replace(firstWord, "$1:'':")
 }
 
-/** The text of a JSON document in which no build server finds a command; parsed, it is equal. */
+/** Returns the text of a JSON document in which no build server finds a command; it parses to the same value. */
 export function jsonWithoutBuildCommands(json: string): string {
   if (!mayHold(json)) return json
   return json.replace(inLine, '#\\u0023').replace(sections, '$1\\u005f')

@@ -3,7 +3,7 @@ import { sentence } from './shell-command.ts'
 import type { ServiceStatus } from './sources.ts'
 
 /**
- * INTERRUPTED: an instance of the service appears that this program did not start, while it keeps the service stopped
+ * Returns INTERRUPTED: an instance that this program did not start appeared while it keeps the service stopped
  * (DESIGN.md 6.8).
  */
 export function startedByOthers({ detail }: Pick<ServiceStatus, 'detail'>): AdminError {
@@ -15,8 +15,8 @@ export function startedByOthers({ detail }: Pick<ServiceStatus, 'detail'>): Admi
 }
 
 /**
- * Throws REFUSED where something else owns instances of the service: scaling what this program knows would leave those
- * as they are.
+ * Throws REFUSED if something else owns instances of the service: scaling what this program knows would not affect
+ * them.
  */
 export function refuseOwnedByOthers({ ownedByOthers = [] }: Pick<ServiceStatus, 'ownedByOthers'>): void {
   if (ownedByOthers.length === 0) return
@@ -34,10 +34,10 @@ export function refuseOwnedByOthers({ ownedByOthers = [] }: Pick<ServiceStatus, 
   )
 }
 
-/** so many instances of an owner are named */
+/** Maximum number of instances named per owner */
 const mostNamed = 3
 
-/** INTERRUPTED: the service is stopped again by something else, while this program waits until it is up. */
+/** Returns INTERRUPTED: something else stopped the service again while this program waits until it is up. */
 export function stoppedByOthers({ detail }: Pick<ServiceStatus, 'detail'>): AdminError {
   return new AdminError('INTERRUPTED', `something else stopped the service while this program starts it: ${detail}`, [
     'see what stopped it, and keep it from doing so again',

@@ -12,9 +12,9 @@ import type {
   WantedImage,
 } from './sources.ts'
 
-/** What a deployment is changed through: the counterpart of `Sources`. Methods throw `AdminError`. */
+/** Everything that changes a deployment: the counterpart of `Sources`. Methods throw `AdminError`. */
 export interface Controls {
-  /** the same databases as `Sources['database']`, in their order */
+  /** The same databases as `Sources['database']`, in their order */
   database: readonly DatabaseControl[]
   broker: BrokerControl
   service: ServiceControl
@@ -28,82 +28,79 @@ export type ControlName = keyof Controls
 
 type LockRow = ActionOf<'release-lock'>['row']
 
-/** `changed`: the row is not as it was seen, and was left alone. */
+/** `changed`: the row differs from what was seen, and was left alone. */
 export type Compared = 'set' | 'changed'
 
-/**
- * Is told by what the transaction that is about to change something is known later (`hasCommitted`), before it does.
- */
+/** Receives, before a transaction changes anything, the mark that later identifies it (`hasCommitted`). */
 type Beforehand = (mark: string) => Promise<void>
 
 /**
- * Each method compares before it sets, in one transaction. `by`: only what was set last by one of these transactions.
+ * Changes Liquibase's lock tables. Each method compares before it sets, in one transaction. `by`: changes only what one
+ * of these transactions set last.
  */
 export interface DatabaseControl {
   /** host:port/database, without credentials */
   readonly target: string
-  /** the same database by the other hosts of its address */
+  /** The same database at the other hosts of its address */
   readonly alsoAt: readonly string[]
-  /** sets all three columns of row 1 free where they are as in `row` */
+  /** Frees row 1 by setting all three columns, if they are as in `row` */
   releaseLock(table: LockTableName, row: LockRow, beforehand?: Beforehand): Promise<Compared>
-  /** whether one of these transactions came to its end; false too where that was too long ago to be known */
+  /** Returns true if one of these transactions committed; false also if that was too long ago to be known */
   hasCommitted(marks: readonly string[]): Promise<boolean>
-  /** the reverse of `releaseLock`, where the row is free */
+  /** Reverses `releaseLock`, if the row is free */
   restoreLock(table: LockTableName, row: LockRow, by?: readonly string[]): Promise<Compared>
-  /** a free row 1, where there is none */
+  /** Inserts a free row 1, if there is none */
   insertLockRow(table: LockTableName, beforehand?: Beforehand): Promise<Compared>
-  /** takes it away again, where it is free */
+  /** Deletes row 1 again, if it is free */
   deleteLockRow(table: LockTableName, by?: readonly string[]): Promise<Compared>
-  /** takes away those of `rows`, with other ids than 1, that are as they were seen; `changed`: none is */
+  /** Removes those of `rows`, with ids other than 1, that are as they were seen; `changed`: none is */
   removeOtherRows(table: LockTableName, rows: readonly ChangelogLockRow[], beforehand?: Beforehand): Promise<Compared>
-  /** the reverse, of those whose ids are not in use again; `changed`: all are */
+  /** Restores those rows whose ids are not in use again; `changed`: all are */
   restoreOtherRows(table: LockTableName, rows: readonly ChangelogLockRow[]): Promise<Compared>
 }
 
 export interface ServiceControl {
   /**
-   * returns once it and its processes are gone; harmless where it does not run. Throws TIMED_OUT, FAILED, INTERRUPTED
+   * Stops the service; returns once it and its processes are gone. Harmless if it does not run. Throws TIMED_OUT,
+   * FAILED, INTERRUPTED
    */
   stop(options: WaitOptions): Promise<ServiceStatus>
-  /**
-   * throws what stopping and starting it would, as far as that shows without changing anything; absent where nothing
-   * does
-   */
+  /** Throws what stopping and starting it would, as far as that shows without a change; absent if nothing shows it */
   tryStop?: () => Promise<void>
-  /** returns once the platform says that it runs; harmless where it does. Throws TIMED_OUT, FAILED, INTERRUPTED */
+  /** Starts it; returns once the platform says it runs. Harmless if it does. Throws TIMED_OUT, FAILED, INTERRUPTED */
   start(options: WaitOptions): Promise<ServiceStatus>
   /**
-   * Sets one of the service's settings where it is `from` now, null: absent; harmless where it is `to` already. It
-   * takes effect when the service is started. Throws REFUSED where it is set in more places than one can be sure of;
-   * FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED where it cannot be written
+   * Sets one of the service's settings if it is `from` now, null: absent; harmless if it is `to` already. It takes
+   * effect when the service starts. Throws REFUSED if it is set in several places; FORBIDDEN, UNAVAILABLE,
+   * NOT_CONFIGURED if it cannot be written
    */
   writeSetting(change: SettingChange, traces?: Traces): Promise<Compared>
-  /** what `writeSetting` would answer, or throw, as far as that shows without writing */
+  /** Returns or throws what `writeSetting` would, as far as that shows without writing */
   trySetting(change: SettingChange): Promise<Compared>
   /**
-   * has the engine fetch an image, and returns once it lies ready. Throws REFUSED where its registry has none of that
-   * name, or none that runs there; UNAUTHENTICATED, EXHAUSTED, UNREACHABLE, TIMED_OUT, FAILED where the disk is full,
-   * INTERRUPTED, and as the source. Absent as `hasImage` is
+   * Makes the engine fetch an image; returns once it is ready. Throws REFUSED if its registry has none of that name, or
+   * none that runs there; FAILED if the disk is full; UNAUTHENTICATED, EXHAUSTED, UNREACHABLE, TIMED_OUT, INTERRUPTED,
+   * and as the source does. Absent as `hasImage` is
    */
   fetchImage?: (wanted: WantedImage, options: FetchOptions) => Promise<void>
   /**
-   * whether the platform counts this program as the owner of fields that it wrote, which others keep; absent where no
-   * platform counts that
+   * Returns true if the platform counts this program as the owner of fields it wrote on a workload that others manage.
+   * Absent if the platform counts no owners
    */
   ownsFields?: () => Promise<boolean>
-  /** gives them up, and leaves their values; each of the methods above does so itself. Harmless where there are none */
+  /** Gives up those fields and leaves their values; each method above does so itself. Harmless if there are none */
   giveUpFields?: () => Promise<void>
 }
 
-/** By which a change is taken back to the byte, where the platform writes it into a file. */
+/** Notes for undoing a change to the byte, if the platform writes it into a file. */
 export interface Traces {
-  /** told what the file held there, before it is written; returns once that is on record */
+  /** Receives what the file held there, before it is written; returns once that is recorded */
   note?: ((text: string) => Promise<void>) | undefined
-  /** what was noted, oldest first, among other notes */
+  /** Recorded notes, oldest first, among other notes */
   notes?: readonly string[]
 }
 
-/** null: absent */
+/** A change of one setting. null: absent */
 export interface SettingChange {
   name: string
   from: string | null
@@ -111,49 +108,49 @@ export interface SettingChange {
 }
 
 export interface FetchOptions extends Pick<WaitOptions, 'timeoutMs' | 'signal'> {
-  /** told how far it is */
+  /** Receives the progress */
   moving: (amount: Moving) => void
 }
 
 export interface WaitOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** of stopping: told what starting it has to know, before it is stopped; returns once that is on record */
+  /** For stopping: receives, before the stop, what starting needs to know; returns once that is recorded */
   note?: (text: string) => Promise<void>
-  /** of starting: what was noted, oldest first, among other notes */
+  /** For starting: recorded notes, oldest first, among other notes */
   notes?: readonly string[]
-  /** told how it stands whenever that changes, in the platform's words */
+  /** Receives the state whenever it changes, in the platform's words */
   tell?: (state: string) => void
 }
 
-/** How such a file is changed: replaced in one step, under its mode and owner. Throws as `FilesSource`. */
+/** Changes settings files: replaces a file in one step, and keeps its mode and owner. Throws as `FilesSource`. */
 export interface FilesControl {
-  /** `changed`: one of the values is neither `from` nor `to` */
+  /** Makes the edits; `changed`: one of the values is neither `from` nor `to` */
   apply(file: string, edits: readonly ValueEdit[]): Promise<Compared>
-  /** the reverse; byte for byte where the file was not changed meanwhile */
+  /** Undoes the edits; byte for byte if the file was not changed meanwhile */
   takeBack(file: string, edits: readonly ValueEdit[]): Promise<Compared>
-  /** what `apply` would answer, or throw, as far as that shows without writing */
+  /** Returns or throws what `apply` would, as far as that shows without writing */
   try(file: string, edits: readonly ValueEdit[]): Promise<Compared>
-  /** the same of `takeBack` */
+  /** Returns or throws what `takeBack` would, as far as that shows without writing */
   tryBack(file: string, edits: readonly ValueEdit[]): Promise<Compared>
 }
 
 /**
- * How Helm changes its release, without waiting for the pods. Throws as `ReleaseSource`; BUSY where another operation
- * is under way; FAILED with what Helm says, of which it keeps a revision `failed`.
+ * Changes a Helm release, without waiting for the pods. Throws as `ReleaseSource`; BUSY if another operation is under
+ * way; FAILED with what Helm says, and Helm then keeps a revision `failed`.
  */
 export interface ReleaseControl {
   upgrade(upgrade: ReleaseUpgrade, options: HelmRun): Promise<void>
-  /** to what that revision put there, values and chart included */
+  /** Restores what that revision put there, values and chart included */
   rollback(revision: number, options: HelmRun): Promise<void>
-  /** whether the helm of that mark still runs; null: it ran on another machine */
+  /** Returns whether the helm process of that mark still runs; null: it ran on another machine */
   isRunning(mark: string): Promise<boolean | null>
 }
 
 export interface HelmRun {
-  /** for each hook of the chart, and for helm as a whole */
+  /** Timeout in milliseconds, for each hook of the chart and for helm as a whole */
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** is told by what this helm is known later, as soon as it runs */
+  /** Receives the mark that later identifies this helm process, as soon as it runs */
   started: (mark: string) => Promise<void>
 }

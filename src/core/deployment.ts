@@ -3,30 +3,30 @@ import type { Suggestion } from './shell-command.ts'
 /** What is known of a deployment before anything is opened. */
 export interface Deployment {
   name: string
-  /** the configuration file that a flag named: commands to type name it too */
+  /** The configuration file that a flag named: suggested commands name it too */
   config?: string
-  /** it is no more than this file: commands to type name it by its flag */
+  /** Set if the deployment is only this file: suggested commands name it by its flag */
   file?: NamedFile
-  /** no configuration names it: what was found and is used, for people */
+  /** What was found and is used if no configuration names the deployment, for people */
   found?: string
   platform: PlatformName
   /**
-   * the cluster that it is in, as this machine reaches it, and the namespace; or the engine, where that is not this
-   * machine's usual one: the same name may be in several
+   * The cluster, as this machine reaches it, and the namespace; or the container engine, if it is not this machine's
+   * usual one. The same name may be in several
    */
   cluster?: string
-  /** the vendor's prefix of settings and package of loggers (FIELD-NOTES.md 0) */
+  /** The vendor's prefix of settings and package of loggers (FIELD-NOTES.md 0) */
   vendor: { prefix: string; package: string }
   /**
-   * of which neither the configuration nor the service's settings say one and no other: nothing is written under such a
-   * name
+   * Parts of `vendor` for which neither the configuration nor the service's settings give exactly one value: nothing is
+   * written under such a name
    */
   assumedVendor?: readonly ('prefix' | 'package')[]
-  /** time zone of the service's JVM, an IANA name; null: unknown */
+  /** Time zone of the service's JVM, an IANA name; null: unknown */
   timeZone: string | null
-  /** what of its configuration can be corrected by hand; absent: no configuration names it */
+  /** What can be corrected by hand in its configuration; absent: no configuration names it */
   editable?: Editable
-  /** it is read from the service's settings, above which the command line of a JVM may stand */
+  /** Set if it is read from the service's settings, which the command line of a JVM may override */
   isTimeZoneAssumed?: true
 }
 
@@ -34,18 +34,18 @@ export interface Deployment {
 export type SecretName = 'apiToken' | 'database' | 'broker' | 'sessions'
 
 export interface Editable {
-  /** absolute path of the configuration file */
+  /** Absolute path of the configuration file */
   configuration: string
-  /** what is typed on this machine to enter that secret anew */
+  /** What to type on this machine to enter that secret again */
   secrets: Readonly<Partial<Record<SecretName, Suggestion>>>
-  /** it names the file of values, or of compose, in which the service's image is written */
+  /** Set if it names the values or compose file in which the service's image is written */
   namesValues?: true
 }
 
 /** A file of settings that is worked on by itself, and the flag that names it. */
 export interface NamedFile {
   flag: '--values' | '--compose'
-  /** absolute */
+  /** Absolute path */
   path: string
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isObject } from './shape.ts'
 import { own } from './own.ts'
 
-/** Paths at which two trees of values differ, to the last key that both have as a map; a list is one value. */
+/** Returns the paths at which two trees of values differ, as deep as they are maps; a list is one value. */
 export function differing(one: unknown, other: unknown, at: readonly string[] = []): (readonly string[])[] {
   if (isDeepStrictEqual(one, other)) return []
   if (!isObject(one) || !isObject(other)) return leavesOf(one, other, at)
@@ -11,7 +11,7 @@ export function differing(one: unknown, other: unknown, at: readonly string[] = 
   )
 }
 
-/** A map that is on one side alone comes to its own values; one that is empty to itself. */
+/** A map on one side only stands for its own values; an empty one for itself. */
 function leavesOf(one: unknown, other: unknown, at: readonly string[]): (readonly string[])[] {
   const map = one === undefined && isObject(other) ? other : other === undefined && isObject(one) ? one : null
   const keys = map === null ? [] : Object.keys(map)

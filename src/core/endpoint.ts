@@ -2,7 +2,7 @@ import type { AdminError } from './error.ts'
 import type { Secret } from './secret.ts'
 import type { Suggestion } from './shell-command.ts'
 
-/** Where and as whom each part is reached: what the configuration or the service's own settings come down to. */
+/** How each part is reached, and as whom: the result of the configuration or the service's own settings. */
 
 /** A server as the service's settings name it. */
 export interface HostPort {
@@ -10,31 +10,31 @@ export interface HostPort {
   port: number
 }
 
-/** Where a server is really reached from here. Whatever is told, planned or verified keeps the server's own address. */
+/** Where this machine really reaches a server. What is told, planned or verified keeps the server's own address. */
 export interface Way extends HostPort {
-  /** what an operator would type for a way of their own; null: nothing is needed */
+  /** What an operator would type to open the same way themselves; null: nothing is needed */
   command: Suggestion | null
   /**
-   * Why a connection through it was not opened, or broke on the way, since that time of `performance.now()`; null: none
+   * Returns why a connection through it failed to open, or broke, since that time of `performance.now()`; null: none
    * did, as far as is known. Never throws
    */
   brokenSince?: (time: number) => Promise<AdminError | null>
 }
 
 /**
- * The way to an address, open for as long as the deployment is; null: the address is to be used as it is. Throws where
- * there is none.
+ * Returns the way to an address, open as long as the deployment is; null: use the address as it is. Throws if there is
+ * no way.
  */
 export type Reach = (address: HostPort) => Promise<Way | null>
 
 export interface DatabaseEndpoint {
-  /** several for JDBC addresses with several hosts: the first that is not in recovery is used */
+  /** Several if the JDBC address has several hosts: the first that is not in recovery is used */
   hosts: readonly HostPort[]
   database: string
   user: string | null
   password: Secret | null
   tls: Tls
-  /** the schema that the service's address names (`currentSchema`), null: the user's search path */
+  /** The schema that the service's address names (`currentSchema`), null: the user's search path */
   schema: string | null
   reach?: Reach
 }
@@ -46,7 +46,7 @@ export interface BrokerEndpoint {
   user: string
   password: Secret | null
   tls: Tls
-  /** without credentials; null: not known */
+  /** Without credentials; null: not known */
   managementUrl: string | null
   reach?: Reach
 }
@@ -58,7 +58,7 @@ export interface SessionsEndpoint {
   user: string | null
   password: Secret | null
   tls: Tls
-  /** null: detected by the keys' shape */
+  /** Null: detected by the keys' shape */
   namespace: string | null
   sentinel: { master: string; nodes: readonly HostPort[]; password: Secret | null } | null
   cluster: readonly HostPort[] | null
@@ -66,10 +66,10 @@ export interface SessionsEndpoint {
 }
 
 export interface ApiEndpoint {
-  /** without credentials, without a trailing slash */
+  /** Without credentials and trailing slash */
   baseUrl: string
   apiToken: Secret | null
-  /** PEM text of an own certificate authority */
+  /** PEM text of a private certificate authority */
   ca: string | null
   reach?: Reach
 }
@@ -80,11 +80,11 @@ export interface Tls {
    * system's
    */
   mode: 'disable' | 'prefer' | 'require' | 'verify'
-  /** PEM text of an own certificate authority */
+  /** PEM text of a private certificate authority */
   ca: string | null
 }
 
-/** A source that holds a connection, and how to let go of it. `close` never throws. */
+/** A source that holds a connection, and the function that closes it. `close` never throws. */
 export interface Opened<T> {
   source: T
   close: () => Promise<void>

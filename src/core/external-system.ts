@@ -2,36 +2,33 @@ import type { AdminError } from './error.ts'
 import type { Secret } from './secret.ts'
 import type { Suggestion } from './shell-command.ts'
 
-/**
- * What an external system shows of itself to who asks it without credentials, step by step; an error: that is where it
- * ended.
- */
+/** What an external system shows to a caller without credentials, step by step; an error marks where it ended. */
 export interface ExternalSystem {
-  /** the proxy of this machine's environment, host:port; null: it is reached directly */
+  /** The proxy of this machine's environment, host:port; null: it is reached directly */
   proxy: string | null
-  /** of its name, from here; empty: it has none; null: it is given by its address */
+  /** Addresses of its name, from this machine; empty: none; null: it is given by its address */
   addresses: readonly string[] | AdminError | null
-  /** to it, or to the proxy; null: not tried */
+  /** The connection to it, or to the proxy; null: not tried */
   connection: { to: string; durationMs: number } | AdminError | null
-  /** null: not encrypted, or not tried */
+  /** Null: not encrypted, or not tried */
   tls: TlsShown | AdminError | null
-  /** null: not tried */
+  /** Null: not tried */
   answer: ShownAnswer | AdminError | null
 }
 
 export interface TlsShown {
   /** 'TLSv1.3' */
   protocol: string | null
-  /** as Node and OpenSSL name it; null: it is trusted */
+  /** Why it is not trusted, as Node and OpenSSL name it; null: it is trusted */
   distrust: string | null
-  /** whether it is for the name that was asked for */
+  /** True if the certificate is for the requested name */
   isNamed: boolean
-  /** the server's own first, then those that it sent with it */
+  /** The server's own certificate first, then those that it sent with it */
   chain: readonly Certificate[]
 }
 
 export interface Certificate {
-  /** common name, else the whole subject */
+  /** Common name, or else the whole subject */
   subject: string
   issuer: string
   names: readonly string[]
@@ -44,28 +41,28 @@ export interface ShownAnswer {
   status: number
   /** `HTTP 401, 'Unauthorized'`: what it says of itself, safe to show */
   said: string
-  /** a web page, JSON or anything else */
+  /** A web page, JSON or anything else */
   form: 'page' | 'json' | 'other'
-  /** where it redirects to, without query; null: nowhere */
+  /** Where it redirects to, without query; null: nowhere */
   location: string | null
-  /** it redirects to just the address that was asked for */
+  /** True if it redirects to the requested address itself */
   isLoop: boolean
   durationMs: number
 }
 
-/** What is signed in with. */
+/** Credentials to sign in with. */
 export type SignIn = { scheme: 'basic'; user: Secret; password: Secret } | { scheme: 'bearer'; token: Secret }
 
-/** Why an integration cannot connect, of what SPEC.md 7 names; `api`: it has changed, or the address is not its own. */
+/** Why an integration cannot connect, as in SPEC.md 7; `api`: it has changed, or the address is not its own. */
 export type IntegrationCause = 'credentials' | 'connectivity' | 'api'
 
-/** What was looked at, in this order, and what it came to. */
+/** One part of the connection that was examined, and the result. `step` lists them in order. */
 export interface IntegrationStep {
   step: 'user' | 'password' | 'token' | 'name' | 'connection' | 'certificate' | 'answer' | 'sign-in'
   status: 'ok' | 'warning' | 'problem' | 'unknown' | 'skipped'
-  /** of problems and warnings */
+  /** Set for problems and warnings */
   cause?: IntegrationCause
   message: string
-  /** what to type next */
+  /** What to type next */
   next?: readonly Suggestion[]
 }

@@ -1,10 +1,10 @@
-/** An instant with a name, at which a test may end the process. */
+/** A named point at which a test may kill the process. */
 export type Failpoint = (name: string) => Promise<void>
 
 /**
- * For tests of what a kill leaves behind: at the instant that TESTOPS_ADMIN_FAILPOINT names (`release-lock:released`,
- * `…#2` for the second time), the process kills itself as `kill -9` would, or stops itself with `…=stop`, so that a
- * test can change the world around it and let it go on.
+ * Returns a failpoint for tests of what a kill leaves behind. TESTOPS_ADMIN_FAILPOINT names the point:
+ * `release-lock:released`, `…#2` for the second time. There the process kills itself as `kill -9` would. With `…=stop`
+ * it stops itself, so that a test can change the world around it and resume it.
  */
 export function failpoints(wanted: string | undefined): Failpoint {
   const [, name, times = '1', how] = /^([^#=]+)(?:#(\d+))?(?:=(stop))?$/.exec(wanted ?? '') ?? []

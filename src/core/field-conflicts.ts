@@ -4,7 +4,7 @@ import type { FieldConflict, ReleaseSource } from './sources.ts'
 
 const mostShown = 5
 
-/** Throws REFUSED where helm would be refused for fields that others own. */
+/** Throws REFUSED if helm would be refused because others own some of the fields. */
 export function refuseConflicts(
   release: Pick<ReleaseSource, 'target' | 'helm'>,
   conflicts: readonly FieldConflict[],

@@ -1,4 +1,4 @@
-/** `3 h 5 min`, `12 s`, `40 ms`: the two largest units of a span in milliseconds. */
+/** Formats a span in milliseconds by its two largest units: `3 h 5 min`, `12 s`, `40 ms`. */
 export function span(milliseconds: number): string {
   const total = Math.abs(milliseconds)
   if (total < 1000) return `${Math.round(total)} ms`
@@ -18,7 +18,7 @@ export function span(milliseconds: number): string {
     .join(' ')
 }
 
-/** `1.5 GB`, in powers of 1000 as df -H and RabbitMQ show them. */
+/** Formats bytes in powers of 1000, as df -H and RabbitMQ do: `1.5 GB`. */
 export function bytes(count: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let value = count
@@ -30,7 +30,7 @@ export function bytes(count: number): string {
   return `${value >= 100 || unit === 0 ? Math.round(value) : Number(value.toFixed(1))} ${units[unit]}`
 }
 
-/** `2026-11-21 02:12:44Z` */
+/** Formats a time in UTC, to the second: `2026-11-21 02:12:44Z` */
 export function moment(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`
 }

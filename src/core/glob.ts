@@ -1,9 +1,9 @@
-/** One sign of a pattern of names: any number of characters, or one that fits. */
+/** One sign of a pattern of names: any number of characters, or a test for one character. */
 export type GlobSign = '*' | ((character: string) => boolean)
 
 /**
- * Whether a whole name fits a pattern. Only the last `*` ever takes more, so that a name costs at most its length times
- * the pattern's; a regular expression of many `*` would take that to the power of their number.
+ * Returns true if the whole name fits the pattern. Only the last `*` ever takes more, so that a name costs at most its
+ * length times the pattern's. A regular expression of many `*` would take that to the power of their number.
  */
 export function fitsGlob(signs: readonly GlobSign[], name: string): boolean {
   const characters = [...name]
@@ -27,7 +27,7 @@ export function fitsGlob(signs: readonly GlobSign[], name: string): boolean {
   return signs.slice(sign).every((it) => it === '*')
 }
 
-/** The signs of a pattern in which only `*` and `?` stand for others. */
+/** Returns the signs of a pattern in which only `*` and `?` are wildcards. */
 export function plainGlob(pattern: string): GlobSign[] {
   return [...pattern].map((sign) =>
     sign === '*' ? '*' : sign === '?' ? () => true : (character) => character === sign,

@@ -1,4 +1,4 @@
-/** '1,284'; without Node's tables of languages, which take a while to load */
+/** Groups the digits of a number, '1,284', without Node's tables of languages, which load slowly. */
 export function grouped(count: number): string {
   const [, sign = '', digits] = /^(-?)(\d+)$/.exec(String(count)) ?? []
   if (digits === undefined) return String(count)

@@ -1,13 +1,13 @@
 /**
- * Values from several hands into one: each waits until its value is taken, so that no more are held than there are
- * hands.
+ * Passes values from several producers to one consumer. Each producer waits until its value is taken, so that no more
+ * values are held than there are producers.
  */
 export interface Handover<T> {
-  /** resolves once it is taken; with false: nobody takes any more */
+  /** Offers a value; resolves with true once it is taken, with false once nobody takes any more */
   put: (value: T) => Promise<boolean>
-  /** ends it with an error, once what was put before is taken */
+  /** Ends `values` with an error, once the values put before are taken */
   fail: (error: unknown) => void
-  /** until the signal ends it */
+  /** Yields the values until the signal aborts */
   values(): AsyncGenerator<T>
 }
 

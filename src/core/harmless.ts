@@ -1,21 +1,21 @@
 /**
- * Characters that a text of foreign origin must not bring to an output: controls (C0, DEL, C1), format characters
- * (marks of direction, zero width, tags), halves of characters, unassigned ones and those of private use, separators of
- * lines, blanks that are none of ours, and characters that show nothing.
+ * Characters that foreign text must not bring to an output: controls (C0, DEL, C1), format characters (marks of
+ * direction, zero width, tags), lone surrogates, unassigned and private-use characters, line separators, unusual
+ * blanks, and characters that show nothing.
  */
 const unsafe =
   /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/gu
-/** marks that are piled up on one letter leave its line */
+/** Marks that pile up on one letter and leave its line */
 const piledMarks = /(\p{M}{4})(\p{M}+)/gu
 const plainLine = /^[\x20-\x7e]*$/
 const plainLines = /^[\n\x20-\x7e]*$/
 
-/** the longest text of foreign origin that is shown whole */
+/** Maximum length, in characters, of a foreign text that is shown whole */
 const mostShown = 20_000
 
 /**
- * A text of foreign origin on one line of any output: what could steer a terminal, or hide, is shown as `\x1b` or
- * `\u202e`, and the end of a line as `⏎`. The one place for it; `src/cli/write.ts` is the last defence behind it.
+ * Returns foreign text as one line for any output. Shows what could steer a terminal, or hide, as `\x1b` or `\u202e`,
+ * and line ends as `⏎`. The one place for it; `src/cli/write.ts` is the last defence behind it.
  */
 export function harmless(text: string): string {
   const shown = text.length > mostShown ? `${text.slice(0, mostShown)}…` : text
@@ -27,7 +27,7 @@ export function harmless(text: string): string {
     .replace(unsafe, escaped)
 }
 
-/** The same of a text that has lines of its own, which are kept. */
+/** Does the same for a text with lines of its own, which it keeps. */
 export function harmlessLines(text: string): string {
   if (plainLines.test(text)) return text
   return eachLine(text.replaceAll('\r\n', '\n'), (line) =>
@@ -35,7 +35,7 @@ export function harmlessLines(text: string): string {
   )
 }
 
-/** The text of a JSON document, equal when parsed, in which no character is one that `harmless` would not let pass. */
+/** Escapes in a JSON document all that `harmless` would not let pass; parsed, the document is equal. */
 export function harmlessJson(json: string): string {
   if (plainLines.test(json)) return json
   return eachLine(json, (line) =>
@@ -43,7 +43,7 @@ export function harmlessJson(json: string): string {
   )
 }
 
-/** Of a long text mostly a few lines alone hold more than ASCII. */
+/** Converts only lines that hold more than ASCII: mostly a few of a long text. */
 function eachLine(text: string, made: (line: string) => string): string {
   return text
     .split('\n')
@@ -68,7 +68,7 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
 
-/** The same document with each of its texts made harmless, for one whose texts are one line each. */
+/** Returns the same document with each text made harmless, for one whose texts are one line each. */
 export function harmlessIn<T>(document: T): T {
   return made(document) as T
 }

@@ -1,6 +1,6 @@
 import { AdminError } from './error.ts'
 
-/** What could be opened, as a list; empty where it cannot be reached. Throws INTERRUPTED. */
+/** Returns what was opened, as a list of one; empty if it cannot be reached. Throws INTERRUPTED. */
 export async function ifReached<T>(opening: Promise<T>): Promise<T[]> {
   try {
     return [await opening]

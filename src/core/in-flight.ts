@@ -1,4 +1,4 @@
-/** Whoever asks while an answer is under way gets that one; who asks afterwards asks anew. */
+/** Shares one call of `ask` among all who ask while it is under way; a later caller asks again. */
 export function inFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | null = null
   return () =>

@@ -9,19 +9,16 @@ export interface LocalTime {
   millisecond: number
 }
 
-/** What most services run in: Node's tables of time zones, which take a while to load, are not needed for it. */
+/** Most services run in these: they do not need Node's tables of time zones, which load slowly. */
 const utc = new Set(['UTC', 'Etc/UTC', 'GMT', 'Etc/GMT'])
 
 const pattern = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,](\d{1,9}))?/
 
-/**
- * Reads `YYYY-MM-DD HH:MM:SS[.fff…]` (a `T` in place of the space too) at the start of a text; null where it is no
- * time.
- */
+/** Reads `YYYY-MM-DD HH:MM:SS[.fff…]` (or a `T` for the space) at the start of a text; null if it is no time. */
 export function parseLocalTime(text: string): LocalTime | null {
   const parts = pattern.exec(text)
   if (!parts) return null
-  // records of large logs are read by the million: digits are quicker than texts of numbers
+  // large logs have millions of records, and digits are quicker to read than texts of numbers
   const two = (from: number): number => text.charCodeAt(from) * 10 + text.charCodeAt(from + 1) - 528
   const year = two(0) * 100 + two(2)
   const [month, day, hour, minute, second] = [two(5), two(8), two(11), two(14), two(17)]
@@ -30,12 +27,12 @@ export function parseLocalTime(text: string): LocalTime | null {
   return { year, month, day, hour, minute, second, millisecond }
 }
 
-/** The moment when clocks in UTC showed this. */
+/** Returns the moment when clocks in UTC showed this. */
 export function asUtc(time: LocalTime): Date {
   return new Date(Date.UTC(time.year, time.month - 1, time.day, time.hour, time.minute, time.second, time.millisecond))
 }
 
-/** Turns local times of one zone (an IANA name) into moments. Throws RangeError where the zone does not exist. */
+/** Returns what turns local times of one zone (an IANA name) into moments. Throws RangeError if the zone is unknown. */
 export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
   if (utc.has(timeZone)) return asUtc
   const shown = shownIn(timeZone)
@@ -43,7 +40,7 @@ export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
   let known: { quarter: number; offset: number } | null = null
   return (time) => {
     const local = asUtc(time).getTime()
-    // zones change their offset on quarters of an hour only, and neighbouring records mostly share one
+    // zones change their offset only on quarters of an hour, and neighbouring records mostly share one
     const quarter = Math.floor(local / 900_000)
     if (known?.quarter !== quarter) {
       const first = offsetAt(local)
@@ -53,7 +50,7 @@ export function localTimeReader(timeZone: string): (time: LocalTime) => Date {
   }
 }
 
-/** What clocks of that zone show at a moment, to the second, as if it were UTC. */
+/** Returns what gives the time that clocks of that zone show at a moment, to the second, as if in UTC. */
 function shownIn(timeZone: string): (moment: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -73,14 +70,14 @@ function shownIn(timeZone: string): (moment: number) => number {
 }
 
 /**
- * The moments at which clocks of that zone showed this, earliest first: two in the hour that is put back. Throws
- * RangeError as above.
+ * Returns the moments at which clocks of that zone showed this, earliest first: two in the hour that is set back.
+ * Throws RangeError if the zone is unknown.
  */
 export function momentsOf(time: LocalTime, timeZone: string): [Date, ...Date[]] {
   const read = localTimeReader(timeZone)
   const at = read(time).getTime()
   const zone = utc.has(timeZone) ? null : shownIn(timeZone)
-  // clocks are put back by an hour, by half of one on Lord Howe Island, by two at Troll
+  // clocks go back by one hour, by half an hour on Lord Howe Island, by two hours at Troll
   const others =
     zone === null
       ? []
@@ -91,15 +88,15 @@ export function momentsOf(time: LocalTime, timeZone: string): [Date, ...Date[]] 
   return [new Date(first!), ...more.map((other) => new Date(other))]
 }
 
-/** The zone of this machine. */
+/** Returns the zone of this machine, an IANA name. */
 export function zoneHere(): string {
-  // what names it loads them, too
+  // Intl loads the tables of time zones to find the name
   return new Date().toString().endsWith('(Coordinated Universal Time)')
     ? 'UTC'
     : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** Whether this is a zone that times can be read in. */
+/** Returns true if times can be read in this zone. */
 export function isTimeZone(name: string): boolean {
   if (utc.has(name)) return true
   try {

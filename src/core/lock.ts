@@ -1,36 +1,36 @@
-/** Who holds a lock, as far as can be told. */
+/** The holder of a lock, as far as is known. */
 export interface Holder {
   /** user@host */
   who: string | null
   since: Date | null
-  /** the command */
+  /** The command */
   what: string | null
 }
 
-/** Who is to hold a lock, as others are told. */
+/** The next holder of a lock, as others see it. */
 export interface LockOwner {
   /** user@host */
   who: string
-  /** the command */
+  /** The command */
   what: string
-  /** is told what taking it waits for, and which lock could not be had */
+  /** Receives what taking the lock waits for, and which lock could not be taken */
   tell?: (message: string) => void
   /**
-   * what is worked on are queues of the broker and their messages: no step of it is done without a lock that others
-   * see, once the broker is in reach
+   * True if the run works on the broker's queues and their messages. Once the broker is reachable, no step runs without
+   * a lock that others see
    */
   isOnQueues?: boolean
 }
 
 /** One of the locks that keep a second operator out (DESIGN.md 6.7). */
 export interface RepairLock {
-  /** for people: what it lies on */
+  /** Where the lock is kept, for people */
   readonly where: string
-  /** why it is lost, if it is: "RabbitMQ was restarted"; absent: not known */
+  /** Why it is lost, if it is: "RabbitMQ was restarted"; absent: not known */
   readonly lostBy?: string
-  /** null: it is ours now; else whose it is. Throws AdminError where it cannot be taken at all */
+  /** Takes the lock; null: it is ours now; else its holder. Throws AdminError if it cannot be taken at all */
   take(): Promise<Holder | null>
-  /** whether it still is ours; asked before each step */
+  /** Returns whether it still is ours; called before each step */
   isHeld(): Promise<boolean>
   release(): Promise<void>
 }

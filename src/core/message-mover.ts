@@ -1,84 +1,80 @@
 /**
- * Moves the messages of one queue aside into a holding queue, and back into a queue, without losing one: each is
- * acknowledged only after the broker has confirmed its copy. Both may be killed at any instant and called again; what
- * was under way then may be there twice. Methods throw `AdminError`: UNREACHABLE, TIMED_OUT, FORBIDDEN, UNAVAILABLE
- * (low on disk or memory), REFUSED (the queue is not there, others read it, the broker does not take a message),
- * INTERRUPTED.
+ * Moves the messages of one queue aside into a holding queue, and back into a queue, without losing one. Acknowledges
+ * each only after the broker has confirmed its copy. Both methods may be killed at any instant and called again;
+ * messages then under way may be there twice. They throw `AdminError`: UNREACHABLE, TIMED_OUT, FORBIDDEN, UNAVAILABLE
+ * (low on disk or memory), REFUSED (the queue is missing, others read it, the broker rejects a message), INTERRUPTED.
  */
 export interface MessageMover {
-  /** for people: host:port and virtual host, without credentials */
+  /** For people: host:port and virtual host, without credentials */
   readonly target: string
   /**
-   * everything in `from` into the durable classic queue `to`, each in an envelope; `to` is declared where it is not
-   * there
+   * Moves everything in `from` into the durable classic queue `to`, each message in an envelope; declares `to` if it is
+   * missing
    */
   aside(move: Move): Promise<Moved>
-  /** everything in the holding queue `from`, unwrapped, into `to`, which has to be there */
+  /** Moves everything in the holding queue `from`, unwrapped, into `to`, which must exist */
   back(move: Move): Promise<Moved>
 }
 
 export interface Move {
   from: string
   to: string
-  /** of `aside`: what the envelopes that it makes are known by, 16 hexadecimal digits; made up where absent */
+  /** For `aside`: identifies the envelopes that it makes, 16 hexadecimal digits; generated if absent */
   attempt?: string
   /**
-   * of `back`: whether there may be a user_id of another user, so that it is to be tried whether the broker takes one;
-   * absent: yes
+   * For `back`: false if no message has another user's user_id, so that it need not try whether the broker accepts one;
+   * absent: true
    */
   othersIds?: boolean
-  /**
-   * of `back`: for a queue that is bounded, what came into it or into the holding queue twice, since a move was cut off
-   */
+  /** For `back` into a bounded queue: what an interrupted move put into it or into the holding queue twice */
   repeats?: Repeats | undefined
   /**
-   * of `back`: by attempt, the place of the last message of it that has come and is safe. A broker whose process was
-   * killed delivers again what was acknowledged last: it is acknowledged once more, and left out
+   * For `back`: by attempt, the place of its last message that has come and is safe. A broker whose process was killed
+   * redelivers what was acknowledged last: that is acknowledged once more, and left out
    */
   came?: Readonly<Record<string, number>>
   /**
-   * of `back`: for a queue that refuses what is beyond its bound, and may have held more, as it does once readers give
-   * messages back
+   * For `back` into a queue that refuses what exceeds its bound. It may have held more, as when readers return messages
    */
   fits?: Fits | undefined
   /**
-   * of `aside`: another consumer of ours that keeps the queue from vanishing with its last one, and holds its first
-   * message. Ours takes its place; `release` returns once what it held is back in its place, and where the move ends
-   * early, `keepAgain` is called before ours goes, so that the rest stays
+   * For `aside`: another consumer of ours that keeps the queue from vanishing, and holds its first message. The move's
+   * consumer replaces it; `release` returns once that message is back in its place. If the move ends early, `keepAgain`
+   * is called before the move's consumer goes, so that the rest stays
    */
   kept?: { release: () => Promise<void>; keepAgain: () => Promise<void> }
-  /** told after each batch: how many messages this call has moved */
+  /** Receives, after each batch, how many messages this call has moved */
   onProgress?: (so: { moved: number }) => void
-  /** when it aborts, what is under way is finished, nothing further is begun, and INTERRUPTED is thrown */
+  /** If it aborts, the mover finishes what is under way, begins nothing further, and throws INTERRUPTED */
   signal?: AbortSignal | undefined
-  /** for tests of kills: the names are `moverFailpoints` */
+  /** For tests of kills: the names are `moverFailpoints` */
   failpoint?: ((name: MoverFailpoint) => Promise<void>) | undefined
 }
 
-/** How much a queue takes before it refuses more; null: that does not bound it. */
+/** How much a queue takes before it refuses more; null: no such bound. */
 export interface Fits {
   messages: number | null
-  /** of bodies */
+  /** Total size of the bodies */
   bytes: number | null
-  /** a move was cut off */
+  /** True if a move was interrupted */
   isCut: boolean
 }
 
-/** Messages that are left out on the way back. */
+/** Repeated messages that are left out on the way back. */
 export interface Repeats {
-  /** as many as there are more of than went aside */
+  /** Maximum number to leave out: how many more there are than went aside */
   most: number
-  /** an earlier way back was cut off: the last of them may be in the queue already */
+  /** True if an earlier way back was interrupted: its last messages may be in the queue already */
   isCut: boolean
 }
 
 /**
- * What was moved, by the attempt that put it aside; '' where an envelope of the former version does not tell. Every
- * message that went into an envelope or came out of one is in it, a repeat that was left out too.
+ * What was moved, by the attempt that moved it aside; '' if an envelope of an older version does not name it. Counts
+ * every message that went into an envelope or came out of one, also a repeat that was left out.
  */
 export type Contents = Readonly<Record<string, { count: number; last: number; digest: string }>>
 
-/** How many messages that is, of all attempts together. */
+/** Returns the number of messages of all attempts together. */
 export function totalOf(contents: Contents): number {
   return Object.values(contents).reduce((sum, { count }) => sum + count, 0)
 }
@@ -90,25 +86,25 @@ export interface Moved {
    * in their order
    */
   contents: Contents
-  /** so many were left out, since they were there already */
+  /** Number of messages left out because they were there already */
   leftOut: number
-  /** so many were delivered once more and left out as `came` says; they are in no other count but `moved` */
+  /** Number of messages redelivered and left out as `came` says; no other count but `moved` includes them */
   again: number
   /**
-   * of these, at most so many are there twice, since an earlier move was cut off between confirmation and
+   * Maximum number of these that are there twice, because an earlier move was interrupted between confirmation and
    * acknowledgement
    */
   perhapsTwice: number
   /**
-   * of these, so many with the user_id of another user than the connection's: `back` leaves it out where the broker
-   * does not take it from us, and those are counted alone
+   * Number of these with the user_id of a user other than the connection's. `back` removes it if the broker does not
+   * accept it, and counts only those
    */
   othersIds: number
 }
 
 /**
- * opened: both queues are there, and nothing is read yet; published: not yet confirmed; confirmed: not yet
- * acknowledged; acked; emptied: all is done
+ * opened: both queues exist, and nothing is read yet; published: not yet confirmed; confirmed: not yet acknowledged;
+ * acked; emptied: all is done
  */
 export const moverFailpoints = ['opened', 'published', 'confirmed', 'acked', 'emptied'] as const
 export type MoverFailpoint = (typeof moverFailpoints)[number]

@@ -1,7 +1,7 @@
-/** How far a long work is. */
+/** The progress of long work. */
 export interface Moving {
   done: number
   total: number
-  /** the plural: 'sessions' */
+  /** The plural: 'sessions' */
   unit: string
 }

@@ -1,7 +1,7 @@
 import { sentence } from './shell-command.ts'
 import type { Suggestion } from './shell-command.ts'
 
-/** The known names that a mistyped one may stand for, nearest first, three at most; none where nothing is near. */
+/** Returns the known names that a mistyped one may stand for, nearest first, three at most; empty if none is near. */
 export function nearestNames(typed: string, known: Iterable<string>): string[] {
   const all = byLikeness(typed, known)
   const [best] = all
@@ -9,13 +9,13 @@ export function nearestNames(typed: string, known: Iterable<string>): string[] {
   return named(all.filter(({ rank, difference }) => rank === best.rank && difference <= best.difference + asNear))
 }
 
-/** `did you mean …?` with the names that are near; undefined where none is. */
+/** Returns `did you mean …?` with the names that are near; undefined if none is. */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   const near = nearestNames(typed, known)
   return near.length > 0 ? `did you mean ${eitherOf(near)}?` : undefined
 }
 
-/** As `didYouMean`, as what an error suggests: names from outside are quoted. */
+/** Does the same as `didYouMean` for the suggestion of an error: names from outside are quoted. */
 export function suggestNearest(typed: string, known: Iterable<string>): Suggestion | undefined {
   const [first, second, third] = nearestNames(typed, known)
   if (first === undefined) return undefined
@@ -25,28 +25,28 @@ export function suggestNearest(typed: string, known: Iterable<string>): Suggesti
     : sentence`did you mean ${first}, ${second} or ${third}?`
 }
 
-/** As `nearestNames`, for a list that is too long to be shown whole: where nothing is near, the least unlike. */
+/** Does the same as `nearestNames` for a list too long to show whole: if nothing is near, the least unlike. */
 export function closestNames(typed: string, known: Iterable<string>): string[] {
   const near = nearestNames(typed, known)
   return near.length > 0 ? near : named(byLikeness(typed, known))
 }
 
-/** As `didYouMean`, never silent: where nothing is near it names the least unlike. `known` must not be empty. */
+/** Does the same as `didYouMean`; if nothing is near, names the least unlike. `known` must not be empty. */
 export function closestTo(typed: string, known: Iterable<string>): string {
   const all = [...known]
   const closest = closestNames(typed, all)
   return didYouMean(typed, all) ?? `the nearest ${closest.length === 1 ? 'is' : 'are'} ${eitherOf(closest)}`
 }
 
-/** The names in backquotes: `a`, `b` or `c`. */
+/** Lists the names in backquotes: `a`, `b` or `c`. */
 function eitherOf(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``)
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
 }
 
-/** mistyped; named by a part of it; neither */
+/** Ranks: mistyped; named by a part of it; neither */
 const [mistyped, inPart, unlike] = [0, 1, 2] as const
-/** by how much the others that are named may differ more than the nearest does */
+/** How much more than the nearest the other listed names may differ */
 const asNear = 0.3
 
 interface Likeness {
@@ -70,7 +70,7 @@ function likeness(wanted: string, name: string): Omit<Likeness, 'name'> {
   const parts = wordsOf(name)
   const isFound = (word: string): boolean =>
     word.length >= 3 && (name.includes(word) || parts.some((part) => isMistyped(word, part)))
-  // half of the words or more: `lock-stuck` names `stuck-lock`
+  // half of the words or more match: `lock-stuck` names `stuck-lock`
   if (words.length === 0 || words.filter(isFound).length * 2 < words.length) return { rank: unlike, difference }
   const least = words.map((word) => Math.min(...parts.map((part) => differenceOf(word, part))))
   return { rank: inPart, difference: least.reduce((sum, it) => sum + it, 0) / words.length }
@@ -92,7 +92,7 @@ function named(all: readonly Likeness[]): string[] {
   return all.slice(0, 3).map(({ name }) => name)
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */
+/** Counts the insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other. */
 export function editDistance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   for (let row = 1; row <= from.length; row++) {

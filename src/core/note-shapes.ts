@@ -2,7 +2,7 @@ import type { Action, ActionKind } from './action.ts'
 import { amount, anything, isObject, listOf, mapOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
 import type { Shape } from './shape.ts'
 
-/** A note is read back by whoever resumes or undoes the run, so what it holds is checked before it is believed. */
+/** Whatever resumes or undoes a run reads its notes back, so their content is checked before it is used. */
 
 const part = objectOf({
   contents: mapOf(objectOf({ count: amount, last: amount, digest: text })),
@@ -38,7 +38,7 @@ const binding = objectOf({
   typed: optional(mapOf(anything)),
 })
 
-/** What notes in JSON hold, by their `event`. */
+/** Shapes of notes in JSON, by their `event`. */
 const events: Readonly<Record<string, Shape>> = {
   begun: objectOf({
     event: text,
@@ -70,7 +70,7 @@ const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
   'delete-queues': ['begun', 'moved', 'compared', 'bound'],
   'redeclare-queues': ['begun', 'moved', 'compared', 'bound'],
   'keep-queues': ['begun', 'moved', 'compared'],
-  // what a broker that was killed holds once more is brought back there
+  // these steps bring back what a killed broker delivers once more
   'hold-queues': ['begun', 'moved', 'compared'],
   'delete-held': ['begun', 'moved', 'compared'],
   'stop-service': ['begun', 'moved', 'compared'],
@@ -79,9 +79,9 @@ const eventsOf: { readonly [K in ActionKind]?: readonly string[] } = {
   'await-migration': ['jobs-undone'],
 }
 
-/** Notes that are not JSON: what a step of that kind may write. */
+/** Forms of notes that are not JSON, by the kind of step that writes them. */
 const words: { readonly [K in ActionKind]?: RegExp } = {
-  // of a transaction, by which PostgreSQL tells whether it came to its end
+  // a transaction's id, by which PostgreSQL tells whether it committed
   'release-lock': /^\d{1,20}$/,
   'insert-lock-row': /^\d{1,20}$/,
   'remove-lock-rows': /^\d{1,20}$/,
@@ -89,7 +89,7 @@ const words: { readonly [K in ActionKind]?: RegExp } = {
   'upgrade-release': /^helm [^\p{Cc}]{1,500}$/u,
 }
 
-/** Says what is wrong with a note of such a step; null: nothing. A note of a kind that writes none is wrong. */
+/** Returns what is wrong with a note of such a step; null: nothing. A note of a kind that writes none is wrong. */
 export function faultOfNote(action: Action, note: string): string | null {
   const { kind } = action
   if (kind === 'set-setting') return faultOfTrace(note)
@@ -117,8 +117,8 @@ interface Answers {
 }
 
 /**
- * Places are those of the plan's list; a call is made twice at most (`mostTimes`), so that none of these is longer than
- * twice that list.
+ * Returns what is wrong with the answers; null: nothing. Items are places in the plan's list. A call is made at most
+ * twice (`mostTimes`), so that none of these is longer than twice that list.
  */
 function faultOfAnswers({ accepted, failed, asking = [], unasked = [] }: Answers, items: number): string | null {
   const ranges = [...asking, ...unasked]

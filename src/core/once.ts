@@ -1,4 +1,4 @@
-/** Asks once for all; a failure is forgotten, so that a later use asks again. */
+/** Calls `ask` once and shares the answer; forgets a failure, so that a later call asks again. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | null = null
   return () =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of this package, absolute: where it is installed, or checked out. */
+/** Returns the absolute path of this package's folder, installed or checked out. */
 export function packageFolder(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (nameIn(join(folder, 'package.json')) === 'testops-admin') return folder

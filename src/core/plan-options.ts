@@ -19,7 +19,7 @@ const none = objectOf({})
 const files: Shape = (value, at) =>
   listOf(absolute)(value, at) ?? ((value as unknown[]).length > 0 ? null : `${at} is empty`)
 
-/** What each repair can be told, as `--dry-run --json` writes it and `apply` reads it back. */
+/** Shapes of each repair's options, as `--dry-run --json` writes them and `apply` reads them back. */
 const shapes: { readonly [K in RepairId]: Shape } = {
   'unlock-changelog': objectOf({ restart: flag, schema: nullable(text) }),
   'flush-sessions': objectOf({ all: flag, stale: flag, user: nullable(text) }),
@@ -60,7 +60,7 @@ const shapes: { readonly [K in RepairId]: Shape } = {
   'service-restart': none,
 }
 
-/** Either values files or a compose file. */
+/** Accepts either values files or a compose file. */
 function ofOneFile(shape: Shape): Shape {
   return (value, at) =>
     shape(value, at) ??
@@ -69,7 +69,7 @@ function ofOneFile(shape: Shape): Shape {
       : null)
 }
 
-/** Says what is wrong with the options of a saved plan; null: nothing. */
+/** Returns what is wrong with the options of a saved plan; null: nothing. */
 export function faultOfOptions(repair: RepairId, options: unknown): string | null {
   return shapes[repair](options, 'plan.options')
 }

@@ -43,33 +43,33 @@ export const risksOf: { readonly [K in RepairId]: readonly string[] } = {
   'service-restart': ['running-migration', 'stuck-rollout', 'controller'],
 }
 
-/** Risks of carrying on with what a record says, whichever repair it is of. */
+/** Risks of continuing from what a record says, for every repair. */
 export const runRisks = ['foreign-run', 'record-differs', 'unfinished-run'] as const
 
-/** The words of the command that makes such a plan. */
+/** Returns the words of the command that makes such a plan. */
 export function commandOf(repair: RepairId): string {
   return repair === 'set-env-values' ? 'set-env' : repair.replace(/^service-/, 'service ')
 }
 
-/** Why a plan is not carried out as it is, by a name that `--accept-risk` takes. */
+/** A reason to refuse a plan, by a name that `--accept-risk` takes. */
 export interface Risk {
   name: string
-  /** what may happen */
+  /** What may happen */
   message: string
-  /** what would show that there is no such risk: sentences, or commands to type */
+  /** What would show that the risk does not exist: sentences, or commands to type */
   proof: readonly Suggestion[]
 }
 
 export interface Step {
   title: string
   action: Action
-  /** users notice it */
+  /** True if users notice it */
   interrupts: boolean
-  /** what cannot be brought back */
+  /** What cannot be restored */
   loses?: string
 }
 
-/** They look, or make ready, so that there is nothing to take back of them. */
+/** Kinds of steps that only look or prepare, so that nothing needs an undo. */
 const looking: ReadonlySet<ActionKind> = new Set<ActionKind>([
   'await-quiet',
   'await-migration',
@@ -77,21 +77,19 @@ const looking: ReadonlySet<ActionKind> = new Set<ActionKind>([
   'fetch-image',
 ])
 
-/** Whether a step changes what can be brought back. */
+/** Returns true if a step changes something that can be undone. */
 export function isUndoable({ action, loses }: Step): boolean {
-  // what was started stays up, but where it says so
+  // a started service stays up, unless the action says otherwise
   if (action.kind === 'start-service') return action.stopsOnUndo === true
   return loses === undefined && !looking.has(action.kind)
 }
 
-/**
- * Whether a step leaves the deployment and its files as they are: an image that was fetched lies ready, and no more.
- */
+/** Returns true if a step leaves the deployment and its files as they are: a fetched image only lies ready. */
 export function changesNothing({ action }: Step): boolean {
   return action.kind === 'fetch-image'
 }
 
-/** They work on queues and exchanges of the broker. */
+/** Kinds of steps that work on queues and exchanges of the broker. */
 const onQueues: ReadonlySet<ActionKind> = new Set<ActionKind>([
   'hold-queues',
   'keep-queues',
@@ -102,13 +100,13 @@ const onQueues: ReadonlySet<ActionKind> = new Set<ActionKind>([
   'delete-held',
 ])
 
-/** Whether any step works on queues or exchanges of the broker. */
+/** Returns true if any step works on queues or exchanges of the broker. */
 export function worksOnQueues({ steps }: Pick<Plan, 'steps'>): boolean {
   return steps.some(({ action }) => onQueues.has(action.kind))
 }
 
 /**
- * Whether there is something to take back once all of it is done: a service that was stopped and started again is as it
+ * Returns true if the finished plan leaves something to undo: a service that was stopped and started again is as it
  * was.
  */
 export function leavesChange({ steps }: Pick<Plan, 'steps'>): boolean {
@@ -116,33 +114,31 @@ export function leavesChange({ steps }: Pick<Plan, 'steps'>): boolean {
   return steps.some((step) => isUndoable(step) && !(isStarted && step.action.kind === 'stop-service'))
 }
 
-/**
- * Everything that a repair is going to do: made without changing anything, and carried out to the letter (DESIGN.md 6).
- */
+/** Everything that a repair is going to do: made without changing anything, and applied exactly (DESIGN.md 6). */
 export interface Plan {
   repair: RepairId
   deployment: string
-  /** what is worked on, by part: host, database or vhost or key space, version */
+  /** What is worked on, by part: host, database or vhost or key space, version */
   target: Readonly<Record<string, string>>
-  /** what it costs, counted live */
+  /** What it costs, counted live */
   impact: Readonly<Record<string, number>>
-  /** what shows that this is the right thing to do */
+  /** What shows that the repair is right */
   evidence: readonly string[]
-  /** what is to be known beside it */
+  /** What the operator should also know */
   notes: readonly string[]
-  /** to be accepted by name, each */
+  /** Risks to accept, each by its name */
   risks: readonly Risk[]
-  /** none: there is nothing to do */
+  /** Empty: there is nothing to do */
   steps: readonly Step[]
-  /** checks that judge the outcome */
+  /** Checks that judge the outcome */
   verifiedBy: readonly string[]
-  /** from which the plan can be made again */
+  /** Options from which the plan can be made again */
   options: Readonly<Record<string, unknown>>
-  /** how long each step has taken on this deployment before, in milliseconds; null: not known (DESIGN.md 6.1) */
+  /** How long each step took on this deployment before, in milliseconds; null: not known (DESIGN.md 6.1) */
   expectedMs?: readonly (number | null)[]
 }
 
-/** The file of settings that a plan works on in place of a deployment; undefined: it works on a deployment. */
+/** Returns the settings file that a plan works on instead of a deployment; undefined: it works on a deployment. */
 export function fileOf({ options: { values, compose, main } }: Pick<Plan, 'options'>): NamedFile | undefined {
   if (typeof main !== 'string') return undefined
   const flag = typeof compose === 'string' ? '--compose' : Array.isArray(values) ? '--values' : null

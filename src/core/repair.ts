@@ -3,22 +3,22 @@ import type { Deployment } from './deployment.ts'
 import type { Plan, RepairId } from './plan.ts'
 import type { SourceName, Sources } from './sources.ts'
 
-/** What a repair says of its plan; the engine adds whose it is. */
+/** A repair's part of its plan; the engine adds the rest. */
 type PlanDraft = Omit<Plan, 'repair' | 'deployment' | 'options' | 'expectedMs'>
 
-/** Reads sources and makes a plan. Never prints, writes or performs. */
+/** Reads sources and makes a plan. Never prints, writes or applies. */
 export interface Repair<
   R extends SourceName = SourceName,
   W extends SourceName = SourceName,
   O extends object = object,
 > {
   id: RepairId
-  /** the imperative: 'release the change-log lock' */
+  /** The imperative: 'release the change-log lock' */
   title: string
   reads: readonly R[]
-  /** sources that sharpen the plan: it gets the source, or the error that opening it gave */
+  /** Sources that sharpen the plan but are not required: it gets the source, or the error from opening it */
   wants: readonly W[]
-  /** throws AdminError where no plan can be made */
+  /** Makes a plan; throws AdminError if it cannot */
   plan(
     sources: Pick<Sources, R> & { [K in W]: Wanted<Sources[K]> },
     deployment: Deployment,

@@ -6,14 +6,14 @@ import type { PlatformName } from './deployment.ts'
 export interface DoctorReport {
   schemaVersion: 1
   deployment: string
-  /** no configuration names it: what was found and is used */
+  /** What was found and is used if no configuration names the deployment */
   found?: string
   platform: PlatformName
   build: string | null
   startedAt: string
   durationMs: number
   summary: { ok: number; warning: number; error: number; skipped: number; unknown: number }
-  /** every problem that no other problem explains */
+  /** Every problem that no other problem explains */
   rootCauses: readonly string[]
   checks: readonly CheckReport[]
 }
@@ -23,14 +23,14 @@ export interface CheckReport {
   title: string
   status: 'ok' | 'problem' | 'skipped' | 'unknown'
   severity?: Severity
-  /** what was found to be healthy */
+  /** What was found to be healthy */
   detail?: string
   findings?: readonly Finding[]
   reason?: string
   error?: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly string[] }
-  /** the problem that causes this one, or that keeps this check from being judged */
+  /** The problem that causes this one, or that keeps this check from being judged */
   because?: string
-  /** absent where `because` names another check: that one is to be repaired */
+  /** Absent if `because` names another check, which is the one to repair */
   remedy?: Remedy
   docs: string
   durationMs: number

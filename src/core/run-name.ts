@@ -2,20 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { AdminError } from './error.ts'
 import { harmless } from './harmless.ts'
 
-/** When the run began, what it is, and four characters that tell two of one second apart. */
+/** The form of a run's name: its start, its repair, and four characters that tell two runs of one second apart. */
 const form = /^\d{8}T\d{6}Z-[a-z]+(?:-[a-z]+)*-[0-9a-f]{4}$/
-/** far more than the longest name of a repair makes */
+/** Maximum length in characters, far more than the longest name of a repair makes */
 const longest = 80
 
 /**
- * Whether a text has the one form that names of runs have: it is safe as the name of a file, and as a word of a
- * command.
+ * Returns true if a text has the form of a run's name: it is safe as the name of a file, and as a word of a command.
  */
 export function isRunName(text: string): boolean {
   return text.length <= longest && form.test(text)
 }
 
-/** Throws USAGE for a text that is not the name of a run, before anything is looked for by it. */
+/** Throws USAGE if a text is not the name of a run, before anything is searched for by it. */
 export function assertRunName(text: string): void {
   if (isRunName(text)) return
   const shown = harmless(text.length > longest ? `${text.slice(0, longest)}…` : text)
@@ -26,7 +25,7 @@ export function assertRunName(text: string): void {
   )
 }
 
-/** The name of a run of that repair which begins now. `startedAt`: ISO 8601. */
+/** Returns a new name for a run of that repair that began at `startedAt` (ISO 8601). */
 export function newRunName(repair: string, startedAt: string): string {
   return `${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${repair}-${randomBytes(2).toString('hex')}`
 }

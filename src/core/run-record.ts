@@ -10,7 +10,7 @@ import type { Shape } from './shape.ts'
 import { command } from './shell-command.ts'
 import type { Suggestion } from './shell-command.ts'
 
-/** Where something was read: for people, and what they may type to see it. */
+/** Where something was read: for people, and what to type to see it. */
 export interface Place {
   where: string
   look: readonly Suggestion[]
@@ -64,12 +64,12 @@ const events: { readonly [E in RunEvent['event']]: Readonly<Record<string, Shape
   ended: { outcome: oneOf('done', 'failed', 'refused', 'interrupted', 'undone'), verification: optional(mapOf(text)) },
 }
 
-/** What is wrong with a plan that was read; null: nothing. */
+/** Returns what is wrong with a plan that was read; null: nothing. */
 export function faultOfPlan(value: unknown): string | null {
   return plan(value, 'plan')
 }
 
-/** The head of a journal. Throws UNEXPECTED_ANSWER where it is damaged or of a version that writes other journals. */
+/** Reads the head of a journal. Throws UNEXPECTED_ANSWER if it is damaged or a version with another format wrote it. */
 export function parseRecord(value: unknown, run: string, place: Place): RunRecord {
   const fault = record(value, 'record')
   if (fault !== null) throw unreadable(run, place, programOf(value), fault)
@@ -78,7 +78,7 @@ export function parseRecord(value: unknown, run: string, place: Place): RunRecor
   return read
 }
 
-/** What has happened, in its order. Throws as `parseRecord`; `lineOf` names an event's place, from 0. */
+/** Reads the events of a journal, in their order. Throws as `parseRecord`; `lineOf` names an event's place, from 0. */
 export function parseEvents(
   values: readonly unknown[],
   of: RunRecord,
@@ -100,7 +100,7 @@ function faultOfEvent(value: unknown): string | null {
   return objectOf({ at: instant, by: text, event: text, ...events[name as RunEvent['event']] })(value, 'event')
 }
 
-/** An outcome without its intent, or a step that the plan does not have, is not a journal of ours. */
+/** Returns a test for events out of place: an outcome without its intent, or a step that the plan does not have. */
 function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
   let begun: number | null = null
   let undoing: number | null = null

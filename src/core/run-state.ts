@@ -5,14 +5,14 @@ import type { RunState } from './run-summary.ts'
 import { command, nested } from './shell-command.ts'
 import type { ShellCommand } from './shell-command.ts'
 
-/** Whether both run the same service, whatever its deployment is called: one that was deleted and made again, too. */
+/** Returns true if both run the same service, whatever its deployment's name; also if it was deleted and recreated. */
 export function isSameWorkload(one: WorkloadIdentity, other: WorkloadIdentity): boolean {
   return one.kind === other.kind && one.namespace === other.namespace && one.name === other.name
 }
 
 /**
- * What a run was of: as its record says, else as it noted the replicas that it was to come back to. Null: neither
- * tells, as of former versions, which did not know it.
+ * Returns the workload of a run: as its record says, else as it noted the replicas to restore. Null: neither tells, as
+ * in runs of older versions.
  */
 export function workloadOf({ record, events }: RunHistory): WorkloadIdentity | null {
   if (record.workload) return record.workload
@@ -28,8 +28,8 @@ export function workloadOf({ record, events }: RunHistory): WorkloadIdentity | n
 }
 
 /**
- * Whether a run is of this workload, or may be: one that is not finished, at the same cluster, and of which nothing
- * tells another.
+ * Returns true if a run is of this workload, or may be: it is unfinished, at the same cluster, and nothing names
+ * another.
  */
 export function mayBeOf(own: WorkloadIdentity, cluster: string | undefined, history: RunHistory): boolean {
   const its = workloadOf(history)
@@ -39,20 +39,20 @@ export function mayBeOf(own: WorkloadIdentity, cluster: string | undefined, hist
 
 /** Where a run stands, step by step. */
 export interface Progress {
-  /** with an outcome on record, and not taken back */
+  /** Steps with a recorded outcome, and not undone */
   done: ReadonlySet<number>
-  /** begun, with no outcome */
+  /** The step that was begun and has no outcome */
   begun: number | null
-  /** begun or done, and not taken back: what an undo has to look at */
+  /** Steps that were begun or done, and not undone: what an undo has to look at */
   touched: readonly number[]
   ended: Extract<RunEvent, { event: 'ended' }> | null
-  /** it was being taken back when it was heard of last: whoever goes on with it takes back what is left */
+  /** True if the journal ends while the run is being undone: resuming it undoes what is left */
   isGoingBack: boolean
-  /** the deployment was given a copy of the journal */
+  /** True if the deployment was given a copy of the journal */
   isCopied: boolean
 }
 
-/** Reads a journal from its first line to its last. */
+/** Returns where a run stands, from the events of its journal. */
 export function progressOf(events: readonly RunEvent[]): Progress {
   const done = new Set<number>()
   const touched = new Set<number>()
@@ -90,12 +90,12 @@ export function progressOf(events: readonly RunEvent[]): Progress {
         isGoingBack = true
         break
       case 'undo-failed':
-        // an undo that was refused before it changed anything leaves the run as it stood
+        // an undo that was refused before it changed anything leaves the run as it was
         isGoingBack = isTakenBack || event.error.code !== 'REFUSED'
         break
       case 'redo':
         done.delete(event.step)
-        // what was not taken back after all still is to be
+        // the step is not undone after all, and an undo must look at it again
         if (takenBack.delete(event.step)) touched.add(event.step)
         break
       case 'noted':
@@ -107,9 +107,9 @@ export function progressOf(events: readonly RunEvent[]): Progress {
   return { done, begun, touched: [...touched].sort((a, b) => a - b), ended, isGoingBack, isCopied }
 }
 
-/** What is on record and still counts (`redo`), oldest first. */
+/** Returns the events that still count (`redo`), oldest first. */
 export function eventsThatCount(events: readonly RunEvent[]): RunEvent[] {
-  // of each step, the earliest event from which on a later `redo` lets it count no more
+  // per step, the earliest event that a later `redo` cancels, with those after it
   const since = new Map<number, number>()
   const counting: RunEvent[] = []
   for (let index = events.length - 1; index >= 0; index -= 1) {
@@ -120,19 +120,19 @@ export function eventsThatCount(events: readonly RunEvent[]): RunEvent[] {
   return counting.reverse()
 }
 
-/** The same of one step alone. */
+/** Returns those events of one step alone. */
 export function eventsOfStep(events: readonly RunEvent[], step: number): RunEvent[] {
   return eventsThatCount(events).filter((event) => 'step' in event && event.step === step)
 }
 
-/** The notes among them. */
+/** Returns the notes of one step that still count, oldest first. */
 export function notesOfStep(events: readonly RunEvent[], step: number): string[] {
   return eventsOfStep(events, step).flatMap((event) => (event.event === 'noted' ? [event.note] : []))
 }
 
 /**
- * Whether `resume` has something to do. What failed or was interrupted before it touched anything is over, and so is
- * what did all that it was to do, even where the checks are not content afterwards.
+ * Returns true if `resume` has something to do. A run that failed or was interrupted before it touched anything is
+ * over. So is one that did everything, even if the checks find problems afterwards.
  */
 export function isUnfinished({ record, events }: RunHistory): boolean {
   const { ended, touched, done, isGoingBack } = progressOf(events)
@@ -165,18 +165,18 @@ export function runState({ record, events }: RunHistory): RunState {
   }
 }
 
-/** The checks that found an error once all steps were done. */
+/** Returns the checks that found an error once all steps were done. */
 function unhealthyIn({ verification = {} }: Extract<RunEvent, { event: 'ended' }>): Pick<RunState, 'unhealthy'> {
   const ids = Object.keys(verification).filter((id) => verification[id] === 'error')
   return ids.length === 0 ? {} : { unhealthy: ids }
 }
 
-/** Whether nothing of what a plan does can be taken back, so that `undo` ends its run and no more. */
+/** Returns true if nothing in a plan can be undone, so that `undo` only closes its run. */
 export function onlyCloses({ steps }: Plan): boolean {
   return !steps.some(isUndoable)
 }
 
-/** What is typed to take a run back, with what that comes to. `on`: the deployment's flags. */
+/** Returns the command that undoes a run, and says if it only closes it. `on`: the deployment's flags. */
 export function undoCommand(
   { run, onlyCloses: closes = false }: { run: string; onlyCloses?: boolean },
   on = command`-d {deployment}`,

@@ -5,15 +5,15 @@ export interface RunState {
   by: string
   startedAt: string
   state: 'done' | 'undone' | 'refused' | 'failed' | 'interrupted' | 'unfinished'
-  /** all of it was done, and these checks found an error afterwards */
+  /** Checks that found an error after everything was done */
   unhealthy?: readonly string[]
-  /** steps that are done, of how many */
+  /** Number of steps that are done, of `steps` */
   done: number
   steps: number
-  /** the step that was begun last and has no outcome */
+  /** Title of the step that was begun last and has no outcome */
   within: string | null
-  /** that step starts the service, and everything before it is done */
+  /** Set if that step starts the service, and everything before it is done */
   isAtStart?: true
-  /** `undo` only closes it, since nothing of what it does can be taken back */
+  /** Set if `undo` only closes it, since nothing of what it does can be undone */
   onlyCloses?: true
 }

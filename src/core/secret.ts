@@ -3,13 +3,13 @@ import { remember } from './redaction/known.ts'
 import { mask } from './redaction/table.ts'
 
 /**
- * A value that must never be printed, logged or stored. Every usual way to turn it into text gives a mask, and
+ * A value that must never be printed, logged or stored. Every usual conversion into text gives a mask, and
  * `withoutSecrets` finds it in texts that others wrote.
  */
 export class Secret {
   readonly #value: string
 
-  /** `mayAppear`: it is kept like a secret, and may be none, as a host or a user that a Secret of Kubernetes holds */
+  /** `mayAppear`: kept like a secret, but may be none, such as a host or a user in a Kubernetes Secret */
   constructor(value: string, { mayAppear = false }: { mayAppear?: boolean } = {}) {
     this.#value = value
     if (!mayAppear) remember(value)
@@ -33,7 +33,7 @@ export class Secret {
   }
 }
 
-/** A secret that is known to be there and may not be read: whoever needs its value gets the reason. */
+/** A secret that exists and may not be read: `reveal` throws the reason. */
 export class UnreadableSecret extends Secret {
   constructor(readonly why: Error) {
     super('')
@@ -44,12 +44,12 @@ export class UnreadableSecret extends Secret {
   }
 }
 
-/** The secret that a file or standard input holds: all of it but one line's end. */
+/** Returns the secret in the text of a file or standard input, without one line's end. */
 export function secretIn(text: string): Secret {
   return new Secret(text.replace(/\r?\n$/, ''))
 }
 
-/** The address without its user's password, and without values in the query: safe to show. */
+/** Returns the address without its user's password and without its query: safe to show. */
 export function redactUrl(address: string): string {
   try {
     const url = new URL(address)

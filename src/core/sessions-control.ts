@@ -1,42 +1,40 @@
 import type { SessionSelection } from './sources.ts'
 
 /**
- * Removes sessions. Harmless where they are gone; a session that is not meant, and a key that is none, is never
- * touched.
+ * Removes sessions. Harmless if they are gone; never touches a session that is not selected, or a key that is no
+ * session's.
  */
 export interface SessionsControl {
   /** host:port/database, without credentials */
   readonly target: string
   /**
-   * Returns where keys of that key space may be removed, without removing one. Throws FORBIDDEN with the right that is
-   * missing, REFUSED on a replica, UNAVAILABLE where the store takes no writes at present.
+   * Returns if keys of that key space may be removed, without removing one. Throws FORBIDDEN with the missing right,
+   * REFUSED on a replica, UNAVAILABLE if the store accepts no writes at present.
    */
   assertRemovable(of: { namespace: string; indexed: boolean }): Promise<void>
   /**
-   * Removes the sessions that the last census of the same selection counted, else counts by itself; then sees that they
-   * are gone. Throws as `assertRemovable`, UNREACHABLE, TIMED_OUT, INTERRUPTED; FAILED where some come back again and
+   * Removes the sessions that the last census of the same selection counted, or counts them itself; then verifies that
+   * they are gone. Throws as `assertRemovable`, UNREACHABLE, TIMED_OUT, INTERRUPTED; FAILED if some come back again and
    * again.
    */
   remove(selection: SessionSelection, options: RemovalOptions): Promise<Removal>
 }
 
 export interface RemovalOptions {
-  /**
-   * empties the whole database at once where it holds nothing but the sessions that are meant, and the store lets us
-   */
+  /** True to empty the whole database at once, if it holds nothing but the selected sessions and the store allows it */
   flush: boolean
-  /** awaited between batches; `done` of `total` keys */
+  /** Awaited between batches; `done` of `total` keys */
   onBatch: (done: number, total: number) => Promise<void>
-  /** awaited once all are removed, before it is looked whether they are gone */
+  /** Awaited once all are removed, before verifying that they are gone */
   onRemoved: () => Promise<void>
   signal: AbortSignal
 }
 
 export interface Removal {
-  /** sessions that were counted */
+  /** Number of sessions that were counted */
   counted: number
-  /** of these, by us; the others had ended before that. Null: the database was emptied at once */
+  /** Number of these removed by this program; the others had ended before. Null: the database was emptied at once */
   removed: number | null
-  /** why the database was not emptied at once, where that was wanted */
+  /** Why the database was not emptied at once, if that was requested */
   notFlushed: string | null
 }

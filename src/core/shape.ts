@@ -1,6 +1,6 @@
 import { withoutSecrets } from './redaction/index.ts'
 
-/** What is wrong with a value that was read, and where in it; null: nothing. */
+/** Returns what is wrong with a value that was read, and where in it; null: nothing. */
 export type Shape = (value: unknown, at: string) => string | null
 
 export const anything: Shape = () => null
@@ -22,7 +22,7 @@ export function nullable(shape: Shape): Shape {
   return (value, at) => (value === null ? null : shape(value, at))
 }
 
-/** Of a key that may be left out. */
+/** Accepts the shape, or a key that is left out. */
 export function optional(shape: Shape): Shape {
   return (value, at) => (value === undefined ? null : shape(value, at))
 }
@@ -34,7 +34,7 @@ export function listOf(shape: Shape): Shape {
       : `${at} is not a list`
 }
 
-/** Any keys, and what each of them holds. */
+/** Accepts any keys whose values have the shape. */
 export function mapOf(shape: Shape): Shape {
   return (value, at) =>
     isObject(value)
@@ -42,7 +42,7 @@ export function mapOf(shape: Shape): Shape {
       : `${at} is not an object`
 }
 
-/** These keys and no others: what is not known may change the meaning of the rest. */
+/** Accepts these keys and no others: an unknown key may change the meaning of the rest. */
 export function objectOf(shapes: Readonly<Record<string, Shape>>): Shape {
   return (value, at) => {
     if (!isObject(value)) return `${at} is not an object`

@@ -1,14 +1,14 @@
-/** Questions whose answers are on their way. */
+/** Questions whose answers are under way. */
 export interface SharedAnswers {
-  /** the answer that is on its way to the same question, else that of `ask` */
+  /** Returns the answer under way to the same question, else that of `ask` */
   to<T>(question: string, ask: () => Promise<T>): Promise<T>
-  /** what is asked from now on is asked again: something has changed */
+  /** Makes later questions ask again, since something has changed */
   forget(): void
 }
 
 /**
- * Several who ask the same at the same time share one answer. Nothing is kept once it has come. One that is longer on
- * its way than `forMs` is shared no more: whoever asks then is not to wait for a connection that is dead.
+ * Shares one answer among those who ask the same at the same time, and keeps nothing once it has come. After `forMs`
+ * milliseconds an answer is no longer shared, so that nobody else waits for a dead connection.
  */
 export function sharedAnswers({ forMs = Number.POSITIVE_INFINITY }: { forMs?: number } = {}): SharedAnswers {
   const underWay = new Map<string, { answer: Promise<unknown>; since: number }>()

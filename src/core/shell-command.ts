@@ -1,15 +1,14 @@
 declare const brand: unique symbol
 
 /**
- * A command that can be pasted into a shell as it stands: whatever came from outside is quoted in it. Only this file
- * makes one.
+ * A command that can be pasted into a shell unchanged: whatever came from outside is quoted in it. Only this file makes
+ * one.
  */
 export type ShellCommand = string & { readonly [brand]: 'shell' }
 
 /**
- * A command to be copied, or a sentence that stands where one could: program text, or made by `command`, `sentence` and
- * `typed`. TypeScript takes any string for it; the lint rule `quoted-commands` takes nothing that has unquoted values
- * in it.
+ * A command to copy, or a sentence in its place: program text, or made by `command`, `sentence` and `typed`. TypeScript
+ * accepts any string; the lint rule `quoted-commands` accepts nothing with unquoted values in it.
  */
 export type Suggestion = string & Record<never, never>
 
@@ -20,15 +19,15 @@ interface Nested {
 
 type Value = string | number | Nested | readonly string[]
 
-/** A command as it is would be quoted as one word: it has to be said that it is `nested`. */
+/** Rejects a plain command as a value, since it would be quoted as one word: it must be `nested`. */
 type Values<V extends readonly Value[]> = {
   readonly [K in keyof V]: V[K] extends ShellCommand | readonly ShellCommand[] ? never : V[K]
 }
 
 /**
- * A command: the text of the template stands as it is, each value becomes one word, a list one word each. A value that
- * begins with a dash would be taken for a flag, but behind `--` or glued to other text; elsewhere the command asks for
- * it to be typed by hand.
+ * Makes a command: keeps the text of the template, and makes each value one word, a list one word each. A value that
+ * begins with a dash would be a flag, except after `--` or glued to other text; elsewhere the command asks the operator
+ * to type it.
  */
 export function command<V extends readonly Value[]>(
   texts: TemplateStringsArray,
@@ -37,9 +36,7 @@ export function command<V extends readonly Value[]>(
   return texts.map((text, at) => text + wordsOf(values[at], texts.slice(0, at + 1).join('x'))).join('') as ShellCommand
 }
 
-/**
- * A sentence about what to do, in which each value stands as it would in a command: pasted by mistake, it does nothing.
- */
+/** Makes a sentence about what to do. Each value is quoted as in a command: pasted by mistake, it does nothing. */
 export function sentence<V extends readonly Value[]>(
   texts: TemplateStringsArray,
   ...values: Values<V> & V
@@ -54,17 +51,17 @@ export function sentence<V extends readonly Value[]>(
     .join('') as ShellCommand
 }
 
-/** What opens a file in the operator's editor. */
+/** Returns a command that opens a file in the operator's editor. */
 export function editing(path: string): ShellCommand {
   return command`\${EDITOR:-vi} ${asPath(path)}`
 }
 
-/** A command within another one, as it stands. */
+/** Puts a command into another one without quoting it again. */
 export function nested(command: Suggestion): Nested {
   return { nested: command as ShellCommand }
 }
 
-/** A command as one would type it in a shell, from its words: flags are taken for flags. */
+/** Makes a command from its words, as one would type it in a shell: flags stay flags. */
 export function typed(words: readonly string[]): ShellCommand {
   const isRelayed = words.some((word) => relaying.test(word))
   return words
@@ -74,12 +71,12 @@ export function typed(words: readonly string[]): ShellCommand {
     .join(' ') as ShellCommand
 }
 
-/** Debian's scripts of RabbitMQ hand their words to a second shell, in double quotes. */
+/** Debian's RabbitMQ scripts pass their words to a second shell, in double quotes. */
 const relaying = /(?:^|[\s/])rabbitmq[\w-]*$/
-/** what that shell takes for more than text */
+/** Characters that this shell takes for more than text */
 const twice = /["$`\\\p{Cc}]/u
 
-/** A text with its placeholders filled in; what is filled in is as good as the text. */
+/** Fills in the placeholders of a text; the filled-in parts must be as safe as the text. */
 export function withFilled(
   text: Suggestion,
   placeholder: RegExp,
@@ -88,12 +85,12 @@ export function withFilled(
   return text.replace(placeholder, (...found: string[]) => fill(...found))
 }
 
-/** Words as a sentence lists them. */
+/** Lists words for a sentence, each quoted. */
 export function commaList(words: readonly string[]): ShellCommand {
   return words.map((word) => quoted(word)).join(', ') as ShellCommand
 }
 
-/** A file as a program takes it for one, whatever its name begins with. */
+/** Returns a path that a program takes for a file, whatever its name begins with. */
 export function asPath(path: string): string {
   return path.startsWith('-') ? `./${path}` : path
 }
@@ -103,7 +100,7 @@ function wordsOf(value: Value | undefined, before: string): string {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'object' && 'nested' in value) return value.nested
   const isGlued = /\S$/.test(before)
-  // of the last of several commands
+  // the part of the last of several commands
   const own = before.slice(before.search(/[|;&][^|;&]*$/) + 1)
   const isBehindFlags = /(?:^|\s)--\s/.test(`${own} `)
   const isRelayed = own.split(/\s/).some((word) => relaying.test(word))
@@ -112,33 +109,33 @@ function wordsOf(value: Value | undefined, before: string): string {
   return typeof value === 'string' ? word(value) : value.map(word).join(' ')
 }
 
-/** In POSIX quotes, or bare where no shell sees more in it than the word. */
+/** Returns the text in POSIX quotes, or bare if every shell reads it as just the word. */
 function quoted(text: string): string {
   return /^[\w@+:,./-][\w@%+=:,./-]*$/.test(text) ? text : inQuotes(text)
 }
 
 /**
- * As a word in quotes: in single ones nothing is special, not even `!` in an interactive shell; double ones are easier
- * to read around them.
+ * Returns the text as a quoted word: in single quotes nothing is special, not even `!` in an interactive shell. Around
+ * single quotes, double ones are easier to read.
  */
 function inQuotes(text: string): string {
   if (unseen.test(text)) return printed(text)
   if (text.includes("'") && !/["$`\\!{]/.test(text)) return `"${text}"`
-  // what `fill` takes for a placeholder is one of the program's own alone
+  // `fill` must find only the program's own placeholders
   return `'${text.replaceAll("'", `'\\''`).replace(/\{(?=[a-z]+\})/g, `{''`)}'`
 }
 
-/** What moves the cursor, hides or reorders what stands around it, or cannot be told from a blank. */
+/** Characters that move the cursor, hide or reorder what stands around them, or look like a blank. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?! )\p{Zs}/u
 
-/** As `printf` makes it, which every shell has: nothing of it is unseen, and no shell takes it for more than bytes. */
+/** Returns the text as a call of `printf`, which every shell has: all of it is visible, and no shell interprets it. */
 function printed(text: string): string {
-  // no argument of a program holds NUL or half a character, and a shell drops newlines at the end
+  // no argument of a program holds NUL or a lone surrogate, and a shell drops newlines at the end
   if (/\0|\p{Cs}|\n$/u.test(text)) return byHand
   const octal = (part: string): string =>
     [...Buffer.from(part)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
   return `"$(printf '${text.replace(/[^\w @+:,./=\p{L}\p{N}]/gu, octal)}')"`
 }
 
-/** In place of a word that cannot be pasted: a shell refuses the command, and says why. */
+/** Replaces a word that cannot be pasted: a shell refuses the command, and says why. */
 const byHand = '"${TYPE_BY_HAND:?this name cannot be pasted: type it yourself}"'

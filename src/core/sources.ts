@@ -82,22 +82,22 @@ export type {
 } from './sources/sessions.ts'
 
 /**
- * What a deployment is observed through. Every method returns plain data, throws `AdminError` where the
- * other side cannot be asked or refuses, and changes nothing.
+ * Everything that observes a deployment. Every method returns plain data, throws `AdminError` if the other side cannot
+ * be asked or refuses, and changes nothing.
  */
 export interface Sources {
-  /** the service's databases, the main one first (it has up to four data sources: FIELD-NOTES.md 1.3) */
+  /** The service's databases, the main one first (it has up to four data sources: FIELD-NOTES.md 1.3) */
   database: readonly [DatabaseSource, ...DatabaseSource[]]
   broker: BrokerSource
   sessions: SessionsSource
   service: ServiceSource
   api: ApiSource
   logs: LogsSource
-  /** of the proxy before the service */
+  /** The log of the proxy before the service */
   accessLog: AccessLogSource
   network: NetworkSource
   runs: RunsSource
-  /** of settings: the same whatever the deployment is */
+  /** Files of settings: the same whatever the deployment is */
   files: FilesSource
   release: ReleaseSource
 }

@@ -1,8 +1,8 @@
 declare const brand: unique symbol
 
 /**
- * A statement as it stands in a command: program text, or made by `sql`, which quotes its values. The lint rule
- * `quoted-commands` takes nothing else for it.
+ * A statement in a command: program text, or made by `sql`, which quotes its values. The lint rule `quoted-commands`
+ * accepts nothing else.
  */
 export type SqlText = string & Record<never, never>
 
@@ -14,24 +14,24 @@ interface Part {
 }
 
 /**
- * A statement: the text of the template stands as it is, each value becomes a literal, but for names and parts that are
- * quoted already.
+ * Makes a statement: keeps the text of the template, and makes each value a literal, except names and parts that are
+ * already quoted.
  */
 export function sql(texts: TemplateStringsArray, ...values: readonly (string | number | Part)[]): QuotedSql {
   return texts.map((text, at) => text + written(values[at])).join('') as QuotedSql
 }
 
-/** A part of a statement within another one, as it stands. */
+/** Puts a statement into another one unchanged. */
 export function within(text: SqlText): Part {
   return { sql: text }
 }
 
-/** The name of a schema, a user or a table: bare where SQL reads it the same. */
+/** Returns the name of a schema, a user or a table: bare if SQL reads it the same. */
 export function sqlName(name: string): Part {
   return { sql: /^[a-z_][a-z\d_]*$/.test(name) ? name : always(name) }
 }
 
-/** As `sqlName`, never bare: some names would be words of SQL. */
+/** Returns a name as `sqlName` does, but never bare: some names would be words of SQL. */
 export function sqlNameInQuotes(name: string): Part {
   return { sql: always(name) }
 }
@@ -47,14 +47,14 @@ function written(value: string | number | Part | undefined): string {
 }
 
 /**
- * A database as psql takes it behind `-d`, where a name with `=` or of an address would be read as a whole way to some
- * server.
+ * Returns a database name as psql takes it after `-d`. There psql reads a name with `=`, or one like an address, as a
+ * whole connection string.
  */
 export function databaseWord(name: string): string {
   return /=|^postgres(?:ql)?:\/\//.test(name) ? `dbname='${name.replace(/[\\']/g, '\\$&')}'` : name
 }
 
-/** Every session of people and programs, the one that has been quiet the longest first. */
+/** Lists every session of people and programs, the one that has been quiet the longest first. */
 export const sessionsText: SqlText =
   'SELECT pid, usename, application_name, client_addr, state, state_change FROM pg_stat_activity WHERE usename IS NOT NULL ORDER BY state_change'
 

@@ -16,22 +16,22 @@ export interface ExchangeDeclaration {
   arguments: Readonly<Record<string, unknown>>
 }
 
-/** A way that messages take from an exchange to a queue or to another exchange. */
+/** A route for messages from an exchange to a queue or to another exchange. */
 export interface Binding {
   source: string
   destination: string
   destinationKind: 'queue' | 'exchange'
   routingKey: string
-  /** as lists show them, which tell no types: 5 may have been of ten types */
+  /** As lists show them, without types: 5 may have been of ten types */
   arguments: Readonly<Record<string, unknown>>
   /**
-   * by which the broker tells apart bindings whose arguments look the same and are of other types; absent: without
-   * arguments, or not told
+   * The key by which the broker distinguishes bindings whose arguments look the same but have other types; absent: no
+   * arguments, or not reported
    */
   key?: string
   /**
-   * the arguments with their types, as amqplib writes them (`{'!': 'int64', value: 5}`, bytes in base64); absent: not
-   * told
+   * The arguments with their types, as amqplib writes them (`{'!': 'int64', value: 5}`, bytes in base64); absent: not
+   * reported
    */
   typed?: Readonly<Record<string, unknown>>
 }

@@ -4,7 +4,7 @@ import type { ShellCommand } from './shell-command.ts'
 export { typed } from './shell-command.ts'
 
 /**
- * The flags that name a deployment, and the configuration file where one was named by a flag; or the file that it is.
+ * Returns the flags that name a deployment, and its configuration file if a flag named one; or the flag of its `file`.
  */
 export function onDeployment(name: string, config?: string, file?: NamedFile): ShellCommand {
   if (file) return typed(flag(file.flag, file.path))
@@ -14,7 +14,7 @@ export function onDeployment(name: string, config?: string, file?: NamedFile): S
   ])
 }
 
-/** A flag with its value, which is no flag even where it begins as one. */
+/** Returns a flag with its value, joined so that a value which begins with a dash stays a value. */
 function flag(name: string, value: string): string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 }

@@ -1,6 +1,6 @@
 /**
- * How a text is written that begins so, as PowerShell redirects what a program prints; null: otherwise, as all others
- * do.
+ * Returns the UTF-16 form that the first bytes of a text mark, as in output that PowerShell redirects; null: another
+ * encoding.
  */
 export function utf16In(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'

@@ -4,10 +4,10 @@ import { own } from './own.ts'
 /** Values of a chart, as JSON has them. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** A value as it is to be; null: not there, or nothing. */
+/** The wanted value at a path; null: missing or empty. */
 export type WantedValue = Pick<ValueEdit, 'path' | 'to'>
 
-/** As it would be written into a file; null: not there, or nothing. */
+/** Returns the value at a path, as it would be written into a file; null: missing or empty. */
 export function textAt(values: Values, path: readonly string[]): string | null {
   const found = path.reduce<unknown>(
     (it, key) => (typeof it === 'object' && it !== null ? own(it as Values, key) : undefined),
@@ -16,7 +16,7 @@ export function textAt(values: Values, path: readonly string[]): string | null {
   return found === undefined || found === null ? null : typeof found === 'string' ? found : JSON.stringify(found)
 }
 
-/** Whether these values are all there. */
+/** Returns true if all of these values are there. */
 export function hasAll(values: Values, wanted: readonly WantedValue[]): boolean {
   return wanted.every(({ path, to }) => textAt(values, path) === to)
 }

@@ -2,19 +2,19 @@ import type { Deployment, SecretName } from '../core/deployment.ts'
 import { command, editing } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
-/** Where the steps of a repair stand, for whoever makes them one by one. */
+/** Returns the command that explains the steps of a repair, for operators who take them one by one. */
 export function byHand(id: string): ShellCommand {
   return command`testops-admin explain ${id}   # the same by hand`
 }
 
-/** What is typed on this machine to correct the configuration; where there is none, to write one. */
+/** Returns what to type on this machine to correct the configuration, or to write one if there is none. */
 export function editConfiguration({ editable }: Pick<Deployment, 'editable'>): Suggestion {
   return editable === undefined ? 'testops-admin init' : editing(editable.configuration)
 }
 
 /**
- * What is typed on this machine to enter a login's secret anew; one that is only in the service's settings is written
- * down in the configuration.
+ * Returns what to type on this machine to enter a login's secret again. If only the service's settings hold the secret,
+ * edits the configuration, which can hold it.
  */
 export function enterSecret(name: SecretName, { editable }: Pick<Deployment, 'editable'>): Suggestion {
   return editable?.secrets[name] ?? editConfiguration({ ...(editable && { editable }) })

@@ -11,8 +11,8 @@ import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /**
- * Beyond what their readings leave open. Tokens live for an hour, so a minute hurts; a few seconds are a sign of no
- * NTP.
+ * Milliseconds by which clocks may differ beyond what their readings leave open. Tokens live for an hour, so a minute
+ * hurts; a few seconds suggest that NTP is missing.
  */
 const errorMs = 60_000
 const warningMs = 5000
@@ -26,8 +26,8 @@ interface Clock extends ClockReading {
 type ClockSources = { [K in 'database' | 'sessions' | 'api']: Wanted<Sources[K]> }
 
 /**
- * Whether the clocks of a deployment agree, with this machine's as one of them. Throws why the first could not be
- * asked, where none could.
+ * Compares the clocks of a deployment, including this machine's. If no other clock can be read, throws the error of the
+ * first source that failed; skips if none is configured.
  */
 export async function judgeClocks({ database, sessions, api }: ClockSources, deployment: Deployment): Promise<Outcome> {
   const here: Clock = { name: 'this machine', host: 'localhost', command: 'date -u', offsetMs: 0, uncertaintyMs: 0 }
@@ -52,7 +52,7 @@ export async function judgeClocks({ database, sessions, api }: ClockSources, dep
   return compare(clocks, traitsOf(deployment).sharesMachine)
 }
 
-/** Throws REFUSED: what a wrong clock calls stale may be valid, and what it wrote goes bad again. */
+/** Throws REFUSED on an error: what a wrong clock calls stale may be valid, and what it wrote goes bad again. */
 export function refuseIfClocksDisagree(outcome: Outcome): void {
   if (outcome.status !== 'problem' || outcome.severity !== 'error') return
   const said = outcome.findings.map(({ message }) => message).join('; ')
@@ -72,7 +72,7 @@ async function reading(
   return read && { name: `${part} at ${target}`, host: hostOf(target), command, ...read }
 }
 
-/** Holds all clocks against the largest group that agrees. Where two groups are as large, none is called wrong. */
+/** Compares all clocks with the largest group that agrees. If several groups are the largest, calls none wrong. */
 function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
   const groups = clocks.map((clock) => clocks.filter((other) => apart(clock, other) < warningMs))
   const most = Math.max(...groups.map((group) => group.length))
@@ -100,7 +100,7 @@ function compare(clocks: readonly Clock[], isOwnMachine: boolean): Outcome {
       : `the clock of ${clock.name} is ${span(difference)} ${difference > 0 ? 'ahead of' : 'behind'} ${listed(majority.map(({ name }) => name))}`
     return { message, evidence }
   })
-  // only the operator's own view suffers from the clock of a machine that is no part of the deployment
+  // a wrong clock on a machine outside the deployment harms only the operator's own view
   const isHarmless = (clock: Clock): boolean => clock.name === 'this machine' && !isOwnMachine
   const isError = odd.some((clock) => !isHarmless(clock) && majority.every((other) => apart(clock, other) >= errorMs))
   return {
@@ -125,7 +125,7 @@ function networkTime(clocks: readonly Clock[], isSplit: boolean): Remedy {
   }
 }
 
-/** How far two clocks surely differ. */
+/** Returns the milliseconds by which two clocks certainly differ. */
 function apart(a: Clock, b: Clock): number {
   return Math.max(0, Math.abs(a.offsetMs - b.offsetMs) - a.uncertaintyMs - b.uncertaintyMs)
 }

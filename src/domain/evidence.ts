@@ -6,11 +6,10 @@ import { databaseWord } from '../core/sql-text.ts'
 import type { SqlText } from '../core/sql-text.ts'
 
 /**
- * Commands that a person types to see what a check saw. None of them holds a secret: programs ask for passwords
- * themselves.
+ * Commands that a person types to see what a check saw. They contain no secrets: programs ask for passwords themselves.
  */
 
-/** `target` as `DatabaseSource` has it: host:port/database. */
+/** Builds a `psql` command. `target`: host:port/database, as in `DatabaseSource`. */
 export function psql(target: string, user: string | null, sql: SqlText): ShellCommand {
   const parts = /^\[?([^\]]*?)\]?:(\d+)\/(.*)$/s.exec(target)
   const login = user === null ? command`` : command` -U ${user}`
@@ -18,7 +17,7 @@ export function psql(target: string, user: string | null, sql: SqlText): ShellCo
   return command`psql -h ${parts[1]!} -p ${parts[2]!}${nested(login)} -d ${databaseWord(parts[3]!)} -c ${sql}`
 }
 
-/** A command of RabbitMQ's own tools, which ask the node on the machine they are typed on. */
+/** Makes a command of RabbitMQ's own tools run on the broker's host, because they ask the node on their own machine. */
 export function onBroker({ target }: Pick<BrokerSource, 'target'>, asked: Suggestion): ShellCommand {
   return typedOn(hostOf(target), asked)
 }
@@ -27,32 +26,32 @@ export function rabbitmqctl(broker: Pick<BrokerSource, 'target' | 'vhost'>, aske
   return onBroker(broker, command`rabbitmqctl -p ${broker.vhost} ${nested(asked)}`)
 }
 
-/** `path`: with its values percent-encoded. */
+/** Builds a `curl` command. `path`: with its values percent-encoded. */
 export function curl(base: string, path: string, flags: Suggestion = '-i'): ShellCommand {
   return command`curl ${nested(flags)} ${`${base}${path}`}`
 }
 
 /**
- * A call with the Bearer token, which comes through a pipe: everybody sees the parameters of programs, but a shell's
- * own.
+ * Builds a call with the Bearer token. The token comes through a pipe: everybody can see the parameters of programs,
+ * but not those of a shell's own commands.
  */
 export function curlAsUser(base: string, path: string): ShellCommand {
   const header = `printf 'header = "Authorization: Bearer %s"' "$ACCESS_TOKEN"`
   return command`${nested(header)} | ${nested(curl(base, path, '-i -K -'))}   # ACCESS_TOKEN: see testops-admin explain api/token`
 }
 
-/** The exchange of the API token, in the variable TOKEN, for a Bearer token (SPEC.md 4.1). */
+/** Builds the call that exchanges the API token in the variable TOKEN for a Bearer token (SPEC.md 4.1). */
 export function exchangeOf(base: string): ShellCommand {
   const flags = "-i -H 'Expect:' -F grant_type=apitoken -F scope=openid -F 'token=<-'"
   return command`printf %s "$TOKEN" | ${nested(curl(base, '/api/uaa/oauth/token', flags))}`
 }
 
-/** The same as it is printed, with what TOKEN is. */
+/** Returns the same call for display, with a comment that says what TOKEN is. */
 export function tokenExchange(base: string): ShellCommand {
   return command`${nested(exchangeOf(base))}   # TOKEN: the API token`
 }
 
-/** What finds the newest line of the service's log with this in it. */
+/** Builds a command that finds the newest line with this text in the service's log. */
 export function grepLog({ target, prints }: Pick<LogsSource, 'target' | 'prints'>, text: string): ShellCommand {
   const grep = text.startsWith('-') ? command`grep -F -- ${text}` : command`grep -F ${text}`
   return prints === null
@@ -60,7 +59,7 @@ export function grepLog({ target, prints }: Pick<LogsSource, 'target' | 'prints'
     : command`${nested(prints)} | ${nested(grep)} | tail -1`
 }
 
-/** One of the service's settings, as `shown`, and what shows it. */
+/** Returns one of the service's settings, as `shown`, with the command that shows it. */
 export function settingLines(
   { commands: { settings }, settingsFiles }: ServiceSource,
   name: string,
@@ -69,7 +68,7 @@ export function settingLines(
   return settingsFiles === null ? [`${shown} (${settings})`] : [command`grep ${name} ${settingsFiles}`, shown]
 }
 
-/** The host of `host:port…`, as sources write their targets, or of an address. */
+/** Returns the host of `host:port…`, as sources write their targets, or of an address. */
 export function hostOf(target: string): string {
   return /^(?:https?:\/\/)?(?:\[([^\]]*)\]|([^:/]*))/.exec(target)?.slice(1).find(Boolean) ?? target
 }

@@ -4,14 +4,14 @@ import { Secret, UnreadableSecret } from '../core/secret.ts'
 import { crashReasons, crashReasonsInError, lastWait } from '../knowledge/crash-reasons.ts'
 import type { CrashReason } from '../knowledge/crash-reasons.ts'
 
-/** Why a run of the service ended, out of what it printed last. */
+/** Why a run of the service ended, read from what it printed last. */
 export interface Ending {
   reason: CrashReason | null
-  /** the lines that tell it, cut */
+  /** The lines that show the reason, shortened */
   lines: readonly string[]
 }
 
-/** of what was printed, so many lines are looked at; so many are told, each so long */
+/** Lines of output that are searched; lines that are quoted; characters per quoted line */
 const [maxLines, toldLines, lineLength] = [400, 3, 300]
 
 const dated = /^\d{4}-\d\d-\d\d[ T]\d\d:/
@@ -19,8 +19,8 @@ const grave =
   /^\d{4}-\d\d-\d\d\S*(?: \S+)?\s+\[?(?:ERROR|FATAL)\b|^(?:Exception in thread|Fatal |Error: |Terminating due to )/
 
 /**
- * Known reasons first, then the last error, then simply what came last; null: it printed nothing. `hide` takes secrets
- * out of a line.
+ * Finds why the service ended: known reasons first, then the last error, otherwise the last lines. Null if it printed
+ * nothing. `hide` removes secrets from a line.
  */
 export function endingIn(text: string, hide: (line: string) => string): Ending | null {
   const lines = text
@@ -28,7 +28,7 @@ export function endingIn(text: string, hide: (line: string) => string): Ending |
     .filter((line) => line.trim() !== '')
     .slice(-maxLines)
   if (lines.length === 0) return null
-  // half of a secret is not known again
+  // hide before cutting: half of a secret is not recognized
   const shown = (line: string): string => cut(hide(line))
   for (const reason of crashReasons) {
     const line = lines.findLast((it) => reason.sign.test(it))
@@ -41,7 +41,7 @@ export function endingIn(text: string, hide: (line: string) => string): Ending |
   return { reason: null, lines: (error.length > 0 ? tellingOf(error) : lines.slice(-toldLines)).map(shown) }
 }
 
-/** The record of the last error, with what belongs to it. */
+/** Returns the lines of the last error's record; empty if there is no error. */
 function lastError(lines: readonly string[]): string[] {
   const at = lines.findLastIndex((line) => grave.test(line))
   if (at === -1) return []
@@ -49,7 +49,7 @@ function lastError(lines: readonly string[]): string[] {
   return lines.slice(at, next === -1 ? undefined : next)
 }
 
-/** Its head, what Spring Boot's analysis describes, and the innermost cause. */
+/** Returns the first line of an error, the description of Spring Boot's analysis, and the innermost cause. */
 function tellingOf(error: readonly string[]): string[] {
   const described = error[error.findIndex((line) => line.trim() === 'Description:') + 1]
   const cause = error.findLast((line) => line.startsWith('Caused by:'))
@@ -65,7 +65,7 @@ function cut(line: string): string {
   return line.length > lineLength ? `${line.slice(0, lineLength)}…` : line
 }
 
-/** The text without what is secret: values that the service's own settings hold as such, and what is so by its form. */
+/** Returns the text without secrets: those in the service's own settings, and whatever has the form of a secret. */
 export function masked(text: string, environment: ReadonlyMap<string, string | Secret> | null): string {
   const known = [...(environment?.values() ?? [])].flatMap((value) =>
     value instanceof Secret && !(value instanceof UnreadableSecret) ? [value.reveal()] : [],

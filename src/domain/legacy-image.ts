@@ -7,16 +7,16 @@ import { firstLegacyBuild } from '../knowledge/builds.ts'
 import { images } from '../knowledge/images.ts'
 import { editConfiguration } from './by-hand.ts'
 
-/** Which of the two images is wanted, and whether the build is too old to have it. */
+/** Which of the two images is wanted; `tooOld`: the present build has no legacy image. */
 export interface ImageWish {
   tooOld?: boolean
   revert?: boolean
 }
 
 /**
- * What is typed to have the other image: the containers of a project know their compose file, else the file of values
- * is edited wherever it lies. On a plain host the program that runs the service names its image, and only its operator
- * knows where.
+ * Returns the commands that switch to the other image. The containers of a compose project know their compose file.
+ * Elsewhere the file of values is edited, wherever it is. On a plain host, the image is named by the program that runs
+ * the service, which only its operator knows.
  */
 export function legacyImageCommands(
   deployment: Pick<Deployment, 'platform' | 'editable'>,
@@ -39,7 +39,7 @@ export function legacyImageCommands(
   }
 }
 
-/** Where the service is on a plain host, what is done with the image that was fetched. */
+/** Returns what to do with the fetched image if the service runs on a plain host; empty on other platforms. */
 export function runningIt(deployment: Pick<Deployment, 'platform'>, image: ServiceImage, wish: ImageWish): string {
   if (traitsOf(deployment).image !== 'by-hand') return ''
   return ` Have the unit or the program that starts the service run \`${imageToRun(image, wish)}\`, write that under \`image\` in the configuration, and restart the service.`

@@ -3,22 +3,22 @@ import { counted, firstLine, grouped } from '../core/format.ts'
 import type { ShellCommand } from '../core/shell-command.ts'
 import { typed } from '../core/typed.ts'
 
-/** Of all states together, and of each where there are more. */
+/** Maximum number of jobs read: of all states together, of each state that is not done, and of those done. */
 const mostOfAll = 500
 const mostUndone = 1000
 export const mostDone = 5000
 
 export interface SeenJobs {
-  /** newest first */
+  /** Newest first */
   jobs: readonly MigrationJob[]
-  /** states in which there are more than were read, and may tell of others; null: all were read */
+  /** States with more jobs than were read, which may change the result; null if all were read */
   cut: readonly string[] | null
 }
 
 /**
- * The jobs by which it is judged what was not done: a few pages where there are few. Else those that are not done are
- * asked for by their state, and those that are, if there is one that they might have repeated. Null: the service does
- * not list them.
+ * Reads the jobs that show what was not done: a few pages if there are few jobs. Otherwise reads jobs that are not done
+ * by their state, and done ones if one of them might have repeated an undone one. Null if the service does not list
+ * jobs.
  */
 export async function seenJobs(api: ApiSource): Promise<SeenJobs | null> {
   const newest = await api.migrationJobs({ status: null, atMost: mostOfAll })
@@ -26,7 +26,7 @@ export async function seenJobs(api: ApiSource): Promise<SeenJobs | null> {
   if (newest.complete) return { jobs: newest.jobs, cut: null }
   const byId = new Map(newest.jobs.map((job) => [job.id, job]))
   const cut: string[] = []
-  /** how far back they were read, by id; 0: all were */
+  /** Reads the jobs of a state; returns the id back to which they were read, 0 if all were */
   const add = async (status: string, atMost: number): Promise<number> => {
     const sample = await api.migrationJobs({ status, atMost })
     for (const job of sample?.jobs ?? []) byId.set(job.id, job)
@@ -35,12 +35,12 @@ export async function seenJobs(api: ApiSource): Promise<SeenJobs | null> {
   for (const status of [...Object.keys(undoneStates), workingState])
     if ((await add(status, mostUndone)) > 0) cut.push(status)
   const undone = [...byId.values()].flatMap(({ id, status }) => (status in undoneStates ? id : []))
-  // what was repeated was so by a newer one
+  // only a newer job can have repeated an older one
   if (undone.length > 0 && (await add(doneState, mostDone)) > Math.min(...undone)) cut.push(doneState)
   return { jobs: [...byId.values()].sort((a, b) => b.id - a.id), cut }
 }
 
-/** What becomes of a job that does not come to its end, as the service calls it (FIELD-NOTES.md 7). */
+/** What became of a job that did not finish, by the service's name for its state (FIELD-NOTES.md 7). */
 export const undoneStates: Readonly<Record<string, string>> = {
   FAILED: 'failed',
   STOPPED: 'stopped',
@@ -49,7 +49,7 @@ export const undoneStates: Readonly<Record<string, string>> = {
 export const workingState = 'IN_PROGRESS'
 export const doneState = 'COMPLETED'
 
-/** A job that was repeated has the state of its last. Which jobs move trees is not documented, so all count. */
+/** Returns the latest job of each name: its state counts. Which jobs move trees is not documented, so all count. */
 export function latestOfEach(jobs: readonly MigrationJob[]): MigrationJob[] {
   const latest = new Map<string, MigrationJob>()
   for (const job of [...jobs].sort((a, b) => timeOf(b) - timeOf(a) || b.id - a.id))
@@ -65,7 +65,7 @@ export function nameOf({ id, name }: MigrationJob): string {
   return name.trim() === '' ? `job ${id}` : firstLine(name.trim(), 100)
 }
 
-/** `5 migration jobs: 4 COMPLETED, 1 IN_PROGRESS`; states as the service calls them, which may have others by now. */
+/** Counts jobs by state, as the service names it: `5 migration jobs: 4 COMPLETED, 1 IN_PROGRESS`. */
 export function statesOf(jobs: readonly MigrationJob[]): string {
   const counts = new Map<string, number>()
   for (const { status } of jobs)
@@ -74,8 +74,8 @@ export function statesOf(jobs: readonly MigrationJob[]): string {
 }
 
 /**
- * The words that name to `migrate-trees` what these jobs were about, where each of them says it in its name; null: not
- * all do. What names look like is not documented: `project 1, tree 2` is understood.
+ * Returns the flags of `migrate-trees` for what these jobs were about; null if not all of their names say it, or if
+ * there are too many. The form of names is not documented: `project 1, tree 2` is understood.
  */
 export function wordsFor(jobs: readonly MigrationJob[]): ShellCommand | null {
   const items = jobs.map(({ name }) => ({

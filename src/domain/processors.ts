@@ -3,19 +3,19 @@ import { cpuLevel, isVirtual, missingFlags } from '../knowledge/cpu-levels.ts'
 
 export interface MachineVerdict {
   name: string
-  /** null: its flags are not known, or it is of another architecture */
+  /** Null if its flags are unknown, or if it is of another architecture */
   hasV3: boolean | null
-  /** the highest level of all its processors, for people */
+  /** The highest level of all its processors, for people */
   level: string
   missing: readonly string[]
   isVirtual: boolean
-  /** whose virtual machine it is; null: not known, or not a virtual one */
+  /** The hypervisor of a virtual machine; null if unknown, or if it is not virtual */
   hypervisor: string | null
-  /** what shows that, where its flags do not; null: they do, or nothing shows anything */
+  /** What shows `missing` if the flags do not; null if they do, or if nothing shows it */
   by: string | null
 }
 
-/** What a machine's processors come to against x86-64-v3 (SPEC.md 7). */
+/** Judges a machine's processors against x86-64-v3 (SPEC.md 7). */
 export function judgeMachine({ name, architecture, processors, hypervisor, told }: Machine): MachineVerdict {
   if (architecture !== null && !/^(?:x86_64|amd64|i[3-6]86)$/.test(architecture)) {
     return { name, hasV3: null, level: architecture, missing: [], isVirtual: false, hypervisor, by: null }

@@ -11,14 +11,11 @@ import { had, notConfigured, tolerant } from './wanted.ts'
 export interface ServiceSettings {
   vendor: Vendor
   names: SettingNames
-  /**
-   * a setting's value, null where it is absent; secrets are not values to look at. Throws where it may not be read, or
-   * may be set unseen
-   */
+  /** Returns a setting's value; null if it is absent or a secret. Throws if it may not be read, or may be set unseen */
   value(name: string): string | null
 }
 
-/** The service's settings, under the names of the vendor that its environment shows (FIELD-NOTES.md 0). */
+/** Reads the service's settings, under the names of the vendor that its environment shows (FIELD-NOTES.md 0). */
 export async function readSettings(service: ServiceSource, deployment: Deployment): Promise<ServiceSettings> {
   const environment = await service.environment()
   const vendor = vendorIn(environment.keys(), deployment.vendor)
@@ -32,19 +29,19 @@ export async function readSettings(service: ServiceSource, deployment: Deploymen
       if (value === undefined && own.includes(name) && environment instanceof PartialSettings) throw environment.missing
       if (!(value instanceof Secret)) return value ?? null
       if (!own.includes(name)) return null
-      // a whole Secret may be what the service is set by
+      // the service may get all its settings from one Secret
       const revealed = value.reveal()
       return isSecretSetting(name, revealed) ? null : revealed
     },
   }
 }
 
-/** How much of the log a check looks at. */
+/** Bytes of the log that a check reads. */
 export const logBytes = 4_000_000
 
 /**
- * The newest records, oldest first; none where there is no log to read. `isWhole`: none either where a part of it could
- * not be read, for what one instance says proves nothing then of what another does.
+ * Returns the newest records, oldest first; empty if there is no log to read. `isWhole`: also empty if a part could not
+ * be read, because what one instance says proves nothing of what another does.
  */
 export async function recentRecords(logs: Wanted<LogsSource>, { isWhole = false } = {}): Promise<readonly LogRecord[]> {
   const source = had(logs)
@@ -54,7 +51,7 @@ export async function recentRecords(logs: Wanted<LogsSource>, { isWhole = false 
 }
 
 /**
- * When the service, as it runs now, was started: the first of its instances. Null where that is not known or it does
+ * Returns when the service, as it runs now, was started: the first of its instances. Null if that is unknown or it does
  * not run.
  */
 export function startOf(status: ServiceStatus | null): Date | null {
@@ -63,11 +60,11 @@ export function startOf(status: ServiceStatus | null): Date | null {
   return starts.length === 0 ? null : new Date(Math.min(...starts.map((at) => at.getTime())))
 }
 
-/** a log's clock may be this far ahead of this machine's before its times count as wrong */
+/** Milliseconds that a log's clock may be ahead of this machine's before its times count as wrong */
 const aheadMs = 2000
 
 /**
- * Whether the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and
+ * True if the newest record is from the future. Then the log's clock is ahead, or it uses another time zone, and
  * records from before a start may look like records from after it.
  */
 export function isLogAhead(records: readonly LogRecord[]): boolean {
@@ -75,18 +72,18 @@ export function isLogAhead(records: readonly LogRecord[]): boolean {
   return newest !== null && newest.getTime() > Date.now() + aheadMs
 }
 
-/** Records that the service wrote since it was last started; null where that cannot be told. */
+/** Returns the records that the service wrote since its last start; null if that cannot be told. */
 export function sinceStart(records: readonly LogRecord[], status: ServiceStatus | null): readonly LogRecord[] | null {
   const start = startOf(status)
   if (!start || records.every(({ at }) => at === null)) return null
-  // from the end: a log may hold times of another time zone further up
+  // from the end: earlier records may have times of another time zone
   const last = records.findLastIndex(({ at }) => at !== null && at < start)
   return records.slice(last + 1)
 }
 
 /**
- * Whether the service has come through its start, well or not: its health is told, which it is only once it has
- * migrated. Without an API to ask, whether the platform says that it runs.
+ * True if the service has finished starting, well or not: it reports its health only once it has migrated. Without an
+ * API to ask, true if the platform says that it runs.
  */
 export async function isUp(api: Wanted<ApiSource>, status: ServiceStatus | null): Promise<boolean> {
   if (notConfigured(api) || isUntried(api)) return status?.state === 'running'

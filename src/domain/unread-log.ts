@@ -3,8 +3,8 @@ import { AdminError } from '../core/error.ts'
 import type { RecentRecords } from '../core/sources.ts'
 
 /**
- * What a judgement by the newest of a log comes to where parts of that could not be read: problems that the rest shows
- * stand, with the parts named; that there are none is not known, and throws so.
+ * Adjusts the outcome of a check to the parts of the log that could not be read. A problem stands, with these parts as
+ * evidence. Otherwise throws the error of the first part: it is unknown whether there are problems.
  */
 export function asFarAsRead(outcome: Outcome, { unread = [] }: RecentRecords): Outcome {
   const [first] = unread

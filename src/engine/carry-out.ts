@@ -23,14 +23,14 @@ import type { Suggestion } from '../core/shell-command.ts'
 export interface RunResult {
   document: RepairDocument
   exitCode: number
-  /** of a bug of this program */
+  /** Stack trace of a bug in this program */
   stack?: string
 }
 
-/** how long the checks of a plan may take to be content after its last step, at most */
+/** Longest time after the last step until the checks of a plan find no error, in milliseconds */
 const settleMs = 30_000
 
-/** Performs what is left of a run, verifies it by its checks, and notes how it ended. Never throws but for a bug. */
+/** Performs the rest of a run, verifies it by its checks, and records how it ended. Throws only on a bug. */
 export async function carryOut(run: Run): Promise<RunResult> {
   const carried = await letGo(run, await undoIfRefused(run, await performSteps(run), run.journal.written))
   const { plan, run: id } = run.record
@@ -52,12 +52,12 @@ export async function carryOutUndo(run: Run): Promise<RunResult> {
   return conclude(run, carried, unverified, [next], true)
 }
 
-/** The undo was refused before its first step, and would be refused each time. */
+/** True if the undo was refused before its first step: every further attempt would be refused too. */
 function isForeseen({ applied, failure }: CarriedOut): boolean {
   return applied.length === 0 && failure?.error instanceof AdminError && failure.error.code === 'REFUSED'
 }
 
-/** The document of a plan that was not begun. */
+/** Returns the document of a plan whose run has not begun. */
 export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'error'>): RepairDocument {
   return {
     schemaVersion: 1,
@@ -71,7 +71,7 @@ export function documentOf(plan: Plan, rest: Pick<RepairDocument, 'outcome' | 'e
   }
 }
 
-/** The same for the same plan, whatever the order of its keys. */
+/** Returns the SHA-256 of a plan in hexadecimal; the order of keys does not matter. */
 export function hashOf(plan: Plan): string {
   return createHash('sha256').update(canonical(plan, new Set())).digest('hex')
 }
@@ -101,7 +101,7 @@ async function conclude(
   const short = failed || isUndo ? null : shortfallOf(plan, [...events, ...journal.written])
   const isFailure = short !== null || Object.values(verification).includes('error')
   const outcome = failed ? outcomeOf(failed, failure.halfDone) : isFailure ? 'failed' : 'done'
-  // an undo that has changed nothing leaves the run as it stood
+  // an undo that changed nothing leaves the recorded outcome as it was
   const before = progressOf(events).ended?.outcome ?? 'interrupted'
   const ended = !isUndo ? outcome : !failure ? 'undone' : failure.halfDone ? outcome : before
   const event: RunEvent = { at: new Date().toISOString(), by, event: 'ended', outcome: ended, verification }
@@ -124,7 +124,7 @@ async function conclude(
       ? null
       : filledIn(unhealthy({ statuses: verification, reasons, ...(after !== undefined && { next: after }) }), fill))
   const error = told && { ...told, suggestions: [...told.suggestions, ...(isOver ? [] : next.map(fill))] }
-  // a step that is done but could not be noted is noted when the run is resumed
+  // a step that is done but not recorded is recorded when the run is resumed
   const result = unwritten && !failed ? 'interrupted' : outcome
   const document: RepairDocument = {
     schemaVersion: 1,
@@ -145,7 +145,7 @@ function filledIn(error: RunError | null, fill: (command: Suggestion) => Suggest
   return error && { ...error, suggestions: error.suggestions.map(fill) }
 }
 
-/** Every step is done, and a check still finds an error: which, why, and what is done about it. */
+/** Returns the error of a finished run whose checks still find one: which check, why, and what to do next. */
 function unhealthy({
   statuses,
   reasons,
@@ -173,7 +173,7 @@ function stackOf(error: unknown): Pick<RunResult, 'stack'> {
     : {}
 }
 
-/** What the journal says of itself; null: it was written. A bug is thrown. */
+/** Returns the error of writing to the journal; null if it was written. Throws anything but an `AdminError`. */
 async function errorOf(write: () => Promise<void>): Promise<AdminError | null> {
   try {
     await write()

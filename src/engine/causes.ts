@@ -6,15 +6,15 @@ export interface Judged {
   check: Check
   result: Result
   durationMs: number
-  /** the problem that causes this one, or that keeps this check from being judged */
+  /** The id of the problem that causes this one, or that keeps this check from being judged */
   because?: string
 }
 
 /**
- * Says which problem follows from which. A problem that an error explains gets `because`, and so does a check that
- * could not be judged; a warning explains nothing, for what it warns of works still, and neither does what keeps this
- * program alone out of a source. What is legitimately under way turns the problems it explains, and the checks that
- * could not be judged because of them, into skipped ones.
+ * Finds which problem causes which. A problem gets `because` if an error explains it. So does a check that could not be
+ * judged. A warning explains nothing, because the part still works. Neither does what keeps only this program out of a
+ * source. A legitimate operation under way turns the problems that it explains into skipped checks. It also skips
+ * checks that could not be judged because of those problems.
  */
 export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootCauses: string[] } {
   const calm = withUnderway(judged)
@@ -34,7 +34,7 @@ export function foldCauses(judged: readonly Judged[]): { judged: Judged[]; rootC
   }
 }
 
-/** The problems that explain this one, in display order. */
+/** Returns the problems that explain this one, in display order. */
 function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judged[] {
   if (hasOwnReason(result)) return []
   const followed = followedBy(result, problems)
@@ -45,8 +45,8 @@ function causesOf({ check, result }: Judged, problems: readonly Judged[]): Judge
 }
 
 /**
- * The error that causes this problem by its own word, or what explains that one and is removed by hand; undefined:
- * there is none. Where a repair removes it, this problem would block that repair, and stays the cause.
+ * Returns the error that this problem names as its cause (`follows`), or what explains that error if it is removed by
+ * hand. Undefined: there is none, or a repair removes it. This problem would block that repair, so it stays the cause.
  */
 function followedBy(result: Result, problems: readonly Judged[]): Judged | undefined {
   const id = result.status === 'problem' ? result.follows : undefined
@@ -60,7 +60,7 @@ function followedBy(result: Result, problems: readonly Judged[]): Judged | undef
   return isByHand ? causes[0] : undefined
 }
 
-/** What to do about a problem. */
+/** Returns what to do about a problem; undefined for any other result. */
 export function remedyOf({ check, result }: Judged): Remedy | undefined {
   return result.status === 'problem' ? (result.remedy ?? check.remedy) : undefined
 }
@@ -70,12 +70,12 @@ function isCause({ check, result }: Judged): boolean {
   return result.isOwn !== true && (result.isUnopened !== true || check.explainsUnopened !== false)
 }
 
-/** It failed in a way that no other problem causes. */
+/** True if the check failed in a way that no other problem causes. */
 function hasOwnReason(result: Result): boolean {
   return result.status === 'unknown' ? isApart(result.error) : result.status === 'problem' && result.isApart === true
 }
 
-/** It could not be judged for a reason of its own, whatever else is wrong or under way. */
+/** True if the check's source was not even tried, which no other problem or operation explains. */
 function isUntriedResult(result: Result): boolean {
   return result.status === 'unknown' && isUntried(result.error)
 }
@@ -99,7 +99,7 @@ function withUnderway(judged: readonly Judged[]): Judged[] {
   })
 }
 
-/** Why a check could not be judged, where that follows from what is under way. */
+/** Returns why a check could not be judged, if an operation under way explains that. */
 function reasonOf(
   check: Check,
   result: Result & { because?: string },
@@ -115,14 +115,14 @@ const repairs =
 
 const carriesOn = /^testops-admin (?:resume|undo) (?!.*--dry-run)/
 
-/** Whether a remedy begins with a command that carries an unfinished run on, forward or back. */
+/** True if a remedy begins with a command that resumes or undoes an unfinished run. */
 export function isByRun({ commands }: Remedy): boolean {
   return carriesOn.test(commands[0] ?? '')
 }
 
 /**
- * Whether a remedy begins with a command that changes the deployment. Those are refused while a migration or another
- * repair is under way, and while one is unfinished.
+ * True if a remedy begins with a command that changes the deployment. Such commands are refused while a migration or
+ * another repair is under way, and while a run is unfinished.
  */
 export function isByRepair({ commands }: Remedy): boolean {
   return repairs.test(commands[0] ?? '')

@@ -11,37 +11,34 @@ import { workshopOf } from './run.ts'
 import { prepares, stepsUnder } from './while-stopped.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** What the record says of a run, or of one of its steps, and what speaks against it. */
+/** A contradiction between the record of a run and the deployment or this machine's journal. */
 export interface Differing {
-  /** null: of the run as a whole, which only its two journals can tell */
+  /** Null: it concerns the whole run, and only the two journals can show it */
   step: number | null
   recorded: string
   shown: string
-  /** of what others have noted of moves, which nothing shows */
+  /** It concerns notes of moves that another machine wrote; the deployment shows no trace of them */
   isNote?: true
 }
 
-/** What the deployment shows of a record, as far as the two agree. */
+/** How far the deployment agrees with a record. */
 export interface Compared {
   differing: readonly Differing[]
-  /**
-   * steps that are done by the word of others alone, and that only look, wait, or hold something for those after them:
-   * they are performed again
-   */
+  /** Steps that only another machine recorded as done and of which the deployment shows no trace: these run again */
   repeated: ReadonlySet<number>
 }
 
-/** What a later step removes again, once that is done. */
+/** Kinds of a later step that, once done, removes the trace of a step. */
 const traceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = {
   'hold-queues': ['delete-held', 'delete-queues'],
   'move-messages': ['delete-queues', 'delete-held'],
   'redeclare-queues': ['delete-held'],
 }
 
-/** What the service may change again by itself once it runs. */
+/** Kinds whose effect the running service may change by itself. */
 const ofLocks: readonly ActionKind[] = ['release-lock', 'insert-lock-row', 'remove-lock-rows']
 
-/** Kinds whose `isDone` tells, too, whether they were undone. */
+/** Kinds whose `isDone` also shows whether they were undone. */
 const tellsUndone: readonly ActionKind[] = [
   'stop-service',
   'set-setting',
@@ -52,12 +49,12 @@ const tellsUndone: readonly ActionKind[] = [
   ...ofLocks,
 ]
 
-/** Kinds that leave something standing until they are undone, which `standsAs` or `isDone` shows. */
+/** True if a step leaves something in place until it is undone, which `standsAs` or `isDone` shows. */
 const leavesStanding = ({ action }: Step): boolean =>
   ['hold-queues', 'delete-queues', 'redeclare-queues'].includes(action.kind) ||
   (action.kind === 'move-messages' && action.direction === 'aside')
 
-/** By whose undoing the trace of an undoing is removed again. */
+/** Kinds whose undo removes the trace of another kind's undo. */
 const undoneTraceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = {
   'start-service': ['stop-service'],
   'delete-held': ['hold-queues'],
@@ -66,14 +63,14 @@ const undoneTraceEnds: { readonly [K in ActionKind]?: readonly ActionKind[] } = 
   'keep-queues': ['hold-queues'],
 }
 
-/** Kinds that only look, wait, or hold something for the steps after them. */
+/** True if a step only looks, waits, or holds something for the steps after it. */
 const isForOthers = (step: Step): boolean =>
   step.action.kind === 'keep-queues' || (step.action.kind !== 'hold-queues' && prepares(step))
 
 /**
- * Asks the deployment about each step that the record calls done or undone, whoever wrote that: a record may have been
- * changed by whoever may write to the deployment. What this machine has not written itself proves nothing: where the
- * deployment cannot show it, the two differ, too. Changes nothing. Throws what keeps a step from being asked about.
+ * Asks the deployment about each step that the record calls done or undone. Anybody who may write to the deployment may
+ * have changed a record. So what this machine did not write proves nothing: it differs if the deployment cannot show
+ * it. Changes nothing. Throws what keeps a step from being asked about.
  */
 export async function differingFrom(run: Run): Promise<Compared> {
   const {
@@ -85,7 +82,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
   const foreign = ofOthers(run)
   const differing: Differing[] = [...turned(run)]
   const repeated = new Set<number>()
-  /** a run of this machine, of which the rest was shown to nobody */
+  /** True if, in a run of this machine, another machine alone recorded the undo of the step */
   const isOfOthers = (step: number): boolean => foreign.undone.has(step) && run.foreign?.isAdopted === false
   const isAskedUndone = (it: Step, step: number): boolean => {
     if (!isOfOthers(step)) return leavesStanding(it)
@@ -96,15 +93,15 @@ export async function differingFrom(run: Run): Promise<Compared> {
   }
   const isLeft = (step: number): boolean =>
     !done.has(step) || repeated.has(step) || differing.some((it) => it.step === step)
-  /** whether something is left of what it is for: users are not to be cut off again for nothing */
+  /** True if something that a step serves is left to do: users must not be cut off again for nothing */
   const isNeeded = (step: number): boolean => {
     const under = stepsUnder(plan, step).filter((at) => !isForOthers(plan.steps[at]!))
     const start = plan.steps.findIndex(({ action }, at) => at > step && action.kind === 'start-service')
     const witnesses = under.length > 0 || start < 0 ? under : [start]
     return witnesses.length === 0 || witnesses.some(isLeft)
   }
-  // half undone, a step that was done may well show nothing of it: each undo compares for itself; what others say of a
-  // run of this machine is asked always
+  // in a run that is being undone, a done step may have left no trace, and each undo compares for itself; what other
+  // machines recorded about a run of this machine is always asked
   const isAsked = (step: number): boolean =>
     !progressOf(events).isGoingBack || (foreign.done.has(step) && run.foreign?.isAdopted === false)
   const standing = [...done].filter(isAsked)
@@ -112,7 +109,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
     if (hasNoTrace(plan, step, done)) continue
     const found = await shown(run, step)
     if (found === 'not-done') differing.push({ step, recorded: 'done', shown: 'that it is not done' })
-    // where nobody waits for a queue, there is none to be declared
+    // if the service waits for no queue, there is none to redeclare
     else if (found === 'untold' && foreign.done.has(step) && plan.steps[step]!.action.kind !== 'redeclare-queues')
       repeated.add(step)
   }
@@ -131,7 +128,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
   for (const step of [...undone].sort((a, b) => a - b)) {
     const it = plan.steps[step]!
     const { kind } = it.action
-    // one that was stopped before stays so
+    // a service that was stopped before the run stays stopped
     if (it.action.kind === 'stop-service' && !it.action.wasRunning) continue
     if (
       tellsUndone.includes(kind)
@@ -150,7 +147,7 @@ export async function differingFrom(run: Run): Promise<Compared> {
   return { differing, repeated }
 }
 
-/** That these steps are performed again, and the starts after a stop among them, for the journal. */
+/** Returns journal events that repeat these steps, and the starts that follow a repeated stop. */
 export function redone(
   {
     record: { plan },
@@ -160,7 +157,7 @@ export function redone(
   }: Pick<Run, 'events' | 'by' | 'foreign'> & { record: Pick<Run['record'], 'plan'> },
   steps: ReadonlySet<number>,
 ): RunEvent[] {
-  // of an adopted run, all that counts was accepted as the word of others
+  // in an adopted run, everything that counts was accepted as recorded by other machines
   const since = foreign && !foreign.isAdopted ? events.length - foreign.events : events.length
   const at = new Date().toISOString()
   return [...withStarts(plan, steps)]
@@ -168,7 +165,7 @@ export function redone(
     .map((step): RunEvent => ({ at, by, event: 'redo', step, since }))
 }
 
-/** What the record has from others alone, step by step. */
+/** Returns the steps whose state is known only from events of other machines. */
 function ofOthers(run: Run): {
   done: ReadonlySet<number>
   undone: ReadonlySet<number>
@@ -185,14 +182,14 @@ function ofOthers(run: Run): {
   return {
     done: steps(({ event }) => event === 'done'),
     undone: steps(({ event }) => event === 'undone'),
-    // a service that has taken a call shows nothing of it
+    // the service leaves no trace of an accepted call
     answered: steps(
       (event) =>
         foreign?.isAdopted === false &&
         event.event === 'noted' &&
         plan.steps[event.step]?.action.kind === 'migrate-trees',
     ),
-    // by which it would be judged whether messages were lost
+    // these notes decide whether messages count as lost
     moved: steps((event) => foreign?.isAdopted === false && event.event === 'noted' && isNoteOfMoves(event.note)),
   }
 }
@@ -202,8 +199,8 @@ function eventsOfOthers({ events, foreign }: Run): readonly RunEvent[] {
 }
 
 /**
- * Whether a run of this machine goes forward or back, and what of it is performed again, is not taken from others,
- * either.
+ * Finds whether other machines alone recorded the direction of this machine's run, or steps to repeat. Neither is
+ * believed.
  */
 function turned(run: Run): Differing[] {
   const { events, foreign } = run
@@ -226,7 +223,7 @@ function turned(run: Run): Differing[] {
   return [{ step: null, recorded: way(all), shown: way(own) }]
 }
 
-/** Whatever stops the service again has to start it again. */
+/** Adds the starts of the service that follow a repeated stop. */
 function withStarts({ steps }: Plan, repeated: ReadonlySet<number>): ReadonlySet<number> {
   const stop = steps.findIndex(({ action }, at) => repeated.has(at) && action.kind === 'stop-service')
   const starts =
@@ -235,8 +232,8 @@ function withStarts({ steps }: Plan, repeated: ReadonlySet<number>): ReadonlySet
 }
 
 /**
- * Throws REFUSED with both sides of each, where there are any: neither of them alone is a reason to move or delete
- * anything.
+ * Throws REFUSED with both sides of each contradiction, if there are any: neither side alone justifies moving or
+ * deleting anything.
  */
 export function refuseDiffering(plan: Plan, differing: readonly Differing[], next: readonly Suggestion[]): void {
   if (differing.length === 0) return
@@ -247,7 +244,7 @@ export function refuseDiffering(plan: Plan, differing: readonly Differing[], nex
   )
 }
 
-/** Both sides of each, for people. */
+/** Describes both sides of each contradiction for people. */
 function differingText({ steps }: Plan, differing: readonly Differing[]): string {
   const told = differing.map(({ step, recorded, shown: seen }) =>
     step === null
@@ -270,7 +267,7 @@ function hasNoTrace({ steps }: Plan, step: number, done: ReadonlySet<number>): b
   return steps.some(({ action }, at) => at > step && done.has(at) && ends.includes(action.kind))
 }
 
-/** Steps whose undoing is on record, and that were not begun again since. */
+/** Returns the steps that the record calls undone and that have not begun again since. */
 function undoneIn(events: readonly RunEvent[]): ReadonlySet<number> {
   const undone = new Set<number>()
   for (const event of events) {

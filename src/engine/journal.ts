@@ -12,27 +12,25 @@ export interface JournalOptions {
   failpoint: Failpoint
 }
 
-/** The journal of one run, on this machine and, as far as it can be had, in the deployment. */
+/** The journal of one run, on this machine and, where possible, in the deployment. */
 export interface RunJournal {
-  /**
-   * throws UNAVAILABLE where this machine cannot keep it, REFUSED where somebody else writes to the deployment's copy
-   */
+  /** Throws UNAVAILABLE if this machine cannot write it, REFUSED if somebody else writes to the deployment's copy */
   append(event: RunEvent): Promise<void>
-  /** by this process, oldest first */
+  /** Events that this process wrote, oldest first */
   readonly written: readonly RunEvent[]
-  /** why the deployment keeps no copy; null: it does */
+  /** Why the deployment keeps no copy; null: it keeps one */
   readonly onlyHere: string | null
-  /** keeps a text beside the journal of this machine, and gives where; null: it cannot be kept */
+  /** Keeps a text beside the journal on this machine and returns its path; null: it cannot be kept */
   keep(name: string, text: string): Promise<string | null>
-  /** what was kept so; null: nothing is there */
+  /** Returns the text kept by that name; null: there is none */
   kept(name: string): Promise<string | null>
-  /** `finished`: what the deployment keeps of it is not needed any more. Never throws */
+  /** Closes the journal, and removes the deployment's copy if `finished`. Never throws */
   close(finished: boolean): Promise<void>
 }
 
 /**
- * Begins the journal of a new run, here and then in the deployment. Throws UNAVAILABLE where this machine cannot keep
- * it; nothing has been changed then.
+ * Begins the journal of a new run, on this machine and then in the deployment. Throws UNAVAILABLE if this machine
+ * cannot write it; nothing has been changed then.
  */
 export async function beginJournal(
   journals: Journals,
@@ -45,8 +43,8 @@ export async function beginJournal(
 }
 
 /**
- * Goes on with one: first each of the two places is told what the other one knows, and that the steps of `redo` are
- * performed again, in one: what others have written is never on record here without it. Throws as `RunStore.reopen`.
+ * Continues an existing journal. First writes to each place the events that only the other has. The `redo` events go to
+ * this machine in the same write, so that events of others never stand without them. Throws as `RunStore.reopen`.
  */
 export async function reopenJournal(
   journals: Journals,
@@ -88,7 +86,7 @@ async function journalOf(
     await failpoint('journal:here')
     await copy.update()
   }
-  /** once the deployment has all, so that a copy that is gone later can be told from one that never was */
+  /** Records that the deployment has all events: a copy that disappears later differs from one that never existed */
   const noteCopy = async (): Promise<void> => {
     if (isCopied || copy.reason() !== null) return
     isCopied = true
@@ -116,18 +114,18 @@ async function journalOf(
 }
 
 interface Copy {
-  /** writes there what it lacks, however much that is; a failure is kept as the reason */
+  /** Writes all events that the copy lacks; a failure becomes the reason */
   update(): Promise<void>
   reason(): string | null
   close(finished: boolean): Promise<void>
 }
 
-/** how long a deployment that does not answer is waited for while steps are to be done */
+/** Longest write to the copy, in milliseconds; after a slower failure the copy waits until the journal is closed */
 const patienceMs = 3000
 
 /**
- * The copy is a second chance: where it is lost half way, the run goes on under the first, and it is completed when it
- * can be.
+ * The copy is a second chance. If it is lost, the run continues with the journal on this machine, and the copy is
+ * completed later if possible.
  */
 function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunEvent[]): Copy {
   let log: RunLog | null = null
@@ -143,7 +141,7 @@ function copyOf({ here, there }: Journals, record: RunRecord, all: readonly RunE
     } catch (error) {
       if (!(error instanceof AdminError)) throw error
       why = error.message
-      // somebody else goes on with this very run, which no lock of ours has kept them from
+      // another process resumed this very run, and no lock of ours has stopped it
       if (error.code === 'REFUSED') throw error
       isSlow = performance.now() - begin > patienceMs
       await log?.close().catch(() => undefined)
@@ -188,13 +186,13 @@ function longerCopy(run: string): AdminError {
   )
 }
 
-/** Null where the deployment has none, or one that was killed before its first line. */
+/** Returns the deployment's copy; null if there is none, or its writer was killed before the first line. */
 async function ifAny(store: RunStore, run: string): Promise<RunHistory | null> {
   try {
     return await store.read(run)
   } catch (error) {
     if (error instanceof AdminError && (error.code === 'USAGE' || error.code === 'REFUSED')) return null
-    // where one of its places is out of reach, another takes it
+    // another place takes the copy if one of the deployment's places is out of reach
     if (error instanceof AdminError && ((await store.unseen?.()) ?? null) !== null) return null
     throw error
   }

@@ -9,7 +9,7 @@ import type { ErrorCode, Obstacle } from '../core/error.ts'
 
 export interface Circumstances {
   share: ShareSource
-  /** all checks of this run, among which a source's guard is looked for */
+  /** All checks of this run; one of them may guard a source */
   checks: readonly Check[]
   deployment: Deployment
   deadlineMs: number
@@ -38,13 +38,13 @@ export async function judge(check: Check, { share, checks, deployment, deadlineM
   try {
     return await withDeadline(check.run(sources, deployment), deadlineMs, late)
   } catch (error) {
-    // a check may find that it cannot do without a source that it only wants
+    // a check may fail because of a source that it only wants
     const failure = failures.find((it) => it.error === error)
     return failure ? becauseOf(failure, check, checks) : asResult(error)
   }
 }
 
-/** What a check comes to whose sources cannot all be opened. */
+/** Returns the result of a check some of whose sources cannot be opened. */
 function withoutSources(
   check: Check,
   failures: readonly Failure[],
@@ -58,7 +58,7 @@ function withoutSources(
   return becauseOf(told ?? failures[0]!, check, checks)
 }
 
-/** A source that cannot be opened is the problem of the check that stands for it, unless it has not even been tried. */
+/** Blames a source that cannot be opened on the check that guards it, unless the source was not even tried. */
 function becauseOf({ name, error }: Failure, check: Check, checks: readonly Check[]): Result {
   const guard = guardOf(name, check, checks)
   return guard && !isNotConfigured(error) && !isUntried(error)
@@ -70,10 +70,10 @@ function guardOf(name: SourceName, check: Check, checks: readonly Check[]): Chec
   return checks.find((other) => other.guards === name && other.id !== check.id)
 }
 
-/** as OpenSSL words an error for its own developers: what it means is what our message says */
+/** OpenSSL's own wording of an error; our message already says what it means */
 const rawTls = /(?:^|:)error:[0-9A-F]{8}:/
 
-/** The problem of the check that stands for a source: what the error says, what shows it, and what is done about it. */
+/** Returns the problem of the check that guards a source: what the error says, its evidence, and its remedy. */
 function problemOf(error: AdminError, check: Check, deployment: Deployment): Result {
   const cause =
     error.cause === undefined
@@ -90,7 +90,7 @@ function problemOf(error: AdminError, check: Check, deployment: Deployment): Res
   }
 }
 
-/** Whether it is this program's own login or secret that fails: the service may have another. */
+/** True if this program's own login or secret fails: the service may have another. */
 function isOwn({ code, obstacle }: AdminError): boolean {
   return obstacle?.kind === 'login' || code === 'SECRET_MISSING'
 }
@@ -119,13 +119,13 @@ const codes: readonly ErrorCode[] = ['CONFIGURATION', 'SECRET_MISSING', 'UNAVAIL
 const kinds: readonly Obstacle['kind'][] = ['unresolved', 'unrouted', 'tls', 'client-certificate', 'misnamed', 'proxy']
 
 /**
- * Tells whether an error has a cause of its own, whatever else is down: a part that stops takes no name out of the DNS,
- * no route, no certificate, and no program off this machine.
+ * True if an error has a cause of its own, whatever else is down. A part that stops removes no DNS name, no route, no
+ * certificate, and no program from this machine.
  */
 export function isApart(error: unknown): boolean {
   if (!(error instanceof AdminError)) return false
   const { code, obstacle } = error
-  // what ends the pods or containers of a part takes the way to it
+  // what ends the pods or containers of a part also closes the way to it
   if (obstacle?.kind === 'instances') return false
   return codes.includes(code) || (obstacle !== null && kinds.includes(obstacle.kind))
 }

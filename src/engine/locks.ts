@@ -1,17 +1,17 @@
 import type { Holder, RepairLock } from '../core/lock.ts'
 import { AdminError } from '../core/error.ts'
 
-/** All locks of a deployment that are in reach, held by this process. */
+/** All reachable locks of a deployment, held by this process. */
 export interface Guard {
-  /** throws INTERRUPTED where one was lost */
+  /** Throws INTERRUPTED if a lock was lost */
   assertHeld(): Promise<void>
-  /** never throws */
+  /** Never throws */
   release(): Promise<void>
 }
 
 /**
- * Takes every lock, in the order given, so that two operators cannot wait for each other; gives back what it has where
- * one is held by another. Throws BUSY with who, since when and what for.
+ * Takes every lock, in the order given, so that two operators cannot wait for each other. Releases the locks it has
+ * taken if another operator holds one. Throws BUSY with who, since when and what for.
  */
 export async function takeLocks(locks: readonly RepairLock[]): Promise<Guard> {
   const taken: RepairLock[] = []

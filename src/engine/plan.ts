@@ -10,14 +10,14 @@ import type { RunHistory } from '../core/run.ts'
 import type { Journals } from '../core/run.ts'
 import { command } from '../core/shell-command.ts'
 
-/** Any repair, whatever it reads and is told. */
+/** Any repair, whatever its sources and options. */
 export interface AnyRepair extends Pick<Repair, 'id' | 'title' | 'reads' | 'wants'> {
   plan(sources: never, deployment: Deployment, options: never): ReturnType<Repair['plan']>
 }
 
 /**
- * Opens what the repair reads and makes its plan; changes nothing. Throws what opening throws, and what the repair
- * throws.
+ * Opens the sources of a repair and makes its plan; changes nothing. Throws what opening a source throws, and what the
+ * repair throws.
  */
 export async function makePlan(
   repair: AnyRepair,
@@ -32,7 +32,7 @@ export async function makePlan(
   const strange = draft.risks.find(({ name }) => !risksOf[repair.id].includes(name))
   if (strange) throw new Error(`${repair.id} names a risk that core/plan.ts does not list: ${strange.name}`)
   const { name, cluster } = deployment
-  // inside clusters and compose projects servers have the same names everywhere
+  // servers inside clusters and compose projects have the same names everywhere, so the cluster tells them apart
   return {
     repair: repair.id,
     deployment: name,
@@ -52,14 +52,14 @@ async function orError(open: OpenSources, name: SourceName): Promise<unknown> {
 }
 
 /**
- * The plan with what the journals of this deployment say of it: how long such steps took, and whether another machine
- * could go on.
+ * Adds to a plan what the journals of this deployment show: how long such steps took, and why only this machine could
+ * resume the run.
  */
 export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Deployment, 'file'> = {}): Promise<Plan> {
   if (plan.steps.length === 0) return plan
   const former = await journals.here.list()
   const usual = usualDurations(former.flatMap((it) => ('record' in it ? [it] : [])))
-  // a file is of this machine anyway
+  // a file is on this machine anyway
   const alone = file ? null : await reasonAlone(journals)
   return {
     ...plan,
@@ -74,7 +74,7 @@ export async function foresee(plan: Plan, journals: Journals, { file }: Pick<Dep
   }
 }
 
-/** The median of what each kind of action took where it was performed in one go, in milliseconds (DESIGN.md 6.1). */
+/** Returns the median duration of each kind of action that was performed in one go, in milliseconds (DESIGN.md 6.1). */
 function usualDurations(histories: readonly RunHistory[]): ReadonlyMap<ActionKind, number> {
   const taken = new Map<ActionKind, number[]>()
   for (const { record, events } of histories) {
@@ -88,7 +88,7 @@ function usualDurations(histories: readonly RunHistory[]): ReadonlyMap<ActionKin
   return new Map([...taken].map(([kind, all]) => [kind, all.sort((a, b) => a - b)[Math.floor((all.length - 1) / 2)]!]))
 }
 
-/** Why the deployment can keep no journal; null: it can. */
+/** Returns why the deployment can keep no journal; null if it can. */
 async function reasonAlone({ there }: Journals): Promise<string | null> {
   try {
     await there()
@@ -100,16 +100,16 @@ async function reasonAlone({ there }: Journals): Promise<string | null> {
 }
 
 /**
- * What moves by itself between two looks at a deployment (DESIGN.md 6.3): counts, and whether a service that fails is
- * just up.
+ * Keys whose values change by themselves between two looks at a deployment (DESIGN.md 6.3): counts, and whether a
+ * failing service happens to be up.
  */
 const moving = new Set(['counts', 'wasRunning', 'interrupts'])
-/** another version of this program words a step anew; its action says what it does */
+/** Another version of this program may word a step differently; its action says what it does */
 const movingOrWords = new Set([...moving, 'title'])
 
 /**
- * Throws REFUSED where the plan that is made now is another than the one that was confirmed: identities, rows,
- * settings, the set of targets. Counts may differ, but for a loss that has grown.
+ * Throws REFUSED if the plan made now differs from the confirmed one: identities, rows, settings or the set of targets.
+ * Counts may differ, unless more messages would be lost now.
  */
 export function refuseIfStale(seen: Plan, now: Plan): void {
   const parts = [
@@ -148,7 +148,7 @@ function messagesLost({ steps }: Plan): number {
 }
 
 /**
- * The same text for equal values, whatever the order of their keys; `leaving`: keys of which the values do not count.
+ * Returns the same text for equal values, whatever the order of their keys. `leaving`: keys whose values are ignored.
  */
 export function canonical(value: unknown, leaving: ReadonlySet<string> = moving): string {
   return JSON.stringify(value, (key, it: unknown) => {

@@ -5,36 +5,33 @@ import { canonical } from './plan.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** What one place has on record of a run: its history, or why it has none. `absent`: it was asked, and has none. */
+/** What one place has on record of a run: its history, or why none. `absent`: the place answered and has none. */
 type Found = { history: RunHistory } | { absent: AdminError } | { unreadable: AdminError } | { unreached: AdminError }
 
-/** What both places have on record of a run, of which the longer holds. */
+/** What both places have on record of a run; the longer journal counts. */
 export interface Standing {
-  /** without the ends that others have written: whoever may write to the deployment may call a run over */
+  /** Without the ends that others wrote: anybody who may write to the deployment could call a run over */
   history: RunHistory
-  /** to the letter, as both journals are to have it */
+  /** Every event literally, as both journals must have it */
   whole: RunHistory
-  /** as they were found */
+  /** What each place has */
   here: Found
   there: Found
-  /** the deployment kept a copy until the run was over: it has come to its end elsewhere, or its copy was lost */
+  /** The deployment's copy is gone: another machine ended the unfinished run, or the copy was lost */
   isGone: boolean
-  /**
-   * so many of the events, the last ones, are known from the deployment alone, where others may write; all of them
-   * where `here` has none
-   */
+  /** Number of last events known from the deployment alone, where others may write; all events if `here` has none */
   foreign: number
 }
 
 /**
- * What is on record of a run, in both places together. `adopt`: in the deployment alone will do, and a journal of this
- * machine that cannot be read is passed over. Throws USAGE where there is no such run, UNEXPECTED_ANSWER where it
- * cannot be read, REFUSED where the two tell of different things.
+ * Reads the record of a run from both places. `adopt`: accepts a run known from the deployment alone, and ignores an
+ * unreadable journal on this machine. Throws USAGE if there is no such run, UNEXPECTED_ANSWER if it cannot be read,
+ * REFUSED if the two journals differ.
  */
 export async function standingOf(journals: Journals, run: string, { adopt }: { adopt: boolean }): Promise<Standing> {
   const [here, there] = await Promise.all([lookInto(async () => journals.here, run), lookInto(journals.there, run)])
   if ('unreached' in here) throw here.unreached
-  // what this machine knows to be over is over, whatever was made of the copy
+  // a run that is over on this machine is over, whatever the copy says
   if ('history' in here && !isUnfinished(here.history))
     return { history: here.history, whole: here.history, here, there, isGone: false, foreign: 0 }
   if ('unreadable' in there) throw 'history' in here ? spoiled(there.unreadable, run) : there.unreadable
@@ -65,7 +62,7 @@ export async function standingOf(journals: Journals, run: string, { adopt }: { a
   }
 }
 
-/** The same, with no end among the last events, so many: `redo` counts events, so that each keeps its place. */
+/** Replaces the ends among the last `foreign` events by `copied`: `redo` counts events, so each keeps its position. */
 function withoutEnds({ record, events }: RunHistory, foreign: number): RunHistory {
   const since = events.length - foreign
   return {
@@ -76,14 +73,14 @@ function withoutEnds({ record, events }: RunHistory, foreign: number): RunHistor
   }
 }
 
-/** Every run that is on record. */
+/** Every run on record. */
 export interface OnRecord {
   /**
-   * each as its longer journal tells it, and whether this machine has one of it; `isSpoiled`: that one is whole, and
-   * the deployment's copy is what cannot be read
+   * Each run by its longer journal, and whether this machine has one. `isSpoiled`: that one is intact, and the
+   * deployment's copy cannot be read
    */
   all: readonly ({ isHere: boolean; isGone: boolean; isSpoiled?: true } & (RunHistory | UnreadableRun))[]
-  /** why the deployment could not be asked for its journals; null: it was, or is not known to keep any */
+  /** Why the deployment's journals could not be read; null: they were, or the deployment has no place for any */
   unasked: AdminError | null
 }
 
@@ -102,11 +99,11 @@ export async function onRecord(journals: Journals): Promise<OnRecord> {
       return { ...ours, ...it, isGone: gone }
     }
     const whole = 'record' in copy ? merged(it, copy, journals.here.where) : copy
-    // what this machine knows to be over is over, whatever was made of the copy
+    // a run that is over on this machine is over, whatever the copy says
     if (!('record' in whole))
       return isUnfinished(it) ? { ...ours, ...whole, isSpoiled: true as const } : { ...ours, ...it }
-    // that it is over is not believed of the copy alone: `resume` asks the deployment; nor that it is not, where it is
-    // over here
+    // the copy alone proves neither that a run is over, for which `resume` asks the deployment, nor that it is not over
+    // if it is over here
     return { ...ours, ...(isUnfinished(it) && isUnfinished(whole) ? whole : it) }
   })
   const unasked = unseen !== null && unseen.code !== 'NOT_CONFIGURED' ? unseen : null
@@ -120,8 +117,8 @@ interface Pair {
 }
 
 /**
- * Events that one of two journals lacks; none where it is the longer one. Throws REFUSED where they tell of different
- * things.
+ * Returns the events that one of two journals lacks; none if it is the longer one. Throws REFUSED if the two journals
+ * differ.
  */
 export function missingFrom(place: keyof Pair, pair: Pair, where: string): readonly RunEvent[] {
   const { here, there } = pair
@@ -131,15 +128,15 @@ export function missingFrom(place: keyof Pair, pair: Pair, where: string): reado
   return pair[place === 'here' ? 'there' : 'here'].events.slice(pair[place].events.length)
 }
 
-/** To the letter: what a comparison of plans leaves out, a journal may not differ in either. */
+/** Literal text of a value: journals must agree even where a comparison of plans ignores a difference. */
 function exact(value: unknown): string {
   return canonical(value, new Set())
 }
 
 /**
- * Removes the copies of runs that are over, which a process left that was killed before it could. That a run of another
- * machine is over is believed only where `isOver` says so of the deployment, too: nothing of a repair stands there.
- * Under the locks alone.
+ * Removes the deployment's copies of finished runs, left by processes that were killed before they removed them. A run
+ * of another machine counts as finished only if `isOver` confirms that nothing of it is left in the deployment. Call it
+ * only while holding the locks.
  */
 export async function forgetFinished(
   journals: Journals,
@@ -176,7 +173,7 @@ async function lookInto(open: () => Promise<RunStore>, run: string): Promise<Fou
   }
 }
 
-/** What is there, and why a part of it was not seen; or why the deployment cannot be asked. */
+/** Lists the deployment's runs, and why some could not be seen; or returns why the deployment cannot be asked. */
 async function listThere({
   there,
 }: Journals): Promise<{ runs: readonly (RunHistory | UnreadableRun)[]; unseen: AdminError | null } | AdminError> {
@@ -188,13 +185,13 @@ async function listThere({
   }
 }
 
-/** An interruption is no answer of the deployment's, and a bug is none at all. */
+/** Returns an error that is the deployment's answer. Throws an interruption or a bug again. */
 function ofDeployment(error: unknown): AdminError {
   if (error instanceof AdminError && error.code !== 'INTERRUPTED') return error
   throw error
 }
 
-/** For `catch`, where a failure that was foreseen is no matter. */
+/** Ignores an `AdminError` and throws anything else; for `catch`. */
 export function unlessBug(error: unknown): void {
   if (!(error instanceof AdminError)) throw error
 }
@@ -226,7 +223,7 @@ export function nameOf(it: RunHistory | UnreadableRun): string {
   return 'record' in it ? it.record.run : it.run
 }
 
-/** Of a copy that cannot be read, of a run that this machine has a journal of. */
+/** Returns the error for an unreadable copy of a run whose journal on this machine is intact. */
 function spoiled(fault: AdminError, run: string): AdminError {
   return new AdminError(
     fault.code,
@@ -236,7 +233,7 @@ function spoiled(fault: AdminError, run: string): AdminError {
   )
 }
 
-/** Without the copy, what this machine has on record counts alone. */
+/** Returns the command that removes the deployment's copy, so that only the journal on this machine counts. */
 export function dropCopy(run: string): Suggestion {
   return command`testops-admin discard ${run} -d {deployment}   # saves and removes the deployment's copy; then resume uses the journal on this machine`
 }

@@ -20,7 +20,7 @@ const inWords: ServiceCommands = {
   edit: "change the service's settings",
 }
 
-/** A sentence as it is said of this deployment. What its platform cannot name is said in words. */
+/** Fills a sentence for this deployment. What its platform cannot name is said in words. */
 export function fill(text: string, deployment: Deployment, commands: ServiceCommands | null): string {
   return text.replace(placeholder, said(deployment, commands))
 }
@@ -37,14 +37,14 @@ function said(
   }
 }
 
-/** A command as it is typed on this deployment. One that its platform cannot name becomes a comment in words. */
+/** Fills a command for this deployment. A command that its platform cannot name becomes a comment in words. */
 export function fillCommand(asked: Suggestion, deployment: Deployment, commands: ServiceCommands | null): Suggestion {
   const isUnknown = commands === null && /\{(?!deployment\})[a-z]+\}/.test(asked)
   const filled = withFilled(asked, placeholder, said(deployment, commands))
   return isUnknown ? command`# ${nested(filled)}` : filled
 }
 
-/** The remedy as it is typed on this deployment. */
+/** Fills a remedy for this deployment. */
 export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: ServiceCommands | null): Remedy {
   const filled = (text: string): string => fill(text, deployment, commands)
   return {
@@ -57,8 +57,7 @@ export function fillRemedy(remedy: Remedy, deployment: Deployment, commands: Ser
 }
 
 /**
- * The plan as it is told on this deployment: its commands are what one types there, and what others said in it holds no
- * secret.
+ * Fills a plan for this deployment: its commands can be typed there, and its texts from other sources hold no secrets.
  */
 export function fillPlan(plan: Plan, deployment: Deployment, commands: ServiceCommands | null): Plan {
   const filled = (command: Suggestion): Suggestion => fillCommand(command, deployment, commands)

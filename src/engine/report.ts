@@ -10,17 +10,17 @@ import { withoutSecretsIn } from '../core/redaction/document.ts'
 import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** What else a remedy depends on. */
+/** Circumstances that change the commands of a remedy. */
 interface Around {
-  /** a migration or a repair is running, and most commands would be refused */
+  /** A migration or a repair is running, so most commands would be refused */
   isBusy?: boolean
-  /** the command that replaces `service start`, which would be refused */
+  /** The command that replaces `service start`, which would be refused */
   resume?: Suggestion | undefined
-  /** what has to be done before any repair */
+  /** What must be done before any repair */
   first?: Suggestion | undefined
 }
 
-/** One check's part of the report, without secrets: what a source said may hold some. */
+/** Returns one check's part of the report, with secrets removed: a source's text may hold some. */
 export function reportCheck(
   judged: Judged,
   deployment: Deployment,
@@ -72,7 +72,7 @@ function reported(
 
 const starts = /^testops-admin service (?:re)?start /
 
-/** Commands in an order in which none is refused as things stand. */
+/** Puts the commands of a remedy in an order in which the deployment refuses none now. */
 function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   const commands =
     resume === undefined ? remedy.commands : [...new Set(remedy.commands.map((it) => (starts.test(it) ? resume : it)))]
@@ -89,7 +89,7 @@ function typable(remedy: Remedy, { isBusy, resume, first }: Around): Remedy {
   return waits ? { ...own, commands: [first, ...commands] } : own
 }
 
-/** Anything but an `AdminError` is a bug, and its stack is what a bug report needs. */
+/** Returns an error for the report. Anything but an `AdminError` is a bug, and its report needs the stack. */
 function reportError(error: unknown, filled: (command: Suggestion) => Suggestion): NonNullable<CheckReport['error']> {
   if (error instanceof AdminError)
     return { code: error.code, message: error.message, suggestions: error.suggestions.map(filled) }
@@ -109,12 +109,12 @@ export function summarise(checks: readonly CheckReport[]): DoctorReport['summary
 }
 
 /**
- * What makes `doctor` fail: 'warning' leaves the table as it is, 'error' forgives all else, 'unknown' makes 3 a failure
- * too.
+ * What makes `doctor` fail. 'warning': the usual exit codes. 'error': only errors. 'unknown': as 'warning', but an
+ * undetermined check exits with 1, not 3.
  */
 export type FailOn = 'warning' | 'error' | 'unknown'
 
-/** 0 healthy, 1 an error, 3 something could not be determined, 2 warnings only; in this order of precedence after 0. */
+/** Returns the exit code by precedence: 1 for an error, 3 for an undetermined check, 2 for warnings, else 0. */
 export function exitCodeOf(
   report: { summary: Pick<DoctorReport['summary'], 'error' | 'unknown' | 'warning'> },
   failOn: FailOn = 'warning',

@@ -13,21 +13,21 @@ import { shareSources } from './sources.ts'
 import type { OpenSources } from './sources.ts'
 
 export interface RunOptions {
-  /** in display order */
+  /** In display order */
   checks: readonly Check[]
   open: OpenSources
   deployment: Deployment
-  /** for each check, and for opening each source */
+  /** For each check, and for opening each source, in milliseconds */
   deadlineMs: number
-  /** what is typed on this platform, to fill remedies with; null: not known */
+  /** Commands of this platform, for remedies; null: not known */
   commands: ServiceCommands | null
-  /** called as each check ends, in that order, before causes are folded */
+  /** Called as each check ends, in that order, before causes are found */
   onResult?: ((report: CheckReport) => void) | undefined
-  /** aborting ends the run with AdminError INTERRUPTED */
+  /** Aborting ends the run with AdminError INTERRUPTED */
   signal?: AbortSignal | undefined
 }
 
-/** Runs all checks at once and folds what they found into one report. Throws AdminError INTERRUPTED when aborted. */
+/** Runs all checks at once and combines their results in one report. Throws AdminError INTERRUPTED when aborted. */
 export async function runChecks(options: RunOptions): Promise<Omit<DoctorReport, 'build'>> {
   const interrupted = (): AdminError => new AdminError('INTERRUPTED', 'the diagnosis was interrupted')
   return unlessAborted(runAll(options), options.signal, interrupted)
@@ -74,7 +74,8 @@ async function runAll({
 }
 
 /**
- * The command that resumes an unfinished repair which only has to start the service: `service start` would be refused.
+ * Returns the command that resumes an unfinished repair which only has to start the service, where `service start`
+ * would be refused.
  */
 function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undefined {
   return all.flatMap(({ result, because }) =>
@@ -84,10 +85,10 @@ function resumeOf({ check }: Judged, all: readonly Judged[]): Suggestion | undef
   )[0]
 }
 
-/** What comes before any other repair: to end the unfinished one, or to remove what keeps that from ending. */
+/** Returns what must come before any other repair: ending the unfinished one, or removing what keeps it from ending. */
 function beforeRepairs(all: readonly Judged[]): Suggestion | undefined {
   const blocks = all.filter(({ result }) => result.status === 'problem' && result.blocksRepairs)
-  // what has a reason of its own is in the way of an unfinished repair, too
+  // a problem with a reason of its own also blocks an unfinished repair
   const blocking = blocks.find(({ result }) => result.status === 'problem' && result.isApart) ?? blocks[0]
   const root = all.find(({ check }) => check.id === blocking?.because) ?? blocking
   return root && remedyOf(root)?.commands[0]

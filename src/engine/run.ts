@@ -7,20 +7,20 @@ import { eventsOfStep, eventsThatCount } from '../core/run-state.ts'
 import type { Guard } from './locks.ts'
 import type { RunJournal } from './journal.ts'
 
-/** Events that are known from the deployment alone (`Standing.foreign`). */
+/** Events known from the deployment alone (`Standing.foreign`). */
 export interface Foreign {
-  /** so many, the last ones */
+  /** Number of these events, which are the last ones */
   events: number
-  /** this machine has nothing of its own on record of the run */
+  /** This machine has no record of its own of the run */
   isAdopted: boolean
 }
 
-/** A run, new or from its record, and what it works with. */
+/** A run, new or recorded, and what it works with. */
 export interface Run {
   record: RunRecord
-  /** what is on record already; empty for a new run */
+  /** Events already on record; empty for a new run */
   events: readonly RunEvent[]
-  /** what of the events others have written, as far as this machine knows */
+  /** Which events others wrote, as far as this machine knows */
   foreign?: Foreign
   journal: RunJournal
   guard: Pick<Guard, 'assertHeld'>
@@ -29,22 +29,21 @@ export interface Run {
   by: string
   failpoint: Failpoint
   /**
-   * called as a step, or its undo, begins and ends; `interrupted`: it was stopped, and did not fail by itself
-   * (a document counts it as failed)
+   * Called as a step, or its undo, begins and ends. `interrupted`: the step was stopped and did not fail by itself (a
+   * document counts it as failed)
    */
   onStep: (step: number, status: 'begun' | 'going-back' | 'interrupted' | StepStatus) => void
-  /** by which it is verified, those that its plan names */
+  /** Checks to verify the run with; only those that its plan names are used */
   checks: readonly Check[]
-  /** what is typed on this platform; null: not known */
+  /** Commands of this platform; null: not known */
   commands: ServiceCommands | null
 }
 
-/** `already`: it was so before, and nothing was done. */
+/** `already`: the deployment was already as wanted, and nothing was done. */
 export type StepStatus = 'done' | 'already' | 'failed' | 'undone'
 
 /**
- * What one step is worked on with. `within`: how its failpoints begin; `results`: gets what is told once the run is
- * over.
+ * Returns what one step works with. `within`: prefix of its failpoints; `results`: collects texts for the final report.
  */
 export function workshopOf(
   { record: { plan }, events, journal, by, workshop, failpoint }: Run,
@@ -63,7 +62,7 @@ export function workshopOf(
       performed: isPerformed(own),
       isRepeated: events.some((event) => event.event === 'done' && event.step === index && event.already !== true),
       notes: notesIn(own),
-      // a refused run is undone at once: what this process has written counts too
+      // a refused run is undone at once, so events of this process count too
       ofRun: () => notesIn(eventsThatCount([...new Set([...events, ...journal.written])])),
       keep: async (name, text) => (await journal.keep(name, text)) !== null,
       kept: async (name) => journal.kept(name),
@@ -73,7 +72,7 @@ export function workshopOf(
   }
 }
 
-/** Whether the record says that the step was performed, and not undone since. */
+/** True if the record says that the step was performed and has not been undone since. */
 function isPerformed(events: readonly RunEvent[]): boolean {
   return events.reduce(
     (is, event) => (event.event === 'undone' ? false : is || (event.event === 'done' && !event.already)),

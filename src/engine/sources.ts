@@ -2,12 +2,11 @@ import { AdminError } from '../core/error.ts'
 import type { SourceName, Sources } from '../core/sources.ts'
 
 /**
- * Opens each source; called once at most for each. Throws AdminError NOT_CONFIGURED where the deployment has no such
- * part.
+ * Opens each source; each is called at most once. Throws AdminError NOT_CONFIGURED if the deployment has no such part.
  */
 export type OpenSources = { readonly [K in SourceName]: () => Promise<Sources[K]> }
 
-/** A source that opened, or the error that opening it gave. */
+/** A source that opened, or the error from opening it. */
 export type Opening<T> = { source: T } | { error: unknown }
 
 export type ShareSource = <K extends SourceName>(name: K) => Promise<Opening<Sources[K]>>
@@ -53,8 +52,8 @@ const names: Record<SourceName, string> = {
 }
 
 /**
- * The same source, of which every question is asked once: later askers share the first answer or failure. So all checks
- * of a run judge one state, and a question that several have costs the deployment one call.
+ * Wraps a source so that each question is asked once: later callers share the first answer or failure. All checks of a
+ * run judge one state, and a question that several ask costs the deployment one call.
  */
 function remember<T extends object>(source: T): T {
   const answers = new Map<string, unknown>()
@@ -72,7 +71,7 @@ function remember<T extends object>(source: T): T {
 }
 
 /**
- * Waits for `work` for so many milliseconds at most: then rejects with what `late` makes, and `work` goes on unheard.
+ * Waits for `work` for at most `milliseconds`, then rejects with the error of `late`; the outcome of `work` is ignored.
  */
 export async function withDeadline<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -23,17 +23,17 @@ export interface Applied {
   step: number
   status: StepStatus
   durationMs: number
-  /** what it has come to, for people */
+  /** Results for people */
   results?: readonly string[]
 }
 
-/** What was done, and what stopped it; null: all is done. */
+/** The steps that were performed, and what stopped the run; `failure` is null if all steps are done. */
 export interface CarriedOut {
   applied: readonly Applied[]
   failure: { error: unknown; halfDone: boolean } | null
 }
 
-/** Performs the steps that are not done yet, each under the journal: intent on disk, act, outcome. Never throws. */
+/** Performs the remaining steps, each under the journal: intent on disk, act, outcome. Never throws. */
 export async function performSteps(run: Run): Promise<CarriedOut> {
   const {
     record: { plan },
@@ -77,7 +77,7 @@ interface Stepping {
   since: () => number
   seen: SeenStopped
   signal: AbortSignal
-  /** given up where an instance of a service appears that is to be stopped */
+  /** Aborted if an instance of a stopped service appears */
   appeared: AbortSignal | undefined
 }
 
@@ -121,12 +121,12 @@ async function performStep(
   return 'done'
 }
 
-/** Steps of such a plan are waited for until they end: cut off, they may leave messages twice. */
+/** True if the plan moves messages. Its steps are awaited to the end: cut off, they may leave messages twice. */
 function movesMessages({ steps }: Run['record']['plan']): boolean {
   return steps.some(({ action }) => action.kind === 'hold-queues')
 }
 
-/** What failed is told either way; a journal that cannot be written any more must not hide it. */
+/** Records a failure. An unwritable journal is ignored, because it must not hide the failure itself. */
 export async function noteFailure(journal: Run['journal'], event: RunEvent): Promise<void> {
   await journal.append(event).catch((error: unknown) => {
     if (!(error instanceof AdminError)) throw error
@@ -137,12 +137,12 @@ export function interrupted(signal: AbortSignal): AdminError {
   return signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted')
 }
 
-/** How a step that did not come to its end is told of. */
+/** Returns how to report a step that did not finish. */
 export function newsOf(error: unknown): 'interrupted' | 'failed' {
   return error instanceof AdminError && error.code === 'INTERRUPTED' ? 'interrupted' : 'failed'
 }
 
-/** A failure as a document and a journal keep it. `fill`: commands as they are typed on this deployment. */
+/** Returns a failure as documents and journals keep it. `fill`: fills commands for this deployment. */
 export function runError(error: unknown, fill: (suggestion: Suggestion) => Suggestion = (same) => same): RunError {
   if (error instanceof AdminError)
     return withoutSecretsIn({ code: error.code, message: error.message, suggestions: error.suggestions.map(fill) })
@@ -154,8 +154,8 @@ export function runError(error: unknown, fill: (suggestion: Suggestion) => Sugge
 }
 
 /**
- * What a failure makes of a run. One that has changed something and not come to its end is half done, whatever stopped
- * it, but for a step that was tried and failed by itself.
+ * Returns the outcome of a failed run. A run that changed something and did not finish is interrupted, whatever stopped
+ * it, unless a step was tried and failed by itself.
  */
 export function outcomeOf({ code }: Pick<RunError, 'code'>, halfDone: boolean): RunOutcome {
   if (code === 'FAILED' || code === 'BUG') return 'failed'
@@ -163,7 +163,7 @@ export function outcomeOf({ code }: Pick<RunError, 'code'>, halfDone: boolean): 
   return code === 'REFUSED' || code === 'BUSY' ? 'refused' : 'failed'
 }
 
-/** The exit code of a run (DESIGN.md 3). */
+/** Returns the exit code of a run (DESIGN.md 3). */
 export function exitCodeOfRun(
   outcome: RunOutcome,
   error: Pick<RunError, 'code'> | undefined,

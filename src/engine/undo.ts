@@ -11,7 +11,7 @@ import { progressOf } from '../core/run-state.ts'
 import type { Run } from './run.ts'
 import { holds, isForUpgrade, isStoppedNow, isUnderStop, prepares, whileStopped } from './while-stopped.ts'
 
-/** The steps that were begun or done and can be undone, the last first. */
+/** Returns the steps that were begun or done and can be undone, the last first. */
 export function stepsToUndo({ steps }: Plan, events: readonly RunEvent[]): readonly number[] {
   const { touched, ended } = progressOf(events)
   if (ended?.outcome === 'undone') return []
@@ -23,7 +23,7 @@ function isTakenBack(action: Action): boolean {
   return handler.undo !== null && (handler.isTakenBack?.(action) ?? true)
 }
 
-/** Whether all that it did is of the kind that nothing brings back. */
+/** True if nothing that the run changed can be undone. */
 export function losesAll({ record: { plan }, events }: RunHistory): boolean {
   const touched = progressOf(events)
     .touched.map((step) => plan.steps[step]!)
@@ -33,7 +33,7 @@ export function losesAll({ record: { plan }, events }: RunHistory): boolean {
 
 /**
  * Undoes the steps of a run, the last first, each under the journal. A step with nothing to undo is skipped. Never
- * throws; `halfDone` if a step was undone or begun to be, now or before: a refused undo has changed nothing.
+ * throws. `halfDone`: the undo of a step has begun, now or before; one that was refused does not count.
  */
 export async function undoSteps(run: Run): Promise<CarriedOut> {
   const {
@@ -96,9 +96,7 @@ export async function undoSteps(run: Run): Promise<CarriedOut> {
   return { applied, failure: null }
 }
 
-/**
- * Throws, before the first step is undone, what the undo of any step is certain to throw: nothing is changed then.
- */
+/** Throws what the undo of any step is certain to throw, before the first step is undone: nothing is changed then. */
 async function foreseeUndo(run: Run): Promise<void> {
   const {
     record: { plan },
@@ -110,7 +108,7 @@ async function foreseeUndo(run: Run): Promise<void> {
   }
 }
 
-/** A step under a stop may be undone while the service runs again, too. */
+/** True if the service must stay stopped while a step is undone; false once it runs again. */
 async function isStoppedFor({ record: { plan }, workshop }: Run, index: number): Promise<boolean> {
   return isUnderStop(plan, index) && (await isStoppedNow(workshop))
 }
@@ -120,8 +118,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Why a run can no longer be undone, as far as that can be told beforehand; null: nothing is known to prevent it for
- * good.
+ * Returns why a run can no longer be undone, as far as that is known beforehand; null if no lasting obstacle is known.
  */
 export async function whyNotUndone(run: Run): Promise<AdminError | null> {
   try {
@@ -129,14 +126,14 @@ export async function whyNotUndone(run: Run): Promise<AdminError | null> {
     return null
   } catch (error) {
     if (!(error instanceof AdminError)) throw error
-    // whatever else there is may pass, and is met again, and told, by who takes it back
+    // any other obstacle may pass, and the undo itself reports it
     return error.code === 'REFUSED' ? error : null
   }
 }
 
 /**
- * A run that is refused once it has stopped the service, or edited the files of an upgrade, and has changed nothing
- * else, takes that back: it ends as it would have before, refused. `written`: by this process. Never throws.
+ * Undoes a run that is refused after it only stopped the service or edited the files of an upgrade. The run then ends
+ * as refused. `written`: events of this process. Never throws.
  */
 export async function undoIfRefused(run: Run, carried: CarriedOut, written: readonly RunEvent[]): Promise<CarriedOut> {
   const { failure, applied } = carried
@@ -173,8 +170,8 @@ export async function undoIfRefused(run: Run, carried: CarriedOut, written: read
 }
 
 /**
- * Where a run ends early: what lasts no longer than this process is brought to safety, whatever interrupted it. Never
- * throws; what could not be saved is told with what ended the run.
+ * Saves, when a run ends early, what would be lost with this process, whatever interrupted the run. Never throws; a
+ * failure to save is added to the error that ended the run.
  */
 export async function letGo(run: Run, carried: CarriedOut): Promise<CarriedOut> {
   const { failure } = carried

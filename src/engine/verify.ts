@@ -11,11 +11,11 @@ import { notesOfStep } from '../core/run-state.ts'
 const pollMs = 1000
 
 export interface Verification {
-  /** each check by its status, a problem by its severity */
+  /** The status of each check by its id; for a problem, its severity */
   statuses: Readonly<Record<string, string>>
-  /** why a check could not judge */
+  /** Why a check is not ok, by its id: the reason, error or first finding */
   reasons: Readonly<Record<string, string>>
-  /** what is done about the first that found an error */
+  /** What to do about the first check that found an error */
   next?: Suggestion
 }
 
@@ -44,18 +44,18 @@ function reasonsOf(checks: DoctorReport['checks']): Record<string, string> {
   )
 }
 
-/** A problem that another one causes has no remedy of its own. */
+/** Returns the command to type next. A problem that another one causes has no remedy of its own. */
 function nextOf(checks: DoctorReport['checks']): Pick<Verification, 'next'> {
   const next = checks.find(({ severity, remedy }) => severity === 'error' && remedy)?.remedy?.commands[0]
   return next === undefined ? {} : { next }
 }
 
-/** Repairs that count what they ask for, also where there is nothing to do. */
+/** Repairs whose documents have these counts even if there is nothing to do. */
 const counting: Partial<Record<RepairId, TreeAccount>> = {
   'migrate-trees': { requested: 0, accepted: 0, skipped: 0, failed: [] },
 }
 
-/** What stands in the document of such a repair beside the rest, from what is on record of its steps. */
+/** Returns the counts that such a repair adds to its document, from the events of its steps. */
 export function accountOf({ repair, steps }: Plan, events: readonly RunEvent[]): Partial<TreeAccount> {
   for (const [index, { action }] of steps.entries()) {
     const account = handlerOf(action).account?.(action, notesOfStep(events, index))
@@ -64,7 +64,7 @@ export function accountOf({ repair, steps }: Plan, events: readonly RunEvent[]):
   return counting[repair] ?? {}
 }
 
-/** What a run that came to its end has not achieved; null: all of it is achieved. */
+/** Returns what a run failed to achieve although all its steps are over; null if it achieved everything. */
 export function shortfallOf({ steps }: Plan, events: readonly RunEvent[]): Shortfall | null {
   const all = steps.flatMap(
     ({ action }, index) => handlerOf(action).shortfall?.(action, notesOfStep(events, index)) ?? [],

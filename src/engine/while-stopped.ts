@@ -8,32 +8,32 @@ import type { Plan, Step } from '../core/plan.ts'
 import { workshopOf } from './run.ts'
 
 /**
- * how often it is looked whether the service is still stopped: an instance is noticed within 5 s (DESIGN.md 6.8), also
- * during a long step
+ * Milliseconds between two checks that the service is still stopped. An instance is noticed within 5 s (DESIGN.md 6.8),
+ * also during a long step.
  */
 const lookMs = 1500
-/** so many looks may be on their way: one that is lost on a dead connection is not to blind those after it */
+/** Maximum number of checks in flight: one that is lost on a dead connection must not block the next ones */
 const mostLooks = 4
-/** how long a step that is given up may take to end */
+/** Milliseconds that an aborted step may take to end */
 const endMs = 2000
 
 /**
- * What is known of the service while steps under a stop are worked on: it counts as started by others only once it was
- * seen stopped.
+ * Whether the service has been seen stopped, while steps under a stop run. Only then does an instance count as started
+ * by others.
  */
 export interface SeenStopped {
   stopped: boolean
 }
 
-/** An instance runs, or is about to be started again by whatever has started it. */
+/** True if an instance runs, or is about to be started again by whatever started it. */
 function isStarted({ state, startsAgain }: ServiceStatus): boolean {
   return state === 'running' || startsAgain === true
 }
 
 /**
- * Works while the service is to be stopped. Where an instance of it appears, the work's signal is given up and
- * INTERRUPTED is thrown, even where the work has come to its end by then, or to another failure. A platform that does
- * not answer for a while is asked again. `appeared` is given up for that reason alone.
+ * Runs work while the service must be stopped. If an instance appears, aborts the work's signal and throws INTERRUPTED,
+ * even if the work has finished or failed by then; a refusal is thrown as it is. Asks again if the platform does not
+ * answer for a while. `appeared` is aborted only if an instance appears.
  */
 export async function whileStopped<T>(
   { workshop: { open, signal } }: Pick<Run, 'workshop'>,
@@ -45,7 +45,7 @@ export async function whileStopped<T>(
   const watching = watch(open, seen, over.signal).then((status) => {
     if (status) appeared.abort(startedByOthers(status))
   })
-  // told by what is thrown below
+  // thrown below, as the reason of `appeared`
   watching.catch((error: unknown) => appeared.abort(error))
   try {
     const done = await work(AbortSignal.any([signal, appeared.signal]), appeared.signal)
@@ -59,8 +59,8 @@ export async function whileStopped<T>(
 }
 
 /**
- * Waits for work that should end once an instance appeared; what does not goes on unheard, and ends with the process as
- * if that were killed.
+ * Waits for work that should end once an instance appeared. Work that takes too long is ignored, and ends with the
+ * process as if killed.
  */
 export async function unlessLate<T>(work: Promise<T>, appeared: AbortSignal): Promise<T> {
   const ended = new AbortController()
@@ -75,7 +75,7 @@ export async function unlessLate<T>(work: Promise<T>, appeared: AbortSignal): Pr
   return Promise.race([work, late]).finally(() => ended.abort())
 }
 
-/** How the service is once it is started; null: the work was over before. */
+/** Returns the status of the service once it is started; null if the work ended first. */
 async function watch(
   open: Run['workshop']['open'],
   seen: SeenStopped,
@@ -98,15 +98,12 @@ async function watch(
   })
 }
 
-/**
- * What a step fails of while an instance runs is told as that. What is refused has an end of its own: nothing was
- * changed.
- */
+/** True if an error counts as caused by the instance that appeared. A refusal does not: it changed nothing. */
 function isOfAppearance(error: unknown): boolean {
   return error instanceof AdminError && error.code !== 'REFUSED' && error.code !== 'BUSY'
 }
 
-/** False where that cannot be told. */
+/** True if the service is stopped and nothing starts it again; false if that cannot be read. */
 export async function isStoppedNow({ open }: Pick<Run['workshop'], 'open'>): Promise<boolean> {
   const status = await statusOf(open)
   return status !== null && status.state === 'stopped' && status.startsAgain !== true
@@ -121,7 +118,7 @@ async function statusOf(open: Run['workshop']['open']): Promise<ServiceStatus | 
   }
 }
 
-/** A state that has to last while the steps after it are performed. */
+/** True if a step creates a state that must last while the following steps run. */
 export function holds({ action }: Step): boolean {
   return (
     action.kind === 'stop-service' ||
@@ -132,27 +129,27 @@ export function holds({ action }: Step): boolean {
 }
 
 /**
- * What is there for the steps after it alone: no message, setting or declaration of the service's is touched by it. A
- * queue that is held open is: what it holds is moved aside where this program ends and nobody else reads from it.
+ * True if a step only serves the steps after it and touches no message, setting or declaration of the service.
+ * Exception: a queue held open, whose messages are moved aside if this program ends and nobody else reads from it.
  */
 export function prepares({ action }: Step): boolean {
   return ['stop-service', 'await-quiet', 'hold-queues', 'drain-queues', 'fetch-image'].includes(action.kind)
 }
 
-/** An edit of files that is there for the upgrade after it. */
+/** True if a step edits files for a later upgrade. */
 export function isForUpgrade({ steps }: Plan, { action }: Step): boolean {
   return action.kind === 'edit-values' && steps.some((step) => step.action.kind === 'upgrade-release')
 }
 
-/** Steps for which this one stops the service. */
+/** Returns the steps for which the stop at `index` must last. */
 export function stepsUnder({ steps }: Plan, index: number): number[] {
   const until = steps.findIndex(({ action }, at) => at > index && action.kind === 'start-service')
   return steps.flatMap((_, at) => (at > index && (until < 0 || at < until) ? [at] : []))
 }
 
 /**
- * Whether the service has to be stopped, now that it is about to be: something is left to do, and can be done. Throws
- * REFUSED where that would be refused afterwards, since users are not to be cut off for nothing.
+ * True if the service must be stopped now: something is left to do and can be done. Throws REFUSED if a step would be
+ * refused after the stop, so that users are not cut off for nothing.
  */
 export async function isStopNeeded(run: Run, index: number, done: ReadonlySet<number>): Promise<boolean> {
   const under = stepsUnder(run.record.plan, index)
@@ -168,10 +165,7 @@ export async function isStopNeeded(run: Run, index: number, done: ReadonlySet<nu
   return isNeeded
 }
 
-/**
- * Throws what any step that is not done yet would throw for certain: before the first of them, nothing at all is
- * changed then.
- */
+/** Throws what any remaining step is certain to throw. Called before the first step, when nothing has been changed. */
 export async function foreseeAll(run: Run): Promise<void> {
   for (const [at, { action }] of run.record.plan.steps.entries()) {
     const handler = handlerOf(action)
@@ -180,7 +174,7 @@ export async function foreseeAll(run: Run): Promise<void> {
   }
 }
 
-/** Whether the service is to be stopped while that step is performed. */
+/** True if the service must be stopped while that step runs. */
 export function isUnderStop({ steps }: Plan, index: number): boolean {
   const before = steps.slice(0, index).map(({ action }) => action.kind)
   return (
@@ -189,7 +183,7 @@ export function isUnderStop({ steps }: Plan, index: number): boolean {
   )
 }
 
-/** While the service is to be stopped, something else may start it again (DESIGN.md 6.8). Throws INTERRUPTED. */
+/** Throws INTERRUPTED if something else started the service while it must be stopped (DESIGN.md 6.8). */
 export async function refuseIfStarted({ workshop: { open } }: Pick<Run, 'workshop'>): Promise<void> {
   const status = await (await open.service()).status()
   if (isStarted(status)) throw startedByOthers(status)

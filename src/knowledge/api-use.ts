@@ -8,7 +8,7 @@ export const apiUse = {
   apiToken: 'api-token',
 } as const
 
-/** Whether a path, below whatever base address, is this one. */
+/** True if a path, below any base address, is this one. */
 export function isPath(path: string, wanted: string): boolean {
   return path === wanted || path.endsWith(wanted)
 }

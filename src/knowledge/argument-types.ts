@@ -10,16 +10,16 @@ interface Way {
   term: Term
 }
 
-/** in how many ways the arguments of one binding are tried, at most */
+/** Maximum number of ways in which the arguments of one binding are tried */
 const mostWays = 20_000
-/** from how many names on a table within a table is taken to be in the order in which it is shown */
+/** Number of names from which a table within a table counts as being in the order in which it is shown */
 const mostOrdered = 5
 
 /**
- * Arguments of a binding with their types, as amqplib writes them (`Binding.typed`). Lists show them without types; but
- * `key`, with which the management API names a binding, is made of them: `erlang:phash2` of the table that RabbitMQ
- * keeps, sorted by names (`args_hash/1` in deps/rabbitmq_management/src/rabbit_mgmt_format.erl; `sort_field_table/1` in
- * deps/rabbit_common/src/rabbit_misc.erl). What gives that key is what was bound. Null: no such arguments do.
+ * Returns the arguments of a binding with their types, as amqplib writes them (`Binding.typed`); null if none give
+ * `key`. Lists show no types, but the management API makes its name for a binding, `key`, from them: `erlang:phash2` of
+ * the table that RabbitMQ keeps, sorted by names (`args_hash/1` in deps/rabbitmq_management/src/rabbit_mgmt_format.erl;
+ * `sort_field_table/1` in deps/rabbit_common/src/rabbit_misc.erl). Arguments that give that key are what was bound.
  */
 export function typesOf(values: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> | null {
   const names = Object.keys(values).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -54,7 +54,7 @@ const wholeTypes: readonly (readonly [typed: string, type: string, least: number
   ['uint8', 'unsignedbyte', 0, 256],
 ]
 
-/** What a value that is shown so may have been. */
+/** Yields what a value that is shown like this may have been. */
 function* waysOf(value: unknown): Generator<Way> {
   if (typeof value === 'number') yield* waysOfNumber(value)
   else if (typeof value === 'string') {
@@ -79,7 +79,7 @@ function* waysOfNumber(value: number): Generator<Way> {
   yield* waysOfDecimal(value)
 }
 
-/** One of 3 places and 14 digits is shown as 3.14, and one of 50 digits as one of 5. */
+/** Yields decimals: 3 places and 14 digits are shown as 3.14, and 50 digits as 5. */
 function* waysOfDecimal(value: number): Generator<Way> {
   const [, places = '', shown = '0'] = /^(\d{1,3})(?:\.(\d{1,10}))?$/.exec(String(value)) ?? []
   if (places === '' || Number(places) > 255) return
@@ -103,13 +103,13 @@ function* waysOfList(values: readonly unknown[]): Generator<Way> {
   }
 }
 
-/** Within another, a table keeps the order in which it came, and is shown in that of its names. */
+/** Yields tables. Within another, a table keeps the order in which it came, but is shown sorted by names. */
 function* waysOfTable(values: Readonly<Record<string, unknown>>): Generator<Way> {
   const shown = Object.keys(values)
-  // by that name, amqplib tells types
+  // amqplib marks types with that name
   if (shown.includes('!')) return
   for (const names of shown.length < mostOrdered ? ordersOf(shown) : [shown]) {
-    // an object has its own mind about the place of names that are numbers
+    // an object always puts names that are numbers first
     const kept = Object.keys(Object.fromEntries(names.map((name) => [name, null])))
     if (kept.some((name, index) => name !== names[index])) continue
     for (const ways of combined(names.map((name) => () => waysOf(values[name])))) {
@@ -129,7 +129,7 @@ function* ordersOf(names: readonly string[]): Generator<readonly string[]> {
   }
 }
 
-/** One of each, in every way; the last changes first. */
+/** Yields one of each, in every combination; the last changes first. */
 function* combined([first, ...rest]: readonly (() => Iterable<Way>)[]): Generator<readonly Way[]> {
   if (!first) return void (yield [])
   for (const way of first()) for (const others of combined(rest)) yield [way, ...others]

@@ -1,21 +1,19 @@
 import { watched } from '../core/watched.ts'
 
-/** RabbitMQ's deprecated feature that non-durable, non-exclusive queues are (FIELD-NOTES.md 3). */
+/** RabbitMQ's deprecated feature of non-durable, non-exclusive queues (FIELD-NOTES.md 3). */
 export const transientQueues = {
   feature: 'transient_nonexcl_queues',
-  /** first version that refuses them unless it is told otherwise (FIELD-NOTES.md 3) */
+  /** First version that refuses them by default (FIELD-NOTES.md 3) */
   firstDenied: '4.3',
   /**
-   * reply code of the connection error on such a declaration; 406 is the channel error where a queue exists otherwise
+   * Reply code of the connection error on such a declaration; 406 is the channel error if a queue exists with other
+   * properties
    */
   replyCode: 541,
   permitSetting: 'deprecated_features.permit.transient_nonexcl_queues',
 } as const
 
-/**
- * Whether this version refuses transient queues unless it is configured otherwise (FIELD-NOTES.md 3). Null: not a
- * version.
- */
+/** True if this version refuses transient queues by default (FIELD-NOTES.md 3); null if the text is not a version. */
 export function deniesTransientQueues(version: string): boolean | null {
   const parts = /^(\d+)\.(\d+)/.exec(version)
   if (!parts) return null
@@ -23,34 +21,34 @@ export function deniesTransientQueues(version: string): boolean | null {
   return major > 4 || (major === 4 && Number(parts[2]) >= 3)
 }
 
-/** What this program's own connections to the broker call themselves. */
+/** The name of this program's own connections to the broker. */
 export const ownConnectionName = 'testops-admin'
 
-/** Queues in which this program keeps the journal of a repair that is not finished (DESIGN.md 6.6). */
+/** Prefix of queues in which this program keeps the journal of an unfinished repair (DESIGN.md 6.6). */
 export const journalQueuePrefix = 'testops-admin.run.'
 
 /**
- * Queues and exchanges that RabbitMQ, Spring or this program name themselves and the service never declares
+ * True for queues and exchanges that RabbitMQ, Spring or this program name themselves and the service never declares
  * (FIELD-NOTES.md 3).
  */
 export function isBuiltIn(name: string): boolean {
   return name === '' || name.startsWith('amq.') || name.startsWith('testops-admin.')
 }
 
-/** The tag of a user from whom the broker takes messages under any user_id. */
+/** The tag of a user from whom the broker accepts messages under any user_id. */
 export const impersonator = 'impersonator'
 
-/** A routing key, and so the name of a queue that nobody makes: what is published by it is dropped. */
+/** A routing key, and so the name of a queue that nobody declares: messages published with it are dropped. */
 export const nowhere = 'testops-admin.nowhere'
 
-/** Exchanges through which messages come back to one queue, with their routing keys. */
+/** Prefix of exchanges through which messages move back to one queue, with their routing keys. */
 export const backExchangePrefix = 'testops-admin.back.'
 
-/** The exchange to which those are bound meanwhile that would go with their last binding. */
+/** The exchange that gets temporary bindings of exchanges that would vanish with their last binding. */
 export const keptExchange = `${backExchangePrefix}kept`
 
 /**
- * Arguments that RabbitMQ knows of a queue (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues;
+ * Arguments of queues that RabbitMQ knows (rabbitmq.com/docs/queues, "Optional Arguments"; /docs/classic-queues;
  * FIELD-NOTES.md 3).
  */
 export const queueArguments: ReadonlySet<string> = new Set([
@@ -73,15 +71,15 @@ export const queueArguments: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What the management API shows in place of a text that is not UTF-8, in base64 (measured on 3.10.8, 4.0.5 and 4.3.6);
- * null: it is a text.
+ * Returns the base64 that the management API shows in place of a text that is not UTF-8 (measured on 3.10.8, 4.0.5 and
+ * 4.3.6); null for a text.
  */
 export function shownBytes(value: string): string | null {
   return /^Not UTF-8, base64 is: (\S*)$/.exec(value)?.[1] ?? null
 }
 
 /**
- * Arguments of exchanges that RabbitMQ knows, and takes as text alone (rabbitmq.com/docs/ae; plugins
+ * Arguments of exchanges that RabbitMQ knows, and accepts only as text (rabbitmq.com/docs/ae; plugins
  * rabbitmq_consistent_hash_exchange, rabbitmq_delayed_message_exchange).
  */
 export const exchangeArguments: ReadonlySet<string> = new Set([
@@ -92,33 +90,33 @@ export const exchangeArguments: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a broker of that version counts the dead letters of a message by what it keeps beside it, and no longer by
- * its `x-death`: of one that is published again the count begins anew (measured: 3.10.8 goes on counting, 4.0.5 and
- * 4.3.6 begin at 1).
+ * True if a broker of that version counts a message's dead letters by what it keeps beside the message, not by its
+ * `x-death`. Then the count of a message that is published again starts at 1 (measured: 3.10.8 continues to count,
+ * 4.0.5 and 4.3.6 begin at 1).
  */
 export function countsDeathsItself(version: string): boolean {
   return !version.startsWith('3.')
 }
 
 /**
- * Types of exchanges that keep messages of their own, which go with them (plugins rabbitmq_delayed_message_exchange,
- * rabbitmq_recent_history_exchange).
+ * Types of exchanges that keep messages of their own and lose them when they are deleted (plugins
+ * rabbitmq_delayed_message_exchange, rabbitmq_recent_history_exchange).
  */
 export const keepingExchanges: readonly string[] = ['x-delayed-message', 'x-recent-history']
 
 /** Types of queues that are always durable, and are never moved (DESIGN.md 2, FIELD-NOTES.md 3). */
 export const alwaysDurable: readonly string[] = ['quorum', 'stream']
 
-/** Keys of a policy, and with `x-` before them arguments, under which a queue holds only so much. */
+/** Keys of a policy, and with `x-` before them arguments, that limit how much a queue holds. */
 const boundKeys = ['max-length', 'max-length-bytes'] as const
 
-/** Keys of a policy under which a queue drops of what it holds. */
+/** Keys of a policy by which a queue drops messages that it holds. */
 const droppingKeys = ['message-ttl', 'expires', ...boundKeys] as const
 
-/** Keys of a policy under which a queue does not keep all that is put into it. */
+/** Keys of a policy by which a queue does not keep all that is put into it. */
 export const lossyKeys = [...droppingKeys, 'dead-letter-exchange'] as const
 
-/** What a policy has to apply to, to bear on a classic queue. */
+/** Targets of a policy that affects classic queues. */
 const appliesToClassic = ['queues', 'all', 'classic_queues']
 
 interface Policy {
@@ -127,17 +125,17 @@ interface Policy {
   definition: object
 }
 
-/** Whether a policy would make a queue of that name lose what it holds. */
+/** True if a policy would make a queue of that name lose what it holds. */
 export function isLossy(policy: Policy, queue: string): boolean {
   return sets(policy, lossyKeys, queue)
 }
 
-/** Whether a queue of that name would drop messages by a policy: one that only says where they go then drops none. */
+/** True if a policy would make a queue of that name drop messages; a dead-letter exchange alone drops none. */
 export function isDropping(policy: Policy, queue: string): boolean {
   return sets(policy, droppingKeys, queue)
 }
 
-/** Whether a queue holds only so much, by its arguments or by a policy; `policies` null: they cannot be seen. */
+/** True if arguments or a policy limit how much a queue holds, or if policies cannot be seen (`policies` null). */
 export function isBounded(
   { name, arguments: values }: { name: string; arguments: object },
   policies: readonly Policy[] | null,
@@ -147,8 +145,8 @@ export function isBounded(
 }
 
 /**
- * How much a queue takes before it refuses more, by its arguments or by a policy; null: it refuses nothing. The broker
- * counts what is ready alone, so that a queue holds more once its readers have given theirs back (measured on 3.10.8).
+ * Returns how much a queue takes before it refuses more, by its arguments or by a policy; null if it refuses nothing.
+ * The broker counts only ready messages, so a queue holds more once its readers return theirs (measured on 3.10.8).
  */
 export function refusedBeyond(
   { name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> },
@@ -166,8 +164,8 @@ export function refusedBeyond(
 }
 
 /**
- * The exchange that a queue's dead letters go to, by its argument, or by a policy; null: none. Of several policies, the
- * first that says one.
+ * Returns the exchange that a queue's dead letters go to, by its argument, or by a policy; null if there is none. Of
+ * several policies, the first that names one counts.
  */
 export function deadLetterExchangeOf(
   { name, arguments: values }: { name: string; arguments: Readonly<Record<string, unknown>> },
@@ -185,16 +183,16 @@ function sets({ pattern, appliesTo, definition }: Policy, keys: readonly string[
   return appliesToClassic.includes(appliesTo) && keys.some((key) => key in definition) && matches(pattern, queue)
 }
 
-/** what a name of a queue, which has 255 bytes at most, takes much less for */
+/** Milliseconds for one match; the name of a queue, which has 255 bytes at most, takes much less */
 const longestMatchMs = 200
 
-/** Patterns are Perl's; one that JavaScript does not read, or that comes to no end on this name, is taken to match. */
+/** Matches a pattern of Perl's; one that JavaScript cannot read, or that takes too long, counts as a match. */
 function matches(pattern: string, name: string): boolean {
   try {
     const expression = new RegExp(pattern)
     const test = (): boolean => expression.test(name)
-    // whoever may set a policy may write one that never ends; the usual ones need no watch, which takes a millisecond
-    // each time
+    // anybody who may set a policy can write a pattern that never ends; the usual ones skip `watched`, which takes a
+    // millisecond each time
     const isHarmless = !/\)[*+?{]/.test(pattern) && (pattern.match(/[*+{]/g)?.length ?? 0) <= 2
     return isHarmless
       ? test()
@@ -205,10 +203,10 @@ function matches(pattern: string, name: string): boolean {
 }
 
 /**
- * Whether an argument of a classic queue is left out when it is declared anew: what 4.3 refuses (classic queues of
- * version 1), and the type that 4.x shows of itself though nobody named it (FIELD-NOTES.md 3). `x-queue-mode`, of which
- * the notes on 4.3.0 say the same, is taken by 4.3.6, and compared with what the service declares: without it, the
- * service would be refused (measured).
+ * True if an argument of a classic queue is left out when the queue is redeclared: what 4.3 refuses (classic queues of
+ * version 1), and the type that 4.x shows although nobody named it (FIELD-NOTES.md 3). The notes on 4.3.0 say the same
+ * of `x-queue-mode`. But 4.3.6 accepts it, and compares it with the service's declaration: without it, the service
+ * would be refused (measured).
  */
 export function isDroppedArgument(version: string, name: string, value: unknown): boolean {
   if (name === 'x-queue-type') return value === 'classic' && !version.startsWith('3.')

@@ -2,7 +2,7 @@
 export interface Build {
   major: number
   minor: number
-  /** null: a version without an update, so any build of it */
+  /** Null for a version without an update, so any build of it */
   update: number | null
   label: string
 }
@@ -10,16 +10,17 @@ export interface Build {
 const label = /^v?(\d{2,4})u(\d{1,3})$/i
 const version = /^v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?$/
 
-/** a version that begins so is named after its year: how such ones and builds follow each other is not known */
+/** First number from which a version is named after its year; how these follow other versions is unknown */
 const firstYear = 20
 
-/** Whether it is written as builds are (SPEC.md 9), which no other product does. */
+/** True if a text is written as builds are (SPEC.md 9), which no other product does. */
 export function isBuildLabel(text: string): boolean {
   return label.test(text.trim())
 }
 
 /**
- * Reads `<major><minor>u<nn>` (SPEC.md 9) or `5.26[.3]`; null where the text is neither, as `25.3.2` of the year 2025.
+ * Parses `<major><minor>u<nn>` (SPEC.md 9) or `5.26[.3]`; null if the text is neither, such as `25.3.2` of the year
+ * 2025.
  */
 export function parseBuild(text: string): Build | null {
   const trimmed = text.trim()
@@ -45,7 +46,7 @@ export function parseBuild(text: string): Build | null {
   }
 }
 
-/** Negative where `a` is older. A version without an update equals every build of that version. */
+/** Returns a negative number if `a` is older. A version without an update equals every build of that version. */
 export function compareBuilds(a: Build, b: Build): number {
   if (a.major !== b.major) return a.major - b.major
   if (a.minor !== b.minor) return a.minor - b.minor
@@ -56,16 +57,16 @@ export function isAtLeast(build: Build, first: Build): boolean {
   return compareBuilds(build, first) >= 0
 }
 
-/** SPEC.md 7 and 9: from here on the standard image needs x86-64-v3. */
+/** SPEC.md 7 and 9: the standard image needs x86-64-v3 since this build. */
 export const firstV3Build: Build = { major: 5, minor: 26, update: 3, label: '526u03' }
 
-/** SPEC.md 7 and 9: from here on there is an image for older processors. */
+/** SPEC.md 7 and 9: there is an image for older processors since this build. */
 export const firstLegacyBuild: Build = { major: 5, minor: 27, update: 1, label: '527u01' }
 
 /** SPEC.md 7 and 9: versions 5.11 to 5.24 move the trees to a new structure. */
 export const treeMigration = { first: '5.11', last: '5.24' } as const
 
-/** Whether this build moves the trees to the new structure. */
+/** True if this build moves the trees to the new structure. */
 export function migratesTrees(build: Build): boolean {
   const { major, minor } = build
   return major === 5 && minor >= 11 && minor <= 24

@@ -1,9 +1,9 @@
 import { springSettings } from './settings.ts'
 import type { SettingNames } from './settings.ts'
 
-/** How the chart has the service's readiness asked (FIELD-NOTES.md 1.1). */
+/** How the chart has the service's readiness checked (FIELD-NOTES.md 1.1). */
 export const chartProbes = {
-  /** as long as its startup probe lets a start take: 10 s, then 30 times 10 s */
+  /** Milliseconds that its startup probe allows for a start: 10 s, then 30 times 10 s */
   startupMs: 310_000,
 } as const
 
@@ -13,24 +13,24 @@ export const chartProbes = {
  */
 export const chartKeys = {
   /**
-   * the last part of the image's name (SPEC.md 7); the chart's default is the standard image, and '' means that
+   * Last part of the image's name (SPEC.md 7). The chart's default is the standard image; '' means that
    * `image.repository` is all of it
    */
   imageName: ['image', 'imageName'],
-  /** the image's tag */
+  /** Tag of the image */
   version: ['version'],
   /**
-   * further settings of the service by their names (SPEC.md 7), which stand behind the chart's own, so that the last of
-   * two wins
+   * Further settings of the service by their names (SPEC.md 7). They come after the chart's own, and the last of two
+   * wins
    */
   openSettings: ['env', 'open'],
-  /** in place of registry, repository and name, where `imageName` is empty; else the part between registry and name */
+  /** Replaces registry, repository and name if `imageName` is empty; otherwise the part between registry and name */
   repository: ['image', 'repository'],
-  /** life of a Bearer token in seconds: the chart makes the setting of it */
+  /** Life of a Bearer token in seconds, from which the chart makes the setting */
   tokenValiditySeconds: ['bearerTokenExpirationAfter'],
 } as const
 
-/** Keys that this chart has, and others hardly: one of them shows whose values a file holds (FIELD-NOTES.md 1.1). */
+/** Keys that this chart has, but hardly any other: one shows whose values a file contains (FIELD-NOTES.md 1.1). */
 export const valuesSigns: readonly (readonly string[])[] = [
   ['image', 'imageName'],
   ['instanceFqdn'],
@@ -40,8 +40,8 @@ export const valuesSigns: readonly (readonly string[])[] = [
 ]
 
 /**
- * The chart's own key for a setting, of which it makes that setting itself: in `env.open` the name would stand there
- * twice (FIELD-NOTES.md 1.1; qameta/testops-deploy-helm-k8s, `_helpers.tpl`). Null: it has none.
+ * Returns the chart's own key for a setting that the chart itself makes; null if it has none. In `env.open`, the name
+ * would appear twice (FIELD-NOTES.md 1.1; qameta/testops-deploy-helm-k8s, `_helpers.tpl`).
  */
 export function ownKeyOf(
   name: string,
@@ -69,7 +69,6 @@ export function ownKeyOf(
 export const chartContainer = /(?:^|-)testops$/
 
 /**
- * The label by which the chart marks what it makes, and what it says there: its own name and version (FIELD-NOTES.md
- * 1.1).
+ * The label by which the chart marks what it creates, with its own name and version as the value (FIELD-NOTES.md 1.1).
  */
 export const chartLabel = { name: 'chart', value: /^testops-\d/ } as const

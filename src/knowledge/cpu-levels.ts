@@ -11,14 +11,14 @@ const levels = [
 
 export type CpuLevel = (typeof levels)[number]['name']
 
-/** Set where the processor is a virtual machine's (FIELD-NOTES.md 5). */
+/** Flag of the processor of a virtual machine (FIELD-NOTES.md 5). */
 const hypervisorFlag = 'hypervisor'
 
 export type Processors = readonly (readonly string[])[]
 
 /**
- * The flags of every processor in a cpuinfo file, equal lists once. Empty where the file shows none (another
- * architecture), and where it is cut short: a part of the flags would tell of flags that are missing.
+ * Returns the flags of every processor in a cpuinfo file, equal lists once. Empty if the file shows none (another
+ * architecture), or is cut short: a part of the flags would suggest that others are missing.
  */
 export function parseCpuinfo(text: string): string[][] {
   if (isCutShort(text)) return []
@@ -32,11 +32,11 @@ function flagsIn(text: string): string[][] {
 /** The line that ends each processor on x86 (arch/x86/kernel/cpu/proc.c). */
 const lastLine = /^power management[ \t]*:/m
 
-/** Tells whether a cpuinfo file ends too early, or lacks the flags of a processor. */
+/** True if a cpuinfo file ends too early, or lacks the flags of a processor. */
 export function isCutShort(text: string): boolean {
   const [head = '', ...processors] = text.split(/^processor[ \t]*:/m)
   if (flagsIn(text).length === 0) return processors.length > 0 && otherArchitecture(text) === null
-  // what `grep flags` gives names no processor
+  // the output of `grep flags` names no processor
   const blocks = flagsIn(head).length > 0 ? [head, ...processors] : processors
   const last = blocks.at(-1)!
   if (blocks.some((it) => !flagsIn(it).some((flags) => flags.length > 0))) return true
@@ -44,7 +44,7 @@ export function isCutShort(text: string): boolean {
   return !text.endsWith('\n') && !lastLine.test(text.slice(text.lastIndexOf('\n') + 1))
 }
 
-/** What each architecture but x86 writes into a cpuinfo file, by the name that `uname -m` has for it. */
+/** Signs that each architecture except x86 writes into a cpuinfo file, with its name in `uname -m`. */
 const otherArchitectures: readonly (readonly [RegExp, string])[] = [
   [/^CPU implementer[ \t]*:/m, 'aarch64'],
   [/^vendor_id[ \t]*:[ \t]*IBM\/S390/m, 's390x'],
@@ -57,28 +57,28 @@ function otherArchitecture(text: string): string | null {
   return otherArchitectures.find(([sign]) => sign.test(text))?.[1] ?? null
 }
 
-/** The architecture that a cpuinfo file is of; null: the file does not show it, or is no such file at all. */
+/** Returns the architecture of a cpuinfo file; null if the file does not show it, or is no such file. */
 export function architectureIn(text: string): string | null {
   const processors = parseCpuinfo(text)
   if (processors.length > 0) return processors.some((flags) => flags.includes('lm')) ? 'x86_64' : 'i686'
   return otherArchitecture(text)
 }
 
-/** The flags that some processor lacks for a level, those of lower levels included. */
+/** Returns the flags that some processor lacks for a level, including those of lower levels. */
 export function missingFlags(processors: Processors, level: CpuLevel): string[] {
   const upTo = levels.findIndex(({ name }) => name === level)
   const wanted = levels.slice(0, upTo + 1).flatMap(({ flags }) => flags as readonly string[])
   return wanted.filter((flag) => processors.some((flags) => !flags.includes(flag)))
 }
 
-/** The highest level that every processor has; null where they have none, or none is known. */
+/** Returns the highest level that every processor has; null if they have none, or none is known. */
 export function cpuLevel(processors: Processors): CpuLevel | null {
   if (processors.length === 0) return null
   const reached = levels.filter(({ name }) => missingFlags(processors, name).length === 0)
   return reached.at(-1)?.name ?? null
 }
 
-/** Whether the machine is a virtual one, whose processor is a setting of its host. */
+/** True if the machine is a virtual one, whose processor is a setting of its host. */
 export function isVirtual(processors: Processors): boolean {
   return processors.some((flags) => flags.includes(hypervisorFlag))
 }

@@ -1,14 +1,14 @@
 import type { Suggestion } from '../core/shell-command.ts'
 import { logSignatures } from './log-signatures.ts'
 
-/** What the last words of a service mean that has ended by itself. */
+/** What the last words of a service mean if it ended by itself. */
 export interface CrashReason {
   sign: RegExp
-  /** why it ended, for people */
+  /** Why it ended, for people */
   means: string
-  /** the check whose text says more, as `explain` takes it */
+  /** The check whose text says more, as `explain` takes it */
   explain: string
-  /** what is done about it; left out: it is started again, once the checks of the parts find nothing */
+  /** What to do about it; absent: restart it, once the checks of the parts find nothing */
   next?: Suggestion
 }
 
@@ -17,7 +17,7 @@ const edit: Suggestion = '{edit}'
 /** A login that PostgreSQL (28P01), RabbitMQ or Redis refuses. */
 const refusedLogin = /password authentication failed for user|ACCESS_REFUSED|WRONGPASS|NOAUTH Authentication required/
 
-/** Of a run that has ended: what ends it for certain first, what it may have come through last. */
+/** Reasons of a run that has ended: first what certainly ends it, last what it may have survived. */
 export const crashReasons: readonly CrashReason[] = [
   {
     sign: logSignatures.cpuLevel,
@@ -42,7 +42,7 @@ export const crashReasons: readonly CrashReason[] = [
   },
 ]
 
-/** The same, where the error with which it ended tells of it: at other times each of these may be harmless. */
+/** Reasons that count only in the error with which the run ended: at other times each may be harmless. */
 export const crashReasonsInError: readonly CrashReason[] = [
   { sign: refusedLogin, means: 'a login from its settings is refused', explain: 'database/reachable', next: edit },
   {
@@ -64,7 +64,7 @@ export const crashReasonsInError: readonly CrashReason[] = [
   },
 ]
 
-/** Its last word, where something ended it while it waited. */
+/** The reason if something ended the service while it waited: its last line says so. */
 export const lastWait: CrashReason = {
   sign: logSignatures.lockWaiting,
   means: 'it was killed while it waited for the change-log lock',

@@ -5,9 +5,9 @@ import { datasourcePrefixes } from './settings.ts'
 
 /** How the service reaches a database, as its settings say. */
 export interface DatabaseRoute {
-  /** null: it is not set, may not be read, or cannot be understood */
+  /** Null if it is not set, may not be read, or cannot be understood */
   address: JdbcAddress | null
-  /** for people, without what is secret */
+  /** For people, without secrets */
   shown: string
 }
 
@@ -17,24 +17,24 @@ export interface DatabaseRoute {
  */
 export interface DatabaseUse {
   main: DatabaseRoute
-  /** of Liquibase alone; null: by the main data source */
+  /** Route of Liquibase alone; null if it uses the main data source */
   liquibase: DatabaseRoute | null
-  /** of every data source that is set, Liquibase's own last */
+  /** Routes of all data sources that are set, Liquibase's own last */
   routes: readonly DatabaseRoute[]
-  /** as whom Liquibase signs in; null: not known */
+  /** The user that Liquibase signs in as; null if unknown */
   user: string | null
-  /** as whom all of them sign in; null: not known of each */
+  /** The users of all data sources; null unless all are known */
   users: readonly string[] | null
 }
 
 /** A setting as it is known. */
 interface KnownSetting {
-  /** null: it may not be read */
+  /** Null if it may not be read */
   value: string | null
   isSecret: boolean
 }
 
-/** Of a setting; undefined: it is not set. */
+/** Returns a setting; undefined if it is not set. */
 export type SettingLookup = (name: string) => KnownSetting | undefined
 
 /** Reads the service's settings. `isPartial`: more may be set than is seen. */
@@ -53,7 +53,7 @@ export function databaseUse(lookup: SettingLookup, { isPartial }: { isPartial: b
     ...sources.filter(({ url, user }) => url || user).map(signsIn),
     ...(own.url || own.user ? [signsIn(own)] : []),
   ]
-  // what Spring reads as JSON stands above the variables
+  // Spring's JSON takes precedence over the variables
   const isUnsure =
     isPartial ||
     jvmOptions.some((name) => lookup(name)?.value === null) ||
@@ -72,7 +72,7 @@ interface Found {
   user: (KnownSetting & { name: string }) | undefined
 }
 
-/** The strongest first; a word with dots is a property of Spring's, to be found among the JVM's options. */
+/** The strongest first; a name with dots is a property of Spring's, read from the JVM's options. */
 const liquibaseUrl = ['spring.liquibase.url', 'SPRING_LIQUIBASE_URL']
 const liquibaseUser = ['spring.liquibase.user', 'SPRING_LIQUIBASE_USER']
 
@@ -101,7 +101,7 @@ function finder(lookup: SettingLookup): (names: readonly string[]) => (KnownSett
     for (const name of names) {
       if (name.includes('.')) {
         const value = systemProperty(name, clear)
-        // options hold other things too, which are nobody's to see
+        // options contain other things too, which nobody may see
         if (value !== undefined) return { name: `-D${name}`, value, isSecret: true }
       } else {
         const found = lookup(name)

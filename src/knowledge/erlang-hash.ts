@@ -1,6 +1,6 @@
 /**
- * A term of Erlang, as far as arguments are made of them. A list is an array, a binary its bytes, an integer a bigint,
- * a float a number.
+ * An Erlang term of the kinds that arguments consist of. A list is an array, a binary its bytes, an integer a bigint, a
+ * float a number.
  */
 export type Term =
   | bigint
@@ -11,7 +11,7 @@ export type Term =
   | { readonly tuple: readonly Term[] }
 
 /**
- * Erlang's `erlang:phash2(Term, 1 bsl 32)`, which is the same on every machine and in every version
+ * Returns Erlang's `erlang:phash2(Term, 1 bsl 32)`, which is the same on every machine and in every version
  * (erlang.org/doc/apps/erts/erlang, `phash2/2`; `make_hash2` in erts/emulator/beam/erl_term_hashing.c).
  */
 export function phash2(term: Term): number {
@@ -37,7 +37,7 @@ export function phash2(term: Term): number {
 }
 
 const golden = 0x9e3779b9
-/** a list of nothing else */
+/** Hash of an empty list that comes first */
 const emptyList = 3_468_870_702
 const emptyListTag = 2
 
@@ -45,7 +45,7 @@ function constant(number: number): number {
   return Math.imul(golden, number) >>> 0
 }
 
-/** Bob Jenkins's mix, of which most use the last number alone. */
+/** Returns the last number of Bob Jenkins's mix; most callers need no other. */
 function mixed(one: number, two: number, three: number): number {
   return mixedAll(one, two, three)[2]
 }
@@ -95,7 +95,7 @@ function ofBytes(bytes: Buffer, initial: number): number {
   return mixed(a + rest.readUInt32LE(0), b + rest.readUInt32LE(4), c + bytes.length + rest.readUInt32LE(8))
 }
 
-/** P. J. Weinberger's hash, of an atom's Latin-1 name. */
+/** Returns P. J. Weinberger's hash of an atom's Latin-1 name. */
 function ofName(name: string): number {
   let hash = 0
   for (const byte of Buffer.from(name, 'latin1')) {

@@ -1,6 +1,6 @@
 /**
- * What the firmware of a virtual machine says of its maker, and whose it is: the strings that systemd-detect-virt goes
- * by (systemd, src/basic/virt.c). They stand in /sys/class/dmi/id.
+ * Beginnings of what the firmware of a virtual machine says of its maker, with the hypervisor's name, as in
+ * systemd-detect-virt (systemd, src/basic/virt.c). These strings are in /sys/class/dmi/id.
  */
 const makers: readonly (readonly [begins: string, name: string])[] = [
   ['KVM', 'KVM'],
@@ -21,12 +21,12 @@ const makers: readonly (readonly [begins: string, name: string])[] = [
   ['Google Compute Engine', 'Google Compute Engine'],
 ]
 
-/** Where Linux shows these strings, in the order in which systemd-detect-virt asks for them. */
+/** Files in which Linux shows these strings, in the order in which systemd-detect-virt reads them. */
 export const firmwareFiles = ['product_name', 'sys_vendor', 'board_vendor', 'bios_vendor', 'product_version'].map(
   (name) => `/sys/class/dmi/id/${name}`,
 )
 
-/** The hypervisor by the firmware's strings (product, maker, board, BIOS); null: none of those that are known. */
+/** Returns the hypervisor by the firmware's strings (product, maker, board, BIOS); null if none is known. */
 export function hypervisorNamed(strings: readonly string[]): string | null {
   const isHyperV =
     strings.some((it) => it.startsWith('Microsoft Corporation')) &&
@@ -37,8 +37,8 @@ export function hypervisorNamed(strings: readonly string[]): string | null {
 }
 
 /**
- * Where the type of a virtual machine's processor is set (FIELD-NOTES.md 5). That a guest has to be powered off for it,
- * since a reboot within it keeps the processor, is QEMU's and VMware's way.
+ * Says where the type of a virtual machine's processor is set (FIELD-NOTES.md 5). QEMU and VMware need a power-off,
+ * because a reboot within the guest keeps the processor.
  */
 export const hypervisorAdvice =
   "If the host's processor has x86-64-v3, give it to the virtual machine: in Proxmox and QEMU `cpu: host` or `x86-64-v3`, in VMware a newer EVC level. Then power the machine off and on."

@@ -1,7 +1,7 @@
 /** Names of the service's images, without registry and tag (SPEC.md 1). */
 export const images = {
-  /** needs x86-64-v3 from build 526u03 on (SPEC.md 7) */
+  /** Needs x86-64-v3 since build 526u03 (SPEC.md 7) */
   standard: 'testops',
-  /** for processors without it, from build 527u01 on (SPEC.md 7) */
+  /** For processors without it, since build 527u01 (SPEC.md 7) */
   legacy: 'testops-legacy',
 } as const

@@ -1,8 +1,8 @@
-/** The annotations of an Ingress by which controllers are told what to let through. */
+/** The annotations of an Ingress that tell controllers what to let through. */
 export interface IngressLimits {
   maxBody: string | null
   readTimeout: string
-  /** milliseconds for a bare number there; a unit may stand behind it */
+  /** Milliseconds of a bare number there; a unit may follow it */
   unitMs: number
 }
 
@@ -26,14 +26,14 @@ export const ingressLimits: readonly IngressLimits[] = [
 const sizeUnits: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1_048_576, g: 1_073_741_824 }
 const timeUnits: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `8m` in bytes, as nginx reads it: 0 sets no limit; null: it is no size. */
+/** Parses a size such as `8m` into bytes, as nginx does: 0 sets no limit (Infinity). Null if it is no size. */
 export function sizeIn(text: string): number | null {
   const [, count, unit = ''] = /^(\d+)\s*([kmg]?)b?$/i.exec(text.trim()) ?? []
   if (count === undefined) return /^\s*unlimited\s*$/i.test(text) ? Number.POSITIVE_INFINITY : null
   return Number(count) === 0 ? Number.POSITIVE_INFINITY : Number(count) * sizeUnits[unit.toLowerCase()]!
 }
 
-/** `60`, `60s`, `5m` in milliseconds; null: it is no time. */
+/** Parses a time such as `60`, `60s` or `5m` into milliseconds; null if it is no time. `unitMs`: for a bare number. */
 export function timeIn(text: string, unitMs: number): number | null {
   const [, count, unit] = /^(\d+)\s*(ms|s|m|h|d)?$/i.exec(text.trim()) ?? []
   return count === undefined ? null : Number(count) * (unit === undefined ? unitMs : timeUnits[unit.toLowerCase()]!)

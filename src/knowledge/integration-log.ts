@@ -3,26 +3,26 @@ import type { LogRecord } from '../core/sources.ts'
 import { patternOf } from './signatures.ts'
 
 /**
- * Calls to external systems, as the service's log tells of them. SPEC.md 7 names `HTTP FAILED`, `400 bad request` and
- * `UnknownHostException`; the first is what OkHttp's HttpLoggingInterceptor writes where no answer came, so its other
- * lines are read too: `--> GET URL`, `<-- 401 Unauthorized URL (12ms, 0-byte body)`. Over HTTP/2 an answer has no words
- * beside its number, and from OkHttp 5 on a failure names its address.
+ * A call to an external system, as the service's log shows it. SPEC.md 7 names `HTTP FAILED`, `400 bad request` and
+ * `UnknownHostException`. OkHttp's HttpLoggingInterceptor writes the first if no answer came, so its other lines are
+ * read too: `--> GET URL`, `<-- 401 Unauthorized URL (12ms, 0-byte body)`. Over HTTP/2 an answer has no words beside
+ * its number, and since OkHttp 5 a failure names its address.
  */
 export interface LoggedCall {
   at: Date | null
-  /** without user, password, query and fragment, and without a path that holds a key; null: the log does not tell it */
+  /** Without user, password, query and fragment, and without a path that contains a key; null if the log names none */
   url: string | null
-  /** with its port, where the address names one; null: the log does not tell it */
+  /** With its port, if the address names one; null if the log names none */
   host: string | null
-  /** null: no answer came */
+  /** Null if no answer came */
   status: number | null
-  /** the exception, where no answer came */
+  /** The exception, if no answer came */
   failure: string | null
-  /** what tells it */
+  /** The line that shows it */
   line: string
 }
 
-/** most records tell of no call, and are not looked at line by line */
+/** Most records show no call, and are not searched line by line */
 const hint = /--> |<-- |400 bad request/i
 const asked = /--> [A-Z]+ (https?:\/\/\S+)/
 const answered = /<-- (\d{3})(?: (?:(?!<-- )[^\n])*?)? (https?:\/\/\S+) \(\d+ms/
@@ -30,10 +30,10 @@ const failed = /<-- HTTP FAILED: ([^\n]*)/
 const badRequest = patternOf('bad-request')
 const address = /https?:\/\/[^\s"'<>)\]]+/
 const thread = /---\s+((?:\[[^\]\n]{0,200}\]\s*)+)/
-/** a call that the service gave up by itself tells nothing of the other side */
+/** A call that the service itself gave up says nothing of the other side */
 const cancelled = /\bCanceled\b/
 
-/** Oldest first, as the records are. What OkHttp tells of a host stands for whatever else tells the same. */
+/** Returns calls, oldest first like the records. What OkHttp says of a host replaces other lines that say the same. */
 export function loggedCalls(records: readonly LogRecord[]): LoggedCall[] {
   const calls: (LoggedCall & { isOkHttp: boolean })[] = []
   const pending = new Map<string, string>()
@@ -78,7 +78,7 @@ function placed(found: string | undefined): Pick<LoggedCall, 'url' | 'host'> {
   return { url: withoutSecrets(url) === url ? url : `${protocol}//${host}/`, host }
 }
 
-/** `UnknownHostException: HOST`, `Failed to connect to HOST/10.0.0.7:443` */
+/** Returns the host in `UnknownHostException: HOST` or `Failed to connect to HOST/10.0.0.7:443`; otherwise null. */
 function hostIn(failure: string): string | null {
   const found = /UnknownHostException:\s*([^\s:,;()]+)|Failed to connect to ([^\s/:]+|\[[^\]]*\])/.exec(failure)
   return (found?.[1] ?? found?.[2])?.toLowerCase() ?? null

@@ -1,20 +1,20 @@
 /** Where an address of pgjdbc leads, and as whom (FIELD-NOTES.md 1.3; pgjdbc, "Connecting to the Database"). */
 export interface JdbcAddress {
   hosts: readonly { host: string; port: number }[]
-  /** null: it names none, so that PostgreSQL takes the user's name */
+  /** Null if it names none, so that PostgreSQL takes the user's name */
   database: string | null
   user: string | null
 }
 
 const defaultPort = 5432
 const here = [{ host: 'localhost', port: defaultPort }]
-/** an address of some hosts is shorter */
+/** Maximum characters; an address of some hosts is shorter */
 const mostCharacters = 4000
-/** lead elsewhere than the address itself says */
+/** Parameters that lead elsewhere than the address itself says */
 const detours = ['pghost', 'pgport', 'pgdbname', 'service', 'socketfactory']
 
 /**
- * `jdbc:postgresql://h1:p,h2:p/db?…`, with a driver that wraps pgjdbc as well. Null: none of PostgreSQL, or one that
+ * Parses `jdbc:postgresql://h1:p,h2:p/db?…`, also with a driver that wraps pgjdbc. Null if it is not of PostgreSQL, or
  * leads where it does not say.
  */
 export function parseJdbcAddress(text: string): JdbcAddress | null {

@@ -3,17 +3,17 @@ import { springSettings } from './settings.ts'
 
 /** Where the service's settings name the time zone of its JVM. */
 export interface NamedTimeZone {
-  /** the variable's name */
+  /** Name of the variable */
   setting: string
-  /** what to look for in it, without what else it may hold */
+  /** What to look for in it, without what else it may contain */
   shown: string
-  /** as it is written: it may be the name of none */
+  /** The zone as it is written, which may be invalid */
   zone: string
 }
 
 const option = /(?:^|[\s"'])-Duser\.timezone=["']?([^\s"']+)/g
 
-/** An option of the JVM stands above `TZ` (FIELD-NOTES.md 2). Null: the settings name no zone. */
+/** Returns the zone; an option of the JVM takes precedence over `TZ` (FIELD-NOTES.md 2). Null if none is named. */
 export function namedTimeZone(valueOf: (name: string) => string | undefined): NamedTimeZone | null {
   for (const setting of jvmOptions) {
     const zone = [...(valueOf(setting) ?? '').matchAll(option)].at(-1)?.[1]

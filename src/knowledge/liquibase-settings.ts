@@ -1,15 +1,15 @@
 import { systemProperty } from './jvm-options.ts'
 
 /**
- * Where the service's own settings have its Liquibase look (FIELD-NOTES.md 2, "Spring Boot's settings of Liquibase").
+ * Where the service's own settings make its Liquibase look (FIELD-NOTES.md 2, "Spring Boot's settings of Liquibase").
  */
 export interface LiquibaseSettings {
-  /** name of the lock table; null: the usual one */
+  /** Name of the lock table; null for the usual one */
   table: string | null
-  /** schema of Liquibase's own tables; null: the connection's */
+  /** Schema of Liquibase's own tables; null for the connection's */
   schema: string | null
   /**
-   * schemas of the connection, as `currentSchema` of the JDBC address names them; null: as PostgreSQL has it for the
+   * Schemas of the connection, as `currentSchema` of the JDBC address names them; null for PostgreSQL's setting of the
    * user
    */
   searchPath: readonly string[] | null
@@ -39,7 +39,7 @@ const ways = {
   ],
 } as const
 
-/** `valueOf`: of a setting, undefined where it is not set. */
+/** Reads the settings of Liquibase. `valueOf`: returns the value of a setting, undefined if it is not set. */
 export function liquibaseSettings(valueOf: (name: string) => string | undefined): LiquibaseSettings {
   const [table, schema] = [found(ways.table, valueOf), found(ways.schema, valueOf)]
   const address = /[?&]currentSchema=([^&\s]{1,500})/.exec(
@@ -67,7 +67,7 @@ function found(
   valueOf: (name: string) => string | undefined,
 ): { value: string; shown: string } | null {
   for (const { variables, option } of all) {
-    // a system property stands above a variable of the environment
+    // a system property takes precedence over an environment variable
     const given = systemProperty(option, valueOf)
     if (given !== undefined) return { value: given, shown: `-D${option}=${given}` }
     const name = variables.find((it) => (valueOf(it) ?? '') !== '')

@@ -1,23 +1,20 @@
 /** Liquibase's lock on the change log (FIELD-NOTES.md 2). */
 export const changelogLock = {
   table: 'databasechangeloglock',
-  /** only this row counts */
+  /** Only this row counts */
   rowId: 1,
-  /** so many rows are looked at, the one that counts among them; Liquibase itself makes no other */
+  /** Maximum number of rows read, the one that counts among them; Liquibase itself makes no other */
   rowsRead: 50,
   columns: { id: 'id', locked: 'locked', granted: 'lockgranted', by: 'lockedby' },
-  /** how long Liquibase waits, and how often it asks, unless told otherwise */
+  /** How long Liquibase waits, and how often it asks, by default */
   waitMinutes: 5,
   pollSeconds: 10,
 } as const
 
-/**
- * How a session of Java's driver is named that was not told otherwise: Liquibase's, whoever runs it (FIELD-NOTES.md
- * 1.3).
- */
+/** Default name of a session of Java's driver: Liquibase's, whoever runs it (FIELD-NOTES.md 1.3). */
 export const jdbcApplication = 'PostgreSQL JDBC Driver'
 
-/** Programs that name themselves so in a session, and never change a database by a change log. */
+/** Programs that give their sessions these names, and never change a database by a change log. */
 export const otherPrograms = /^(?:pg_dump|pg_dumpall|pg_restore|pg_basebackup|postgres_exporter|walreceiver)$/
 
 /**
@@ -33,7 +30,7 @@ export const lockMessages = {
   taken: 'Successfully acquired change log lock',
   released: 'Successfully released change log lock',
   waiting: 'Waiting for changelog lock....',
-  /** two blanks after the full stop */
+  /** Two blanks after the full stop */
   refused: (holder: string, since: string): string =>
     `Could not acquire change log lock.  Currently locked by ${holder} since ${since}`,
   notUpdated: 'Did not update change log lock correctly.',
@@ -43,7 +40,7 @@ export const lockMessages = {
 export interface LockHolder {
   host: string
   description: string | null
-  /** not the address that the database sees: never proof by itself */
+  /** Not the address that the database sees: never proof by itself */
   address: string | null
 }
 
@@ -61,7 +58,7 @@ export function parseLockedBy(text: string): LockHolder {
   }
 }
 
-/** As it is shown to people: 255 characters of it would hide what is said of it. */
+/** Shortens `lockedby` for people: 255 characters of it would hide what is said of it. */
 export function holderText(lockedBy: string | null): string {
   if (lockedBy === null) return 'an unknown holder'
   const signs = [...lockedBy]
@@ -73,29 +70,29 @@ export function holderText(lockedBy: string | null): string {
 const mostShown = 120
 
 /**
- * Why an address of `lockedby` tells nothing of the machine that wrote it, for people; null: it may be that machine's
- * alone.
+ * Returns why an address of `lockedby` says nothing of the machine that wrote it, for people; null if it may be that
+ * machine's alone.
  */
 export function commonAddress(address: string): string | null {
   const plain = (address.toLowerCase().split('%')[0] ?? '').replace(/^::ffff:/, '')
   if (plain === '::1' || plain === '0:0:0:0:0:0:0:1' || plain.startsWith('127.'))
     return 'every machine has this address'
   if (plain.startsWith('169.254.') || /^fe[89ab]/.test(plain)) return 'it is link-local: other machines may have it too'
-  // the pools from which Docker gives its bridges and containers their addresses, unless told otherwise
+  // the pools from which Docker assigns addresses to its bridges and containers by default
   if (/^172\.(?:1[7-9]|2\d|3[01])\./.test(plain))
     return 'each Docker host gives the same addresses to its bridges and containers'
   return null
 }
 
 /**
- * Whether a statement only asks for the lock or gives it back: whoever waits for it looks like that (SERVERS.md,
+ * True if a statement only asks for the lock or releases it, as a session does that waits for it (SERVERS.md,
  * PostgreSQL).
  */
 export function isLockStatement(query: string): boolean {
   return /\bdatabasechangeloglock\b/i.test(query)
 }
 
-/** Container ids are shortened to 12 characters where they serve as host names, and a domain may be left out. */
+/** True if both are one host. Host names may be container ids cut to 12 characters, or leave out a domain. */
 export function isSameHost(instance: string, host: string): boolean {
   const a = instance.toLowerCase()
   const b = host.toLowerCase()

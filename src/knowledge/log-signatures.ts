@@ -1,9 +1,6 @@
 import { patternOf } from './signatures.ts'
 
-/**
- * Signatures by the names that checks use, and what they alone look for. Matched on whole records, so on continuation
- * lines too.
- */
+/** Signatures by the names that checks use. They match whole records, so continuation lines too. */
 export const logSignatures = {
   lockWaiting: patternOf('lock-waiting'),
   lockRefused: patternOf('lock-refused'),
@@ -18,7 +15,7 @@ export const logSignatures = {
 } as const
 
 /**
- * Whether a piece of log tells of a lock that was released without having been taken: by Liquibase before 4.29.2
+ * True if a piece of log shows that a lock was released without having been taken: by Liquibase before 4.29.2
  * (FIELD-NOTES.md 2).
  */
 export function releasesForeignLock(log: string): boolean {
@@ -27,8 +24,8 @@ export function releasesForeignLock(log: string): boolean {
 }
 
 /**
- * Who held the lock that the last start of the service released after it had waited for it in vain, as its records
- * tell, oldest first (FIELD-NOTES.md 2); null: it ended otherwise.
+ * Returns who held the lock that the service's last start released after waiting for it in vain (FIELD-NOTES.md 2).
+ * `records`: its log, oldest first. Null if the start ended otherwise.
  */
 export function stolenFrom(records: readonly string[]): string | null {
   const { lockWaiting, lockRefused, lockTaken, lockReleased } = logSignatures
@@ -46,20 +43,20 @@ const unknownHost = /java\.net\.UnknownHostException:[ \t]*((?!:[^:]|:$)[^\s,;()
 const everyUnknownHost = new RegExp(unknownHost, 'g')
 const firstUnknownHost = new RegExp(`^${unknownHost.source}`)
 
-/** Host names in `java.net.UnknownHostException: HOST[: …]` of a record, each once (SPEC.md 7). */
+/** Returns the host names in `java.net.UnknownHostException: HOST[: …]` of a record, each once (SPEC.md 7). */
 export function unknownHosts(text: string): string[] {
   return [...new Set([...text.matchAll(everyUnknownHost)].map(([, name]) => hostName(name!)))]
 }
 
-/** The host name in a text that begins with the exception; null: it names none. */
+/** Returns the host name in a text that begins with the exception; null if it names none. */
 export function unknownHostAt(text: string): string | null {
   const name = firstUnknownHost.exec(text)?.[1]
   return name === undefined ? null : hostName(name)
 }
 
 /**
- * A name goes up to a colon, which an IPv6 address is full of; one more stands behind it (`fd00::2: Name or service not
- * known`).
+ * Returns the host name, which ends at a colon. An IPv6 address is full of colons, and one more follows it (`fd00::2:
+ * Name or service not known`).
  */
 function hostName(written: string): string {
   const [, address] =
@@ -77,7 +74,7 @@ export interface ArgumentConflict {
   name: string
   vhost: string
   argument: string
-  /** as the broker words it: `'true'`, `the value 'quorum' of type 'longstr'`, `none` */
+  /** As the broker words it: `'true'`, `the value 'quorum' of type 'longstr'`, `none` */
   wanted: string
   current: string
 }
@@ -85,7 +82,7 @@ export interface ArgumentConflict {
 const inequivalent =
   /PRECONDITION_FAILED - inequivalent arg '([^']*)' for (queue|exchange) '([^\n]{0,255}?)' in vhost '([^\n]{0,255}?)': received ('[^']*'|none|the value '[^']*' of type '[^']*') but current is ('[^']*'|none|the value '[^']*' of type '[^']*')/g
 
-/** Every declaration that a record tells was refused for an argument. */
+/** Returns every declaration that a record shows as refused for an argument. */
 export function argumentConflicts(text: string): ArgumentConflict[] {
   return [...text.matchAll(inequivalent)].map(([, argument, kind, name, vhost, wanted, current]) => ({
     kind: kind === 'exchange' ? 'exchange' : 'queue',
@@ -97,7 +94,7 @@ export function argumentConflicts(text: string): ArgumentConflict[] {
   }))
 }
 
-/** The same of `durable`, with its values (SERVERS.md). */
+/** The same for `durable`, with its values (SERVERS.md). */
 export interface DurableConflict {
   kind: 'queue' | 'exchange'
   name: string
@@ -106,7 +103,7 @@ export interface DurableConflict {
   current: boolean
 }
 
-/** Every declaration that a record tells was refused for `durable`. */
+/** Returns every declaration that a record shows as refused for `durable`. */
 export function durableConflicts(text: string): DurableConflict[] {
   return argumentConflicts(text)
     .filter(({ argument }) => argument === 'durable')
@@ -130,8 +127,8 @@ const declared =
   /Auto-declaring a non-durable, auto-delete, or exclusive Queue \(([^\n]{0,255}?)\)\s*durable:(true|false)(?:,\s*auto-delete:(true|false))?(?:,\s*exclusive:(true|false))?/g
 
 /**
- * Queues that Spring AMQP says it declares: those that are not durable, or auto-delete, or exclusive (FIELD-NOTES.md
- * 3).
+ * Returns queues that Spring AMQP says it declares: those that are not durable, or auto-delete, or exclusive
+ * (FIELD-NOTES.md 3).
  */
 export function declaredQueues(text: string): DeclaredQueue[] {
   return [...text.matchAll(declared)].map(([, name, durable, autoDelete, exclusive]) => ({
@@ -144,7 +141,7 @@ export function declaredQueues(text: string): DeclaredQueue[] {
 
 const declaredExchange = /Auto-declaring a non-durable or auto-delete Exchange \(([^\n]{0,255}?)\)\s*durable:/g
 
-/** Exchanges that Spring AMQP says it declares: those that are not durable, or auto-delete (FIELD-NOTES.md 3). */
+/** Returns exchanges that Spring AMQP says it declares: not durable, or auto-delete (FIELD-NOTES.md 3). */
 export function declaredExchanges(text: string): string[] {
   return [...text.matchAll(declaredExchange)].map(([, name]) => name!)
 }

@@ -3,16 +3,16 @@ import type { ShellCommand } from '../core/shell-command.ts'
 
 /** An object of a cluster that holds values of a chart. */
 export interface ValuesManifest {
-  /** who makes the release of it */
+  /** Who makes the release from it */
   keeper: string
-  /** where they lie, the one that counts most first */
+  /** Where they lie, the one that counts most first */
   places: readonly (readonly string[])[]
-  /** what counts more than all of these */
+  /** What counts more than all of these */
   above: readonly (readonly string[])[]
 }
 
 const manifests: readonly (ValuesManifest & { group: string; kind: string })[] = [
-  // fluxcd.io, "Helm Releases": inline values stand above `valuesFrom`, and patches above what they come to
+  // fluxcd.io, "Helm Releases": inline values take precedence over `valuesFrom`, and patches over the result
   {
     group: 'helm.toolkit.fluxcd.io',
     kind: 'HelmRelease',
@@ -38,12 +38,12 @@ const manifests: readonly (ValuesManifest & { group: string; kind: string })[] =
   },
 ]
 
-/** Null: it is not known to hold any. */
+/** Returns where an object's values lie; null if it is not known to contain any. */
 export function manifestOf(apiVersion: string, kind: string): ValuesManifest | null {
   return manifests.find((it) => it.kind === kind && apiVersion.startsWith(`${it.group}/`)) ?? null
 }
 
-/** For people. */
+/** Returns a hint, for people, to put values at a path. */
 export function valuesAt(path: readonly string[]): ShellCommand {
   return sentence`or put them under ${path.join('.')} first`
 }

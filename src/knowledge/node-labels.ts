@@ -1,16 +1,16 @@
-/** The labels that node-feature-discovery gives a node for what its processor can (FIELD-NOTES.md 5). */
+/** Prefix of the labels in which node-feature-discovery lists a node's processor features (FIELD-NOTES.md 5). */
 const prefix = 'feature.node.kubernetes.io/cpu-cpuid.'
 
 /**
- * Of the flags of x86-64-v3 those that are labelled by default, by their names in /proc/cpuinfo; the others are on its
- * block list.
+ * The flags of x86-64-v3 that are labelled by default, with their names in /proc/cpuinfo; the others are on its block
+ * list.
  */
 const labelled = { AVX: 'avx', AVX2: 'avx2', FMA3: 'fma', MOVBE: 'movbe' } as const
 
 /**
- * The flags of x86-64-v3 that labels show a node to lack: they can only disprove it, since most flags are never
- * labelled, and one that is may be switched off. None: that level is likely. Null where no label speaks of the
- * processor.
+ * Returns the flags of x86-64-v3 that a node lacks by its labels; null if no label describes the processor. Labels can
+ * only disprove the level: most flags are never labelled, and a labelled one may be switched off. Without such flags,
+ * the level is likely.
  */
 export function toldByLabels(
   labels: Readonly<Record<string, string>>,

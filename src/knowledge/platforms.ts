@@ -1,36 +1,36 @@
 import type { PlatformName } from '../core/deployment.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** What a platform can, and how its parts are dealt with (SPEC.md parts 1 and 2; docs/platforms). */
+/** What a platform can do, and how its parts are dealt with (SPEC.md parts 1 and 2; docs/platforms). */
 export interface PlatformTraits {
-  /** the service is processes of one machine: they have its host name and its clock, and its units start them */
+  /** True if the service is processes of one machine, with its host name and clock, started by its units */
   sharesMachine: boolean
-  /** the host name of a process is that of its instance, which the platform shows */
+  /** True if the host name of a process is that of its instance, which the platform shows */
   namesInstances: boolean
-  /** the service's settings, its image and how it is started are named in our configuration */
+  /** True if our configuration names the service's settings, its image and how it is started */
   isConfigured: boolean
-  /** a network of its own: a name may resolve there and not here */
+  /** True if it has a network of its own: a name may resolve there and not here */
   hasOwnNetwork: boolean
-  /** a connection can be relayed through it */
+  /** True if a connection can be relayed through it */
   relays: boolean
-  /** `check-cpu --prove` reads processors there */
+  /** True if `check-cpu --prove` reads processors there */
   provesProcessors: boolean
-  /** secrets are kept apart from the other settings, by somebody else */
+  /** True if somebody else keeps secrets, apart from the other settings */
   keepsSecretsElsewhere: boolean
-  /** a changed setting rolls the service out at once, and the next deployment of the chart reverts it */
+  /** True if a changed setting rolls the service out at once, and the next deployment of the chart reverts it */
   rollsOut: boolean
-  /** it has a name for what runs the service, which distinguishes two deployments */
+  /** True if it has a name for what runs the service, which distinguishes two deployments */
   namesWorkloads: boolean
   /**
-   * how the service comes to run another image: `apply`: this program changes it where it runs; `values`: the file of
-   * values is edited; `by-hand`
+   * How the service gets another image. `apply`: this program changes it where it runs; `values`: the file of values is
+   * edited; `by-hand`
    */
   image: 'apply' | 'values' | 'by-hand'
-  /** what is done where no instance of a server is there, a sentence or two */
+  /** What to do if a server has no instance, a sentence or two */
   withoutInstances: string
-  /** how declared settings are applied; null: by a restart */
+  /** How declared settings are applied; null: by a restart */
   applying: { text: string; commands: readonly Suggestion[] } | null
-  /** how another place of the same kind is chosen, and which there are */
+  /** How to choose another place of the same kind, and how to list them */
   choosing: readonly Suggestion[]
 }
 
@@ -91,7 +91,7 @@ const platforms: Readonly<Record<PlatformName, PlatformTraits>> = {
   },
 }
 
-/** The traits of a deployment's platform. */
+/** Returns the traits of a deployment's platform. */
 export function traitsOf({ platform }: { platform: PlatformName }): PlatformTraits {
   return platforms[platform]
 }

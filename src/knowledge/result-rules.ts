@@ -24,21 +24,21 @@ export type RuleId = (typeof ruleIds)[number]
 
 /** What a rule stands for. Names of code are in backquotes. */
 export interface ResultRule {
-  /** where the settings say nothing else */
+  /** Severity unless the settings say otherwise */
   readonly severity: 'error' | 'warning'
-  /** the healthy condition */
+  /** The healthy condition */
   readonly title: string
-  /** what the service does with a result that breaks it */
+  /** What the service does with a result that breaks it */
   readonly effect: string
-  /** how it is mended where the results are made: in the code of the tests, or in the pipeline */
+  /** How to correct it where the results are made: in the code of the tests, or in the pipeline */
   readonly remedy: string
-  /** where these facts come from */
+  /** Where these facts come from */
   readonly source: string
 }
 
 /**
- * How a test's code says it to its adapter: allurereport.org/docs, the reference of each framework; of
- * allure-js-commons 3.12.2 also its declarations (`facade.d.ts`), of allure-java `io.qameta.allure.Allure`, of
+ * How a test's code says it to its adapter: allurereport.org/docs, the reference of each framework. For
+ * allure-js-commons 3.12.2 also its declarations (`facade.d.ts`), for allure-java `io.qameta.allure.Allure`, for
  * allure-python-commons `allure_commons._allure`.
  */
 const inCode = {

@@ -1,7 +1,6 @@
 /**
  * Roles that may migrate trees (SPEC.md 4.3). How `GET /api/uaa/me` writes the global ones is not documented (SPEC.md
- * 4.2: "its fields: not shown"): what looks like a Spring authority is read, and nothing is concluded from other
- * shapes.
+ * 4.2: "its fields: not shown"). Only what looks like a Spring authority is read; other shapes prove nothing.
  */
 export const roles = {
   administrator: 'Администратор',
@@ -10,7 +9,8 @@ export const roles = {
 } as const
 
 /**
- * The global roles in the answer about a user, as they are written there; null: it shows none that can be read as such.
+ * Returns the global roles in the answer about a user, as they are written there; null if it shows none that can be
+ * read as such.
  */
 export function rolesOf(user: Readonly<Record<string, unknown>>): readonly string[] | null {
   const listed = ['authorities', 'roles', 'authority', 'role']
@@ -18,7 +18,7 @@ export function rolesOf(user: Readonly<Record<string, unknown>>): readonly strin
     .find((value) => value !== undefined)
   const names = (Array.isArray(listed) ? listed : [listed]).map(nameOf)
   const known = names.filter((name) => name !== null)
-  // a list of which a part is not understood may hold the very role that is looked for
+  // a list with an unknown part may contain the very role that is looked for
   return known.length > 0 && known.length === names.length ? known : null
 }
 
@@ -26,7 +26,7 @@ export function isAdministrator(names: readonly string[]): boolean {
   return names.some((name) => name === roles.administratorAuthority || name === roles.administrator)
 }
 
-/** `ROLE_…`, alone or as `authority` of an object, as Spring writes it; or the name that the web interface shows. */
+/** Returns a role: `ROLE_…`, alone or as `authority` of an object, as Spring writes it, or the web interface's name. */
 function nameOf(value: unknown): string | null {
   const name = typeof value === 'object' && value !== null ? (value as { authority?: unknown }).authority : value
   if (typeof name !== 'string') return null

@@ -6,28 +6,28 @@ import { hasPassword, isSecretVariable } from '../core/redaction/table.ts'
 export const serviceName = 'testops'
 
 export interface Vendor {
-  /** first part of the names of settings */
+  /** First part of the names of settings */
   prefix: string
-  /** package of loggers, dotted or as in a variable's name */
+  /** Package of loggers, dotted or as in a variable's name */
   package: string
 }
 
-/** As SPEC.md writes them: what is assumed where neither the service's environment nor the configuration says more. */
+/** As SPEC.md writes them: assumed unless the service's environment or the configuration says more. */
 export const defaultVendor: Vendor = { prefix: 'VENDOR', package: 'VENDOR_PACKAGE' }
 
 export interface SettingNames {
-  /** whether the service declares durable queues (SPEC.md 7) */
+  /** Makes the service declare durable queues (SPEC.md 7) */
   rabbitDurable: string
-  /** life of a Bearer token in seconds (SPEC.md 5) */
+  /** Life of a Bearer token in seconds (SPEC.md 5) */
   tokenValiditySeconds: string
   redisNamespace: string
   redisSessionTtl: string
   endpoint: string
-  /** level of the integrations' logger (SPEC.md 7) */
+  /** Level of the integrations' logger (SPEC.md 7) */
   integrationLogLevel: string
 }
 
-/** Names of the settings that bear the vendor's prefix or package. */
+/** Returns the names of the settings with the vendor's prefix or package. */
 export function settingNames(vendor: Vendor): SettingNames {
   return {
     rabbitDurable: `${vendor.prefix}_RABBIT_DURABLE`,
@@ -44,7 +44,7 @@ export const springSettings = {
   datasourceUrl: 'SPRING_DATASOURCE_URL',
   datasourceUsername: 'SPRING_DATASOURCE_USERNAME',
   datasourcePassword: 'SPRING_DATASOURCE_PASSWORD',
-  /** milliseconds that the service waits for a connection; HikariCP's default is 30 s */
+  /** Milliseconds that the service waits for a connection; HikariCP's default is 30 s */
   hikariConnectionTimeout: 'SPRING_DATASOURCE_HIKARI_CONNECTION_TIMEOUT',
   rabbitAddresses: 'SPRING_RABBITMQ_ADDRESSES',
   rabbitHost: 'SPRING_RABBITMQ_HOST',
@@ -89,10 +89,10 @@ export const datasourcePrefixes = [
 /** The profile under which the service uses SQS in place of a broker (FIELD-NOTES.md 1.3). */
 export const sqsProfile = 'sqs'
 
-/** What Spring signs in with at the broker where nothing else is set. */
+/** Spring's login at the broker if nothing else is set. */
 export const defaultBrokerUser = { user: 'guest', password: 'guest' } as const
 
-/** What the service does where a setting is absent. */
+/** What the service does if a setting is absent. */
 export const settingDefaults = {
   /** SPEC.md 7: "declares queues with durable=false by default" */
   rabbitDurable: false,
@@ -106,19 +106,16 @@ const prefixedEndings = [
   '_REDIS_NAMESPACE',
   '_REDIS_SESSIONTTL',
 ] as const
-/** what stands behind the vendor's package in the names of its loggers' settings (SPEC.md 7; FIELD-NOTES.md 1.3) */
+/** Names of loggers' settings, which contain the vendor's package (SPEC.md 7; FIELD-NOTES.md 1.3) */
 const packagedLogger = /^LOGGING_LEVEL_([A-Z0-9_]+?)_(?:INTEGRATION|REPORT_ISSUE_LISTENER)$/
 
-/**
- * The vendor's prefixes and packages that some names of settings bear, as in a variable's name, the most frequent
- * first.
- */
+/** The vendor's prefixes and packages in some names of settings, as in a variable's name, the most frequent first. */
 export interface VendorSigns {
   prefixes: readonly string[]
   packages: readonly string[]
 }
 
-/** Reads them from names of settings; names of Spring Boot's own settings show nothing. */
+/** Reads the vendor's signs from names of settings; names of Spring Boot's own settings show nothing. */
 export function vendorSigns(names: Iterable<string>): VendorSigns {
   const all = [...names]
   const prefixes = all.flatMap((name) =>
@@ -133,8 +130,8 @@ export function vendorSigns(names: Iterable<string>): VendorSigns {
 }
 
 /**
- * The vendor whose names the service's environment bears, else the given one (FIELD-NOTES.md 0).
- * A name that fits the given vendor settles it; among others the most frequent prefix wins.
+ * Returns the vendor whose names the service's environment has, otherwise the given one (FIELD-NOTES.md 0). A name that
+ * fits the given vendor settles it; among others the most frequent prefix wins.
  */
 export function vendorIn(names: Iterable<string>, given: Vendor = defaultVendor): Vendor {
   const { prefixes, packages } = vendorSigns(names)
@@ -144,10 +141,7 @@ export function vendorIn(names: Iterable<string>, given: Vendor = defaultVendor)
   }
 }
 
-/**
- * The end of a setting's name behind the vendor's prefix, and that prefix; null: it is not one of the settings that
- * bear one.
- */
+/** Returns the vendor's prefix of a setting's name; null if the setting is not one with a prefix. */
 export function prefixOf(name: string): string | null {
   const ending = ownPrefixes.some((prefix) => name.startsWith(prefix))
     ? undefined
@@ -155,10 +149,7 @@ export function prefixOf(name: string): string | null {
   return ending === undefined ? null : name.slice(0, -ending.length)
 }
 
-/**
- * Whether the value of a setting of that name is to be kept secret, going by the name or by an address with a password
- * in it.
- */
+/** True if the value of a setting must be kept secret, by its name or because it is an address with a password. */
 export function isSecretSetting(name: string, value: string): boolean {
   return isSecretVariable(name) || hasPassword(value)
 }
@@ -166,14 +157,14 @@ export function isSecretSetting(name: string, value: string): boolean {
 const ownPrefixes = ['SPRING_', 'SERVER_', 'LOGGING_', 'LIQUIBASE_', 'MANAGEMENT_'] as const
 
 /**
- * Whether a variable of that name is one of the service's own settings; `others`: further names, which show the
+ * True if a variable of that name is one of the service's own settings. `others`: further names, which show the
  * vendor's prefix.
  */
 export function isOfService(name: string, others: Iterable<string> = []): boolean {
   return [...ownPrefixes, `${vendorIn([name, ...others]).prefix}_`].some((prefix) => name.startsWith(prefix))
 }
 
-/** As Spring Boot reads a boolean; null where it is none. */
+/** Parses a boolean as Spring Boot does; null if it is none. */
 export function parseBoolean(value: string): boolean | null {
   const word = value.trim().toLowerCase()
   if (['true', 'on', 'yes', '1'].includes(word)) return true
@@ -181,12 +172,12 @@ export function parseBoolean(value: string): boolean | null {
   return null
 }
 
-/** Whether a logger of that level writes debug output; null: no level is set. */
+/** True if a logger of that level writes debug output. `level`: null if none is set. */
 export function isDebug(level: string | null): boolean {
   return /^(debug|trace|all)$/i.test(level?.trim() ?? '')
 }
 
-/** `io.qameta.allure` as it stands in a variable's name: dots become underscores, dashes go. */
+/** Returns `io.qameta.allure` as in a variable's name: dots become underscores, dashes go. */
 function packageInVariable(name: string): string {
   return name.replaceAll('.', '_').replaceAll('-', '').toUpperCase()
 }

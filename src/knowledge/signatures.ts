@@ -4,22 +4,22 @@ import { webSession } from './web-session.ts'
 /** What a known fault, or its end, leaves in a log. */
 export interface Signature {
   readonly id: string
-  /** what the line tells, in words */
+  /** What the line shows, in words */
   readonly title: string
-  /** the check that it belongs to */
+  /** The check that it belongs to; null if it belongs to none */
   readonly check: string | null
   /** `info`: nothing is wrong */
   readonly severity: 'error' | 'warning' | 'info'
   /**
-   * matches within one line, and reads the same as an extended expression of grep, `-i` where case is ignored: see
+   * Matches within one line, and reads the same as an extended expression of grep, with `-i` if it ignores case: see
    * `signatures`
    */
   readonly pattern: RegExp
-  /** the command that repairs it; null: by hand, as `explain` tells */
+  /** The command that repairs it; null: by hand, as `explain` says */
   readonly remedy: string | null
-  /** what `testops-admin explain` takes */
+  /** What `testops-admin explain` takes */
   readonly explain: string
-  /** where the wording comes from */
+  /** Where the wording comes from */
   readonly source: string
 }
 
@@ -213,7 +213,7 @@ export const signatures = [
 
 export type SignatureId = (typeof signatures)[number]['id']
 
-/** The pattern of one of them. */
+/** Returns the pattern of a signature. */
 export function patternOf(id: SignatureId): RegExp {
   return signatures.find((it) => it.id === id)!.pattern
 }
@@ -222,13 +222,13 @@ export function patternOf(id: SignatureId): RegExp {
 export interface AgentCounts {
   indexed: number
   processed: number
-  /** null: it does not say */
+  /** Null if it does not say */
   errors: number | null
 }
 
 const item = /([a-z]{1,20}) \[([0-9]{1,20})\]/g
 
-/** The counts that stand in a line that `agent-counts` matches. */
+/** Returns the counts in a line that `agent-counts` matches. */
 export function agentCounts(line: string): AgentCounts {
   const counts = new Map([...line.matchAll(item)].map(([, name, value]) => [name, Number(value)]))
   return {
@@ -238,12 +238,12 @@ export function agentCounts(line: string): AgentCounts {
   }
 }
 
-/** Files were there before the agent started, and nothing new was added (SPEC.md 7). */
+/** True if files existed before the agent started, and nothing new was added (SPEC.md 7). */
 export function isFilesBeforeAgent({ indexed, processed, errors }: AgentCounts): boolean {
   return indexed > 0 && processed === 0 && errors !== null && errors > 0
 }
 
-/** How many files an agent found that says so in this line; 0: it does not. */
+/** Returns how many files an agent found, by this line; 0 if the line does not say. */
 export function filesFound(line: string): number {
   return Number(/\bfound \[([0-9]{1,15})\]/.exec(line)?.[1] ?? 0)
 }

@@ -14,15 +14,16 @@ import { unitIn } from './service-control/unit.ts'
 import type { BrokenFault } from './state.ts'
 
 export interface Broken {
-  /** names of the faults made now */
+  /** faults that this command made */
   made: readonly NamedCase[]
-  /** names of the faults that were there before */
+  /** names of the faults that the lab already had */
   already: readonly string[]
 }
 
 /**
- * Makes these faults one after the other. Each is recorded before it begins, so `lab mend` can also remove a half-made
- * one. Throws USAGE; UNAVAILABLE if there is no lab or its servers cannot do it; REFUSED, BUSY, INTERRUPTED.
+ * Makes these faults one after another. Records each fault before it begins, so `lab mend` can also remove an
+ * unfinished one. Throws USAGE; UNAVAILABLE if there is no lab or its servers cannot make a fault; REFUSED, BUSY,
+ * INTERRUPTED.
  */
 export async function breakLab(options: LabOptions, names: readonly string[]): Promise<Broken> {
   const wanted = [...new Map(names.map((name) => findCase(name, 'break')).map((it) => [it.name, it])).values()]
@@ -45,8 +46,8 @@ export async function breakLab(options: LabOptions, names: readonly string[]): P
 }
 
 /**
- * The order to make faults in. Those that need a working service come first, those that stop a server last, after an
- * alarm, which blocks publishing.
+ * Sorts faults into the order to make them in. Those that need a working service come first. An alarm, which blocks
+ * publishing, comes late; a stopped server comes last.
  */
 function inOrder(wanted: readonly NamedCase[]): NamedCase[] {
   const rank = ({ case: { needs, expected } }: NamedCase): number => {
@@ -115,8 +116,9 @@ async function assertPossible(lab: Lab, wanted: readonly NamedCase[]): Promise<v
 }
 
 /**
- * The recorded faults, with any settings that somebody has changed since, as a repair does. Those settings stay when
- * another fault is made. While a fault is half made, the record stays as it is: its settings may not be written yet.
+ * Returns the recorded faults with the settings that somebody, or a repair, has changed since. Making another fault
+ * then keeps those settings. While a fault is unfinished, returns the record unchanged: its settings may not be written
+ * yet.
  */
 async function faultsAsRepaired({ layout, state: { faults } }: Lab): Promise<readonly BrokenFault[]> {
   if (faults.some(({ state }) => state === 'half')) return faults

@@ -11,7 +11,8 @@ interface Call {
 }
 
 /**
- * A program that calls the service under its own name. Throws FAILED if the answer has another status than `answered`.
+ * Returns a function that calls the service as the program `agent` and returns the answer's text. It throws FAILED if
+ * the call fails or has another status than `answered`.
  */
 export function client(base: string, agent: string): (call: Call) => Promise<string> {
   return async ({ path, method = 'GET', headers = {}, body, answered }) => {

@@ -15,7 +15,7 @@ import type { Command } from '../platforms/index.ts'
 /** The user whose API token the lab's configuration has: the administrator. */
 export const labUser = seedUsers[0]!
 
-/** Further users with an API token, each as a deployment of that name, to practise with fewer rights. */
+/** Users with fewer rights, to practise with. Each has an API token and a deployment of that name. */
 const others = {
   'lab-owner': {
     secret: 'api-token-owner',
@@ -25,7 +25,7 @@ const others = {
   'lab-guest': { secret: 'api-token-guest', user: seedUsers[2]!, about: 'has no role at all' },
 } as const
 
-/** The commands that start, stop and show the service in that folder. */
+/** Returns the commands that start, stop and show the service in that folder. */
 export async function serviceCommands(directory: string): Promise<{ start: Command; stop: Command; status: Command }> {
   const control = await builtProgram('lab/service-control.js')
   const command = (verb: string): Command => [process.execPath, control, verb, directory]

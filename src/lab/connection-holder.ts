@@ -5,12 +5,12 @@ import type { HolderOrders, HolderReport } from './holder-orders.ts'
 import { readOrders, writeReport } from './side-program/own.ts'
 
 /**
- * Opens database connections and never closes them, as a leaking job does. Reads its orders from its folder. Exits when
- * they are gone or PostgreSQL stops.
+ * Opens database connections and keeps them open, as a leaking job does. Reads its orders from its folder. Exits when
+ * they are gone.
  */
 const files = holderIn(process.argv[2] ?? '')
 
-/** Null if PostgreSQL has no free slot or is not running. */
+/** Opens a connection. Returns null if PostgreSQL has no free slot or is not running. */
 async function open(told: HolderOrders): Promise<Client | null> {
   const { host, port, user, password, database } = told
   const client = new Client({

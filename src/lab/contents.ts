@@ -5,13 +5,13 @@ import { folderFailure } from './folder.ts'
 import { allServers } from './lab.ts'
 import type { LabLayout } from './layout.ts'
 
-/** True if the folder holds a lab, even a half-made, damaged or half-removed one. */
+/** True if the folder holds a lab, even an unfinished, damaged or partly removed one. */
 export async function holdsLab(layout: LabLayout): Promise<boolean> {
   const names = await namesIn(layout)
   return names.includes(basename(layout.state)) || (await allServers(layout)).length > 0
 }
 
-/** Names of everything in the lab's folder. Throws UNAVAILABLE if it cannot be read. */
+/** Lists the names of everything in the lab's folder. Throws UNAVAILABLE if it cannot be read. */
 export async function namesIn({ root }: LabLayout): Promise<string[]> {
   try {
     return await readdir(root)
@@ -21,14 +21,14 @@ export async function namesIn({ root }: LabLayout): Promise<string[]> {
   }
 }
 
-/** Names of files that show a lab is there, was there, or is about to be. */
+/** Lists the files that show that a lab is there, was there, or is about to be. */
 export async function tracesIn(layout: LabLayout): Promise<string[]> {
   const names = await namesIn(layout)
   const found = names.filter((name) => isLock(layout, name) || isOf(layout.state, name))
   return (await allServers(layout)).length > 0 ? [...found, basename(layout.servers)] : found
 }
 
-/** Names of what the lab made there, except its state and its locks. */
+/** Lists what the lab made in its folder, except its state and its locks. */
 export async function partsIn(layout: LabLayout): Promise<string[]> {
   const { configuration, cpuinfo, secrets, servers, service, secondService, holder, proxy, externalSystem, savedPlan } =
     layout
@@ -50,7 +50,7 @@ export async function partsIn(layout: LabLayout): Promise<string[]> {
   )
 }
 
-/** Names of locks, and of leftovers from a command killed while taking one. */
+/** Lists the leftovers of commands killed while taking the lock; leaves out the lock itself. */
 export async function locksIn(layout: LabLayout): Promise<string[]> {
   return (await namesIn(layout)).filter((name) => isLock(layout, name) && name !== basename(layout.lock))
 }

@@ -3,7 +3,7 @@ import type { Lab } from './lab.ts'
 import type { PlannedAnswer } from './practice-service/http/planned-answers.ts'
 import { until } from './service.ts'
 
-/** What the practice service reports to the lab, on a control port that no check knows. */
+/** The practice service's state, as it reports it on a control port that no check knows. */
 export interface ControlState {
   phase: 'starting' | 'waiting-for-lock' | 'migrating' | 'running' | 'stopping'
   clockOffsetMs: number
@@ -11,7 +11,7 @@ export interface ControlState {
   broker: 'connecting' | 'up' | 'down'
 }
 
-/** Asks the control port. Null if it is closed: the service is not running, or not yet. */
+/** Reads the state from the control port. Null if the port does not answer: the service is not running, or not yet. */
 async function controlState(
   { state }: Pick<Lab, 'state'>,
   port: number = state.controlPort,
@@ -39,7 +39,7 @@ export async function waitForBroker(lab: Lab, broker: ControlState['broker']): P
   )
 }
 
-/** Changes the running service's clock, or its delay before each answer. */
+/** Changes the running service's clock offset, or its delay before each answer, in milliseconds. */
 export async function setMachine({ state }: Pick<Lab, 'state'>, what: 'clock' | 'delay', ms: number): Promise<void> {
   await order(state.controlPort, what, { ms })
 }
@@ -55,7 +55,7 @@ export async function planAnswers(port: number, plan: readonly PlannedAnswer[]):
   await order(port, 'answers', plan)
 }
 
-/** How often each answer of the plan has been given so far, in the plan's order. */
+/** Returns how often each answer of the plan has been given so far, in the plan's order. */
 export async function answersGiven(port: number): Promise<readonly number[]> {
   return (await order(port, 'answers')) as readonly number[]
 }

@@ -23,7 +23,7 @@ import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
 
 export interface Down {
-  /** false: there was no lab */
+  /** true if there was a lab */
   found: boolean
   /** what was removed, for people */
   removed: readonly string[]
@@ -85,7 +85,7 @@ export async function removeLab(layout: LabLayout, options: Omit<LabOptions, 'ro
     await rm(join(layout.root, name), { recursive: true, force: true, maxRetries: 5 })
   for (const directory of [layout.secondService, layout.service, layout.holder, layout.proxy, layout.externalSystem])
     await endStragglers(directory)
-  // comes last: while it exists, the rest is known to belong to a lab
+  // removed last: while the state exists, the rest is known to belong to a lab
   await rm(layout.state, { force: true })
   const others = (await namesIn(layout)).filter((name) => !isLock(layout, name))
   if (others.length > 0) options.progress(`${layout.root} stays: it holds other files (${others.join(', ')})`)

@@ -5,7 +5,7 @@ import type { ServerKind } from './servers/index.ts'
 
 /** One row of the fault matrix. */
 export interface FaultRow {
-  /** what is typed after `lab break` */
+  /** argument of `lab break` */
   name: string
   fault: string
   variant: string | null

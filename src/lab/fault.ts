@@ -6,7 +6,7 @@ import type { RabbitmqLine, ServerKind } from './servers/index.ts'
 /** One way in which a deployment breaks, or only looks broken. One file each in faults/. */
 export interface Fault {
   id: string
-  /** healthy: looks like a fault but is none, so doctor must report nothing */
+  /** healthy: only looks like a fault, so doctor must report nothing */
   kind: 'fault' | 'healthy'
   /** what is wrong, in a few words */
   title: string
@@ -17,7 +17,7 @@ export interface Fault {
 
 /** One way to make a fault. It sets the cause, never the symptom. */
 export interface FaultCase {
-  /** null if the fault has only one */
+  /** null if the fault has only one case */
   variant: string | null
   /** one sentence: how the lab makes it */
   made: string
@@ -38,7 +38,7 @@ export interface FaultCase {
   revert: (lab: Lab) => Promise<void>
 }
 
-/** What `doctor` must say. */
+/** Expected result of `doctor`. */
 export interface Expected {
   exitCode: 0 | 1 | 2
   /** every problem that no other explains, by check; apart from their consequences, doctor reports nothing else */
@@ -55,12 +55,12 @@ interface Needs {
   serving?: true
 }
 
-/** `fault`, or `fault/variant`. */
+/** Returns `fault`, or `fault/variant` if the case has a variant. */
 export function caseName(fault: Pick<Fault, 'id'>, { variant }: Pick<FaultCase, 'variant'>): string {
   return variant === null ? fault.id : `${fault.id}/${variant}`
 }
 
-/** The `apply` of faults that need only `changes`. */
+/** Does nothing: the `apply` of faults that need only `changes`, and the `revert` of those that need no undoing. */
 export async function nothing(): Promise<void> {
   return undefined
 }

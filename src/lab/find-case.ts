@@ -12,14 +12,14 @@ export interface NamedCase {
   case: FaultCase
 }
 
-/** Every way to break the lab, in the catalogue's order. */
+/** Lists every way to break the lab, in the order of the fault matrix. */
 export function allCases(): NamedCase[] {
   return faults.flatMap((fault) => fault.cases.map((it) => ({ name: caseName(fault, it), fault, case: it })))
 }
 
 /**
- * Finds the case of that name. A fault without a variant means its first. Throws USAGE with the closest names, as typed
- * after `verb`.
+ * Finds the case named `typed`; a fault's id alone means its first case. Throws USAGE, which suggests the closest names
+ * as arguments of `lab VERB`.
  */
 export function findCase(typed: string, verb: 'break' | 'mend'): NamedCase {
   const cases = allCases()

@@ -5,8 +5,8 @@ import { asPath, command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 /**
- * Makes a folder with mode 0700, and its parents. Throws the system's error. Not `mkdir` with `recursive`, which never
- * returns below /proc.
+ * Makes a folder and its missing parents, with mode 0700. Throws the system's error. Avoids `mkdir` with `recursive`,
+ * which never returns below /proc.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
@@ -41,13 +41,14 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /**
- * Turns a failure to read or write the lab's folder into an error for the operator. Returns any other error as it is.
+ * Turns a failure to read or write the lab's folder into UNAVAILABLE, for the operator. Returns any other error
+ * unchanged.
  */
 export function folderFailure(error: unknown, root: string): unknown {
   const reason = reasons[codeOf(error) ?? '']
   const { path, syscall } = error as NodeJS.ErrnoException
   if (error instanceof AdminError || reason === undefined || syscall === undefined || !file.test(syscall)) return error
-  // writing to an open file gives no path
+  // an error from writing to an open file has no path
   const where = path === undefined || path === root ? '' : ` (${path})`
   const hints: Suggestion[] = isNoRoom(error)
     ? [

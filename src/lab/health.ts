@@ -25,7 +25,7 @@ export async function waitUntilHealthy(lab: Lab): Promise<DoctorReport> {
   }
 }
 
-/** The problems in one line: root causes only, if there are any. */
+/** Describes the problems in one line: only the root causes, if there are any. */
 function whatIsWrong({ checks, rootCauses }: DoctorReport): string {
   const bad = checks.filter(({ status }) => status === 'problem' || status === 'unknown')
   const roots = bad.filter(({ id }) => rootCauses.includes(id))

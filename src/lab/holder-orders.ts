@@ -9,14 +9,14 @@ export interface HolderOrders {
   user: string
   password: string
   database: string
-  /** how many connections; null: every free one, including those that become free later */
+  /** number of connections; null: every free one, including those that become free later */
   count: number | null
 }
 
-/** Its report: holder.pid. */
+/** The report of the program that holds connections: holder.pid in its folder. */
 export interface HolderReport extends ProcessIdentity {
   held: number
-  /** it holds all the connections that its orders ask for */
+  /** true once it holds all the connections that its orders ask for */
   done: boolean
 }
 

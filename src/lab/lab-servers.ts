@@ -16,16 +16,16 @@ import {
 import type { RabbitmqLine, ServerKind, ServerRecord, ServerRequest } from './servers/index.ts'
 import { command } from '../core/shell-command.ts'
 
-/** Few enough for one program to use them all up within a second. */
+/** PostgreSQL's connection limit, low enough for one program to use up within a second. */
 const maxConnections = 40
-/** Small enough to fill within a second, large enough not to look full at first. */
+/** Bytes of PostgreSQL's disk: small enough to fill within a second, large enough not to look full at first. */
 const diskBytes = 512 * 1024 * 1024
 
 const lines: readonly RabbitmqLine[] = ['3', '4.3']
 
 /**
- * Makes sure that exactly the lab's servers are running. Starts new ones, resumes stopped ones, stops the broker of the
- * other line. Returns the names of those that were missing. Throws what starting a server throws.
+ * Makes sure that exactly the lab's servers are running. Starts missing ones, restarts stopped ones, stops the broker
+ * of the other line. Returns the names and versions of those it started. Throws what starting a server throws.
  */
 export async function reconcileServers(lab: Lab): Promise<string[]> {
   const { currentLine, sessionsPassword } = lab.state
@@ -64,8 +64,8 @@ export async function reconcileServers(lab: Lab): Promise<string[]> {
 }
 
 /**
- * Gives the lab a broker of that line. Returns true if it exchanged the broker, since the new one has another password.
- * Throws UNAVAILABLE if the broker is a given one.
+ * Switches the lab to a broker of that line. Returns true if it replaced the broker, since the new one has another
+ * password. Throws UNAVAILABLE if the broker is a given one.
  */
 export async function useBroker(lab: Lab, line: RabbitmqLine): Promise<boolean> {
   if (lab.state.currentLine === line) return false
@@ -112,7 +112,7 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
     await resumeServer(record, options)
     return true
   }
-  // left by a start that was killed
+  // left by a killed start
   if (record) await removeServer(record)
   goOn(lab)
   const since = performance.now()
@@ -124,7 +124,7 @@ async function ensure(lab: Lab, request: ServerRequest): Promise<boolean> {
   return true
 }
 
-/** Waits for all of them, even if one fails, so that nothing is still running when it returns. */
+/** Waits for all of them, so that none is still running when it returns. Throws the first failure. */
 async function allOrNothing<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(work)
   const failed = results.find((result) => result.status === 'rejected')

@@ -10,14 +10,14 @@ import { readState, writeState } from './state.ts'
 import type { LabState } from './state.ts'
 import { command } from '../core/shell-command.ts'
 
-/** What every lab command gets. */
+/** Options of every lab command. */
 export interface LabOptions {
   /** the lab's folder, absolute */
   root: string
   /** called with each progress message */
   progress: (message: string) => void
   signal?: AbortSignal | undefined
-  /** looks at the lab as `doctor -d lab` does */
+  /** diagnoses the lab as `doctor -d lab` does */
   diagnose: (signal?: AbortSignal) => Promise<DoctorReport>
 }
 
@@ -40,7 +40,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   ])
 }
 
-/** Records a change on disk before it is made. */
+/** Records a change in `lab.state` and on disk. Call it before you make the change. */
 export async function remember(lab: Lab, changes: Partial<LabState>): Promise<void> {
   lab.state = { ...lab.state, ...changes }
   await writeState(lab.layout, lab.state)
@@ -52,7 +52,7 @@ export interface LabServers {
   redis: ServerRecord
 }
 
-/** The records of the servers that the lab uses now. Throws UNAVAILABLE if one is missing. */
+/** Reads the records of the servers that the lab uses now. Throws UNAVAILABLE if one is missing. */
 export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>): Promise<LabServers> {
   const read = async (kind: ServerKind): Promise<ServerRecord> => {
     const record = await readServer(layout.server(kind, kind === 'rabbitmq' ? state.currentLine : undefined))
@@ -65,7 +65,7 @@ export async function serversOf({ layout, state }: Pick<Lab, 'layout' | 'state'>
   return { postgres, rabbitmq, redis }
 }
 
-/** Every server made for the lab, including those of a killed start and of the other broker line. */
+/** Reads the records of all servers made for the lab, including those of a killed start and the other broker line. */
 export async function allServers({ servers }: LabLayout): Promise<ServerRecord[]> {
   const folders = await readdir(servers).catch(() => [])
   const records = await Promise.all(folders.map((folder) => readServer(join(servers, folder)).catch(() => null)))
@@ -80,12 +80,12 @@ export function labNames(state: LabState, servers: LabServers): LabNames {
   })
 }
 
-/** Throws INTERRUPTED if Ctrl-C was pressed. Call it between two steps, where the lab can be left as it is. */
+/** Throws INTERRUPTED once `signal` is aborted, as by Ctrl-C. Call it between two steps, where stopping is safe. */
 export function goOn({ signal }: Pick<LabOptions, 'signal'>): void {
   if (signal?.aborted) throw new AdminError('INTERRUPTED', 'interrupted')
 }
 
-/** Names of what the lab makes on its servers. On given servers they are unique, since others use those servers too. */
+/** Returns the names of what the lab makes on its servers; unique names on given servers, which others use too. */
 function namesOf({ id }: { id: string }, given: { database: boolean; broker: boolean; sessions: boolean }): LabNames {
   const own = `testops-lab-${id}`
   return {
@@ -99,7 +99,7 @@ function namesOf({ id }: { id: string }, given: { database: boolean; broker: boo
 interface LabNames {
   database: string
   role: string
-  /** null: the broker's own */
+  /** null: the broker's own virtual host */
   vhost: string | null
   namespace: string
 }

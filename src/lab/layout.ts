@@ -54,7 +54,7 @@ export function labLayout(root: string): LabLayout {
   }
 }
 
-/** The path of a built program of this package. Throws UNAVAILABLE if the package has not been built. */
+/** Returns the path of a built program of this package. Throws UNAVAILABLE if the package has not been built. */
 export async function builtProgram(path: string): Promise<string> {
   const program = join(packageFolder(), 'dist', path)
   if (

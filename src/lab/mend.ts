@@ -14,7 +14,7 @@ export interface Mended {
   mended: readonly string[]
   /** names of the faults that remain */
   remaining: readonly string[]
-  /** true: doctor finds nothing; null: not asked, since faults remain */
+  /** true if doctor finds nothing; null if it was not run: faults remain, or none of the named ones was there */
   healthy: true | null
 }
 

@@ -15,9 +15,9 @@ interface Operator extends ProcessIdentity {
 }
 
 /**
- * Runs a command that changes the lab, one at a time. Afterwards removes the lab's folder if it is empty. Throws BUSY,
- * with the other operator's command; UNAVAILABLE if the folder cannot be written; INTERRUPTED, with the next steps,
- * once `signal` is aborted. `evenIfFull`: as in `takeLock`.
+ * Runs `work` with the operator lock, so that one command at a time changes the lab. Afterwards removes the lab's
+ * folder if it is empty. Throws BUSY, with the other operator's command; UNAVAILABLE if the folder cannot be written;
+ * INTERRUPTED, with the next steps, once `signal` is aborted. `evenIfFull`: as in `takeLock`.
  */
 export async function asOperator<T>(
   layout: LabLayout,
@@ -37,7 +37,7 @@ export async function asOperator<T>(
   }
 }
 
-/** The operator who is working on the lab; null: nobody. */
+/** Returns the operator who is working on the lab; null if nobody is. */
 export async function operatorAtWork({ lock }: LabLayout): Promise<Operator | null> {
   return holderOf<Operator>(lock)
 }
@@ -64,7 +64,7 @@ function busy({ command: other, pid, since }: Operator): AdminError {
   )
 }
 
-/** Reads from the lab's files what an interrupted command left, and says what to do next. */
+/** Returns the error for an interrupted command: what it left in the lab's folder, and what to do next. */
 async function interruption(layout: LabLayout, cause: unknown): Promise<AdminError> {
   const left = await whatIsLeft(layout)
   return new AdminError('INTERRUPTED', `interrupted: ${states[left].message}`, states[left].suggestions, { cause })

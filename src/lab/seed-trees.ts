@@ -6,7 +6,7 @@ export interface SeededTrees {
   trees: { from: number; to: number }
 }
 
-/** Lower ids belong to the lab's own projects and trees. */
+/** First id of the seeded projects and trees; lower ids belong to the lab's own. */
 const first = 1_000_001
 const testCases = 3
 

@@ -17,7 +17,7 @@ import { command } from '../core/shell-command.ts'
 
 const timeoutMs = 40_000
 
-/** The practice service, controlled through the platform `host`, as `-d lab` does. */
+/** Returns the manager of the practice service, which uses the platform `host`, as `-d lab` does. */
 export async function labService(
   lab: Pick<Lab, 'layout'>,
   directory: string = lab.layout.service,
@@ -154,7 +154,7 @@ const models: Readonly<Record<Processor, { name: string; flags: string }>> = {
   'x86-64-v2': { name: 'QEMU Virtual CPU version 2.5+', flags: v2 },
 }
 
-/** A /proc/cpuinfo with two such processors, so that the lab is the same on every machine. */
+/** Returns a /proc/cpuinfo with two such processors, so that the lab is the same on every machine. */
 function cpuinfoText(processor: Processor): string {
   const { name, flags } = models[processor]
   const one = (number: number): string =>

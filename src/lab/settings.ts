@@ -7,10 +7,10 @@ import type { PracticeMachine } from './practice-service/machine.ts'
 
 const names = settingNames(defaultVendor)
 
-/** Lifetime of a session in the healthy lab. */
+/** Lifetime of a session in the healthy lab, in hours. */
 export const sessionHours = 8
 
-/** The service's environment variables (FIELD-NOTES.md 1.3), with those of faults on top. */
+/** Returns the service's environment variables (FIELD-NOTES.md 1.3), with those of faults on top. */
 export function serviceEnvironment(lab: Lab, servers: LabServers, overlay: Overlay): Record<string, string> {
   const { postgres, rabbitmq, redis } = servers
   const { database, role, vhost, namespace } = labNames(lab.state, servers)
@@ -42,7 +42,7 @@ export function serviceEnvironment(lab: Lab, servers: LabServers, overlay: Overl
   return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
-/** The machine that the service thinks it runs on. */
+/** Returns the machine that the service thinks it runs on. */
 export function serviceMachine(lab: Lab, overlay: Overlay): PracticeMachine {
   return practiceMachine({
     cpuinfo: lab.layout.cpuinfo,
@@ -65,7 +65,7 @@ export function environmentText(environment: Readonly<Record<string, string>>): 
   return `${Object.entries(environment).map(line).join('\n')}\n`
 }
 
-/** The host as written in a URL: an IPv6 address gets brackets. */
+/** Returns the host as written in a URL: an IPv6 address gets brackets. */
 export function hostIn(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

@@ -13,7 +13,7 @@ import { unitIn } from './service-control/unit.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../core/shell-command.ts'
 
-/** What is running in the lab, and where. */
+/** The state of the lab: which parts are running, and where. */
 export interface LabStatus {
   /** absent: there is no lab; the other three come from LabState */
   phase: 'absent' | 'starting' | 'up' | 'stopping'
@@ -28,7 +28,7 @@ export interface LabStatus {
   commands: readonly Suggestion[]
 }
 
-/** Looks at the lab without changing anything. */
+/** Reads the lab's status without changing anything. */
 export async function labStatus(options: LabOptions): Promise<LabStatus> {
   const layout = labLayout(options.root)
   const [state, operator] = await Promise.all([readState(layout), operatorAtWork(layout)])

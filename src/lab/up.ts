@@ -28,7 +28,7 @@ export interface UpRequest {
 export interface Up {
   /** true if the lab was up before */
   already: boolean
-  /** what was missing and has been started */
+  /** names of the parts that were missing and have been started */
   started: readonly string[]
   /** names of the faults, which stay */
   broken: readonly string[]
@@ -101,7 +101,7 @@ async function complete(lab: Lab, already: boolean): Promise<Up> {
   return { already, started, broken }
 }
 
-/** Makes the state of a new lab, recorded before anything is started so that `lab down` finds it. */
+/** Makes and records the state of a new lab before anything is started, so that `lab down` finds it. */
 async function newState(layout: LabLayout, { broker = '4.3', port }: UpRequest): Promise<LabState> {
   if (port !== undefined) await assertPortFree(port, 'the practice service')
   await forgetRepairs(layout.root)

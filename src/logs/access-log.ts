@@ -1,19 +1,20 @@
 import type { LoggedRequest } from '../core/sources.ts'
 import { apiUse } from '../knowledge/api-use.ts'
 
-/** Longer lines are not looked at as a whole. */
+/** Characters that are read of a line. */
 const longest = 16_000
 
-/**
- * Up to the status as the common and the combined format have it; what a proxy puts before the address stays with it.
- */
+/** The common and the combined format up to the status. What a proxy puts before the address stays with it. */
 const common = /^([^[]{1,400})\[([^\]]{20,40})\] "((?:[^"\\]|\\.)*)" (\d{3}) \S+(?!\S)(.*)$/
 const quoted = /"((?:[^"\\]|\\[^])*)(?:"|\\?$)/g
 const clockTime = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2}) ([+-])(\d{2})(\d{2})$/
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const scheme = new RegExp(String.raw`(?:^|\s)(${apiUse.bearer}|${apiUse.apiToken}|basic|digest|negotiate)(?=\s|$)`, 'i')
 
-/** Reads lines of the common or the combined format, with more fields behind them, and JSON, one object a line. */
+/**
+ * Reads lines of the common or the combined format, also with more fields at their end, and JSON, one object a line.
+ * `unread` counts the other lines.
+ */
 export function readAccessLog(text: string): { requests: LoggedRequest[]; unread: number } {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const requests = lines.flatMap((line) => requestIn(line.slice(0, longest)) ?? [])
@@ -40,8 +41,8 @@ function fromText(line: string): LoggedRequest | null {
 }
 
 /**
- * Names of the same thing in the formats of nginx (which the operator names), Traefik and Caddy (which has `request` as
- * an object).
+ * Names of the same thing in the formats of nginx (which the operator names), Traefik and Caddy (whose `request` is an
+ * object).
  */
 const keys = {
   time: ['time_iso8601', 'time_local', '@timestamp', 'timestamp', 'time', 'StartUTC', 'ts', 'msec'],
@@ -84,16 +85,13 @@ function fieldsOf(line: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** `GET /path?query HTTP/1.1`; null for what is no request: a port scan, a client that said nothing. */
+/** Reads `GET /path?query HTTP/1.1`; null for anything else, such as a port scan or a client that said nothing. */
 function requestLine(text: string): { method: string; path: string } | null {
   const [, method, target] = /^([A-Z]{3,10}) (\S+)/.exec(text) ?? []
   return method === undefined ? null : { method, path: shownPath(target!) }
 }
 
-/**
- * Without origin and query, where passwords and tokens may stand, and without what looks like a token in the path
- * itself.
- */
+/** Removes origin and query, which may hold passwords and tokens, and what looks like a token in the path itself. */
 function shownPath(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#;]/)
   const segments = printable(path)
@@ -102,7 +100,7 @@ function shownPath(target: string): string {
   return (segments.join('/') || '/').slice(0, 200)
 }
 
-/** The first product that a program names, `curl/8.5.0`. */
+/** Returns the first product that a program names, such as `curl/8.5.0`; null if there is none. */
 function agentOf(text: string | undefined): string | null {
   const [product] = /^[\w.+-]{1,40}(?:\/[\w.+-]{1,30})?/.exec(text ?? '') ?? []
   return product === undefined || product === '-' || isSecret(product) ? null : product
@@ -112,7 +110,7 @@ function isSecret(text: string): boolean {
   return text.length >= 20 && /\d/.test(text) && !text.includes('/')
 }
 
-/** Several may stand there: the name of the host that was asked for, the addresses of proxies further out. */
+/** Returns the client's address. It may stand among others: the requested host, addresses of proxies further out. */
 function clientIn(before: string): string {
   const words = before.trim().split(/[\s,]+/)
   const address = words.find((word) => /^\d{1,3}(\.\d{1,3}){3}$/.test(word) || /^[0-9a-f]*:[0-9a-f:.]+$/i.test(word))
@@ -149,7 +147,7 @@ function dated(epochMs: number): Date | null {
   return Number.isNaN(epochMs) ? null : new Date(Math.trunc(epochMs))
 }
 
-/** What a client sends must not steer the terminal of whoever reads about it. */
+/** Keeps printable ASCII only: what a client sends must not steer a reader's terminal. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }

@@ -1,24 +1,24 @@
 import { asUtc, localTimeReader, parseLocalTime } from '../core/local-time.ts'
 
-/** Both forms of FIELD-NOTES.md 1.4: a blank or a `T` between date and time, with or without an offset at the end. */
+/**
+ * Both date forms of FIELD-NOTES.md 1.4: a blank or a `T` between date and time, with or without an offset at the end.
+ */
 const start = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(Z|[+-]\d{2}:?\d{2})?(?=\s|$)/
 
-/**
- * What the C library prints before the JVM runs: without a date, perhaps behind an earlier start (FIELD-NOTES.md 5).
- */
+/** What the C library prints before the JVM runs: without a date, perhaps after an earlier start (FIELD-NOTES.md 5). */
 const fatal = /^Fatal glibc error\b/
 
-/** What the first line of a record begins with. */
+/** The beginning of a record's first line. */
 export interface RecordHead {
-  /** null where it bears no date that can be read */
+  /** Null if it has no readable date */
   at: Date | null
-  /** characters of the date */
+  /** Characters of the date */
   length: number
 }
 
 /**
- * Reads how a line begins; null: it goes on with the record before it. Times without an offset are read in `timeZone`;
- * null: they stay unknown.
+ * Returns a reader of how a line begins, which returns null for a line that continues the record before it. Times
+ * without an offset are read in `timeZone`; if that is null, they stay unknown.
  */
 export function headReader(timeZone: string | null): (line: string) => RecordHead | null {
   const readLocal = timeZone === null ? null : localTimeReader(timeZone)

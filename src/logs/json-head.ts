@@ -7,13 +7,13 @@ import type { RecordHead } from './head.ts'
  */
 const time =
   /(?<!\\)"(@timestamp|timestamp|time|timeMillis|epochSecond|timestampSeconds|ts|date|__REALTIME_TIMESTAMP)"\s*:\s*(?:"([^"]{1,60})"|(\d[\d.E]{9,24})(?=\s*[,}]))/g
-/** seconds since 1970, perhaps as Java prints a double; milli-, micro- and nanoseconds */
+/** Seconds since 1970, perhaps as Java prints a double; then milli-, micro- and nanoseconds */
 const seconds = /^(?:\d{10}(?:\.\d{1,9})?|\d\.\d{1,15}E9)$/
 const fine = /^(?:\d{13}(?:\.\d{1,6})?|\d{16}|\d{19})$/
 /** `ZonedDateTime` adds its zone to the offset */
 const zone = /\[[^[\]]*\]$/
 
-/** Reads the time of an object of JSON, perhaps cut; null: it shows none. `headOf` reads dates. */
+/** Reads the time of a JSON object, which may be cut; null if it shows none. `headOf` reads dates. */
 export function jsonHead(text: string, headOf: (line: string) => RecordHead | null): RecordHead | null {
   const found = [...text.matchAll(time)].map(([, key, written, number]) => ({
     key,
@@ -25,7 +25,7 @@ export function jsonHead(text: string, headOf: (line: string) => RecordHead | nu
   return found.length === 0 ? null : { at: null, length: 0 }
 }
 
-/** Undefined: it is no time; null: one whose zone is not known. */
+/** Returns a moment; undefined if the text is no time, null if its zone is unknown. */
 function momentOf(written: string, headOf: (line: string) => RecordHead | null): Date | null | undefined {
   if (seconds.test(written)) return new Date(Math.floor(Number(written) * 1000))
   if (fine.test(written))

@@ -4,15 +4,15 @@ import type { RecordHead } from './head.ts'
 import { jsonHead } from './json-head.ts'
 
 const level = /^\s+\[?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b/
-/** so many characters of an object of JSON are looked at for its time */
+/** Characters of a JSON object that are searched for its time */
 const longestHead = 4096
-/** of an object of JSON, as encoders of Logback and Log4j, Spring Boot and collectors call it */
+/** The level in a JSON object, by the names that encoders of Logback and Log4j, Spring Boot and collectors use */
 const jsonLevel = /"(?:level|log\.level|_level_name|severity)"\s*:\s*"(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)/
 
 /**
- * Splits a Spring Boot log into records; an object of JSON with a time is one. A line without a date continues the
- * record before it; what comes before the first record makes one of its own. Times without an offset are read in
- * `timeZone`; null: they stay unknown.
+ * Splits a Spring Boot log into records; a JSON object with a time is one. A line without a date continues the record
+ * before it; lines before the first record form one of their own. Times without an offset are read in `timeZone`; if
+ * that is null, they stay unknown.
  */
 export function splitRecords(text: string, timeZone: string | null): LogRecord[] {
   const headOf = headReader(timeZone)
@@ -35,7 +35,7 @@ export function splitRecords(text: string, timeZone: string | null): LogRecord[]
   return records
 }
 
-/** Null: the line goes on with the record before it. */
+/** Returns the head of a record; null if the line continues the record before it. */
 function beginning(line: string, headOf: (line: string) => RecordHead | null): Pick<LogRecord, 'at' | 'level'> | null {
   const json = line.startsWith('{') ? jsonHead(line.slice(0, longestHead), headOf) : null
   if (json && json.length > 0) return { at: json.at, level: jsonLevel.exec(line)?.[1] ?? null }

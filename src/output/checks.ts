@@ -7,20 +7,20 @@ export interface ChecksDocument {
   schemaVersion: 1
   checks: readonly {
     id: string
-    /** the healthy state */
+    /** The healthy state */
     title: string
-    /** how grave its problems can be */
+    /** Severities that its problems can have */
     severities: readonly ('error' | 'warning')[]
-    /** sources that it needs */
+    /** Sources that it needs */
     reads: readonly string[]
-    /** sources that it uses where they are there */
+    /** Sources that it uses if they are present */
     wants: readonly string[]
-    /** checks whose problems it causes */
+    /** Checks whose problems it causes */
     explains: readonly string[]
   }[]
 }
 
-/** The catalogue, a line a check: id, what is healthy, how grave a problem is, what is read. */
+/** Returns the catalogue with an entry for each check: id, healthy state, severities, sources. */
 export function checksText({ checks }: ChecksDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const width = Math.max(...checks.map(({ id }) => widthOf(id)), 0)

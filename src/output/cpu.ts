@@ -7,14 +7,14 @@ import { hang, printable, wrap } from './text.ts'
 
 export interface JudgedMachine {
   name: string
-  /** the highest level that all its processors have; another architecture by its name, or `unknown` */
+  /** The highest level that all its processors have; the name of another architecture, or `unknown` */
   level: string
-  /** flags that some processor lacks for x86-64-v3, named as in /proc/cpuinfo */
+  /** Flags that some processor lacks for x86-64-v3, named as in /proc/cpuinfo */
   missing: readonly string[]
-  /** whose virtual machine it is, `unnamed` where that does not show; null: none, as far as its processor says */
+  /** The hypervisor of a virtual machine, `unnamed` if it does not show; null if the processor shows none */
   hypervisor: string | null
   verdict: 'has-v3' | 'lacks-v3' | 'other-architecture' | 'unknown'
-  /** why its processor could not be read, where that was tried, a line for each way */
+  /** Why its processor could not be read, a line for each way; absent if that was not tried */
   reason?: string
 }
 
@@ -24,13 +24,13 @@ export interface CpuDocument {
   machines: readonly JudgedMachine[]
 }
 
-/** 1 where a machine lacks v3, 3 where it could not be told of one (DESIGN.md 3). */
+/** Returns 1 if a machine lacks v3, 3 if one is not known to have it, else 0 (DESIGN.md 3). */
 export function cpuExitCode({ machines }: CpuDocument): number {
   if (machines.some(({ verdict }) => verdict === 'lacks-v3')) return 1
   return machines.some(({ verdict }) => verdict !== 'has-v3') ? 3 : 0
 }
 
-/** A line for each machine, and what there is to be done about those without x86-64-v3. */
+/** Returns a line for each machine, and advice for those without x86-64-v3. */
 export function cpuText({ machines }: CpuDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const signs = {

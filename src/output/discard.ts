@@ -9,13 +9,13 @@ export interface DiscardDocument {
   deployment: string
   run: string
   outcome: 'planned' | 'done' | 'nothing-to-do'
-  /** the file in which the record was saved; null: nothing was removed */
+  /** The file in which the record was saved; null if nothing was removed */
   saved: string | null
-  /** of what was only shown: what speaks against removing it, each with the name to accept it by */
+  /** With a dry run: reasons against removing the record, each with the name to accept it by */
   risks?: readonly { name: string; message: string }[]
 }
 
-/** `again`: the command without --dry-run, which removes the record. */
+/** Returns what `discard` prints. `again` is the command without --dry-run, which removes the record. */
 export function discardText({ outcome, run, saved, risks = [] }: DiscardDocument, again: Suggestion): string {
   if (outcome === 'nothing-to-do')
     return `No record ${printable(run)} in this deployment: there is nothing to remove.\n`

@@ -6,12 +6,12 @@ import type { Screen } from './screen.ts'
 import { hang, printable } from './text.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** What `--json` prints in place of a result (DESIGN.md 2). `BUG` is anything that was not foreseen. */
+/** What `--json` prints in place of a result (DESIGN.md 2). `BUG` is any unforeseen error. */
 export interface ErrorDocument {
   error: { code: ErrorCode | 'BUG'; message: string; suggestions: readonly Suggestion[] }
 }
 
-/** An error as shown to people: what happened, then what to type next. */
+/** Returns an error as shown to people: what happened, then what to type next. */
 export function errorText({ error }: ErrorDocument, screen: Screen): string {
   if (error.message === cancelledMessage) return `${error.message}\n`
   const paint = paintFor(screen)
@@ -28,7 +28,7 @@ export function errorText({ error }: ErrorDocument, screen: Screen): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Where a bug of this program was met: its message on one line, then the places in the code. */
+/** Returns where a bug of this program occurred: its message on one line, then the places in the code. */
 export function stackText(stack: string): string {
   const places = stack.search(/^ {4}at /m)
   const [head, rest] = places < 0 ? [stack, ''] : [stack.slice(0, places).trimEnd(), stack.slice(places)]

@@ -10,24 +10,24 @@ type ShownEntry = Pick<
   ExplainEntry,
   'id' | 'kind' | 'title' | 'meaning' | 'causes' | 'verify' | 'remedies' | 'source'
 > & {
-  /** entries that say more */
+  /** Entries that say more */
   see: readonly string[]
   score: number
 }
 
-/** What `explain --json` prints (DESIGN.md 4). `nearest` is there only where nothing was found. */
+/** What `explain --json` prints (DESIGN.md 4). `nearest` is present only if nothing was found. */
 export interface ExplainDocument {
   schemaVersion: 1
-  /** what was asked for, cut where it is long; empty: everything */
+  /** What was asked for, cut if it is long; empty for everything */
   query: string
   entries: readonly ShownEntry[]
   nearest?: readonly string[]
 }
 
-/** so much of a pasted text is repeated */
+/** Characters of a pasted text that are repeated */
 const longestQuery = 200
 
-/** `query` null: all that is known is shown. */
+/** Returns what `explain` prints. A null `query` shows every entry. */
 export function explainDocument(query: string | null, { found, nearest }: SearchAnswer): ExplainDocument {
   const entries = found.map(
     ({ entry: { id, kind, title, meaning, causes, verify, remedies, source, see = [] }, score }) => ({
@@ -46,13 +46,13 @@ export function explainDocument(query: string | null, { found, nearest }: Search
   return { schemaVersion: 1, query: shownQuery(query ?? ''), entries, ...(found.length === 0 ? { nearest } : {}) }
 }
 
-/** A text may hold what its owner overlooks. */
+/** Removes secrets, which the owner of a text may overlook, and shortens it. */
 function shownQuery(query: string): string {
   const clean = withoutSecrets(query)
   return clean.length > longestQuery ? `${clean.slice(0, longestQuery)}…` : clean
 }
 
-/** One text in full, and the names of what else fits; several as a list where none fits best. */
+/** Returns one entry in full and the names of others that match; a list of several if none matches best. */
 export function explainText(document: ExplainDocument, screen: Screen): string {
   const [first, ...others] = document.entries
   if (!first) return notFound(document, screen)

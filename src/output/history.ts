@@ -12,11 +12,11 @@ export interface HistoryDocument {
   schemaVersion: 1
   deployment: string
   /**
-   * `copyGone`: the deployment kept a copy of what is not finished here, and has it no longer; `misfit`: why it is no
-   * record of this program's
+   * `copyGone`: the deployment no longer has its copy of a run that is unfinished here; `misfit`: why this program
+   * cannot have written the record
    */
   runs: readonly (RunState & { where: 'here' | 'deployment'; copyGone?: true; misfit?: string })[]
-  /** journals that are there and cannot be read, and why */
+  /** Journals that cannot be read, and why */
   unreadable: readonly { run: string; reason: string }[]
 }
 

@@ -8,11 +8,11 @@ import { onDeployment } from '../core/typed.ts'
 /** What `init --json` prints. */
 export interface InitDocument {
   schemaVersion: 1
-  /** that was written, absolute */
+  /** Absolute path of the file that was written */
   file: string
   deployment: string
   platform: string
-  /** what was found by itself */
+  /** What was found without being named */
   found?: string
   connections: readonly Connection[]
 }
@@ -24,7 +24,7 @@ type Connection = { part: string } & (
 
 const words = { ok: 'ok', failed: 'failed', absent: 'not known' } as const
 
-/** How each part answered, and what was written. */
+/** Returns how each part answered, and what was written. */
 export function initText({ file, deployment, connections }: InitDocument, screen: Screen): string {
   const paint = paintFor(screen)
   const rows = connections.flatMap((it) => {
@@ -40,7 +40,7 @@ export function initText({ file, deployment, connections }: InitDocument, screen
   return `${[...rows, '', ...hang('', `Written: ${printable(file)}`, screen.columns), command`Next: testops-admin doctor ${nested(onDeployment(deployment))}`].join('\n')}\n`
 }
 
-/** 3 where a part that is known does not answer: what is written may be wrong there. */
+/** Returns 3 if a known part does not answer, as what is written may be wrong there; else 0. */
 export function initExitCode({ connections }: InitDocument): 0 | 3 {
   return connections.some(({ status }) => status === 'failed') ? 3 : 0
 }

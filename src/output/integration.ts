@@ -5,27 +5,27 @@ import { hang, pad, printable } from './text.ts'
 import { command } from '../core/shell-command.ts'
 
 export interface CheckedIntegration {
-  /** as the configuration names it; null: it does not */
+  /** Its name in the configuration; null if it has none there */
   name: string | null
   url: string
   from: 'flag' | 'configuration' | 'log'
   verdict: 'ok' | 'warning' | 'problem' | 'unknown'
-  /** why it cannot connect, or may soon not; the first that has to be seen to comes first */
+  /** Why it cannot connect, or soon may not; the cause to deal with first comes first */
   causes: readonly IntegrationCause[]
   steps: readonly IntegrationStep[]
-  /** the server's own; null: it shows none */
+  /** The server's own; null if it shows none */
   certificate: Certificate | null
 }
 
 /** What `check-integration --json` prints. */
 export interface IntegrationDocument {
   schemaVersion: 1
-  /** whose log and network were asked, too; null: none */
+  /** The deployment whose log and network were used too; null if there is none */
   deployment: string | null
   integrations: readonly CheckedIntegration[]
 }
 
-/** 1, 3, 2 in this order (DESIGN.md 3); 3 where there was nothing to look at. */
+/** Returns 1, 3 or 2, the first that applies (DESIGN.md 3); 3 if there was nothing to check. */
 export function integrationExitCode({ integrations }: IntegrationDocument): number {
   const has = (verdict: CheckedIntegration['verdict']): boolean => integrations.some((it) => it.verdict === verdict)
   if (has('problem')) return 1
@@ -33,7 +33,7 @@ export function integrationExitCode({ integrations }: IntegrationDocument): numb
   return has('warning') ? 2 : 0
 }
 
-/** The gravest of the steps, and what they come to. */
+/** Adds the verdict, the gravest status of the steps, and the causes. */
 export function checked(it: Omit<CheckedIntegration, 'verdict' | 'causes'>): CheckedIntegration {
   const verdict =
     (['problem', 'unknown', 'warning'] as const).find((status) => it.steps.some((step) => step.status === status)) ??
@@ -59,7 +59,7 @@ const advice: Readonly<Record<IntegrationCause, { text: string; explain: string 
   },
 }
 
-/** Each external system with a line to each step, and what follows. */
+/** Returns each external system with a line for each step, and what to do. */
 export function integrationText({ integrations }: IntegrationDocument, screen: Screen): string {
   if (integrations.length === 0)
     return 'Neither the configuration nor the log names an external system: testops-admin check-integration --url URL\n'

@@ -2,9 +2,9 @@ import { jsonWithoutBuildCommands } from '../core/build-server-lines.ts'
 import { harmlessJson } from '../core/harmless.ts'
 
 /**
- * One JSON document as `JSON.stringify(value, null, 2)` has it, but for what `harmlessJson` escapes, in pieces: a large
- * one is never there as one text. What lies deeper than `depth` lists and objects is one piece each. Plain data alone.
- * A build server finds no command in it.
+ * Yields one JSON document in pieces, so that a large one is never one text. It is as `JSON.stringify(value, null, 2)`
+ * writes it, except for what `harmlessJson` escapes. Each value deeper than `depth` lists and objects is one piece.
+ * `value` must be plain data. A build server finds no command in it.
  */
 export function* jsonPieces(value: unknown, depth: number, indent = ''): Generator<string> {
   if (depth === 0 || typeof value !== 'object' || value === null) {

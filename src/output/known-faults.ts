@@ -4,8 +4,8 @@ import { ruleIds } from '../knowledge/result-rules.ts'
 import { linkedSource, markdownTable } from './markdown.ts'
 
 /**
- * The table of known faults in docs/reference/faults.md: what one sees of each, what finds it, what repairs it.
- * `repairs`: the words of commands that do.
+ * Returns the table of known faults in docs/reference/faults.md: what one sees of each, what finds it, what repairs it.
+ * `repairs` are the names of the commands that repair.
  */
 export function knownFaultsTable(texts: readonly ExplainText[], repairs: readonly string[]): string {
   const entries = new Map(resolved(texts).map((entry) => [entry.id, entry]))

@@ -5,7 +5,7 @@ import { countOf, hang, pad, widthOf, wrap } from './text.ts'
 import { command, nested } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** What `lab status --json` prints, and `lab up --json` with `already` and `started` beside it. */
+/** What `lab status --json` prints, and `lab up --json` with `already` and `started` added. */
 export interface LabStatusDocument {
   schemaVersion: 1
   phase: 'absent' | 'starting' | 'up' | 'stopping'
@@ -15,12 +15,12 @@ export interface LabStatusDocument {
   configuration: string | null
   broken: readonly { name: string; since: string; state: 'half' | 'broken' }[]
   operator: { command: string; pid: number; since: string } | null
-  /** lines to copy into a shell */
+  /** Lines to copy into a shell */
   commands: readonly Suggestion[]
 }
 
 export interface LabUpDocument extends LabStatusDocument {
-  /** it was up before */
+  /** True if the lab was up before */
   already: boolean
   started: readonly string[]
 }
@@ -35,7 +35,7 @@ export interface LabBreakDocument {
   schemaVersion: 1
   made: readonly { name: string; made: string; repair: string }[]
   already: readonly string[]
-  /** what doctor has to end with, where one fault was made alone */
+  /** The exit code that doctor must have, if a single fault was made */
   expectedExitCode: number | null
 }
 
@@ -138,7 +138,7 @@ export function labBreakText(document: LabBreakDocument, screen: Screen): string
     ...hang(`${name}: `, `${how}.`, screen.columns),
     ...hang('  repair: ', repair, screen.columns),
   ])
-  // what a repair has put right stays on record until it is mended
+  // a fault that a repair has fixed stays on record until it is mended
   const before = already.flatMap((name) =>
     hang(
       `${name}: `,

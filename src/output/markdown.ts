@@ -1,6 +1,6 @@
 import { harmless } from '../core/harmless.ts'
 
-/** A table of Markdown. Cells may hold any text: bars and line ends are made harmless. */
+/** Returns a Markdown table. Cells may hold any text: bars and line ends are made harmless. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
   return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
@@ -10,7 +10,7 @@ function cell(text: string): string {
   return harmless(text.replace(/(?<!\s)\s*\n\s*/g, ' ')).replaceAll('|', '\\|')
 }
 
-/** A source, pages with a comma between, with links to them for a page of docs/reference. */
+/** Returns a source (pages separated by commas) with links to its pages, for a page of docs/reference. */
 export function linkedSource(source: string): string {
   return source.split(', ').map(linkedPage).join(', ')
 }
@@ -23,8 +23,8 @@ function linkedPage(page: string): string {
 }
 
 /**
- * The document with what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` replaced. Throws on a name
- * without text.
+ * Replaces what stands between `<!-- generated: NAME -->` and `<!-- /generated -->` in a document. Throws an error for
+ * a name without text.
  */
 export function withGenerated(document: string, texts: Readonly<Record<string, string>>): string {
   return document.replace(

@@ -4,10 +4,7 @@ import { printable } from './text.ts'
 
 const here = '# on this machine'
 
-/**
- * The next step as it is printed: this program is at home where that is read; of any other command it is said on which
- * machine it is typed.
- */
+/** Returns the next step as printed. Says on which machine a command is typed, except for this program's own. */
 export function typedHere(next: Suggestion): Suggestion {
   return next.startsWith('testops-admin ') || next.includes('   # ') ? next : command`${nested(next)}   ${nested(here)}`
 }
@@ -15,8 +12,8 @@ export function typedHere(next: Suggestion): Suggestion {
 const programs = /^(?:testops-admin|kubectl|helm|docker|ls|getent|curl|openssl|tail|\$\{EDITOR:-vi\}) /
 
 /**
- * Of what is suggested to whoever could not ask, commands and sentences, the first command of which it is known where
- * it is typed.
+ * Returns the first of the suggestions that is a command with a known machine to type it on. For an operator whose
+ * check could not ask; the suggestions are commands and sentences.
  */
 export function firstTypedHere(suggestions: readonly string[]): string | undefined {
   const first = suggestions.find((it) => programs.test(it) || it.includes('   # on '))
@@ -25,7 +22,7 @@ export function firstTypedHere(suggestions: readonly string[]): string | undefin
     : `${first}   ${here}`
 }
 
-/** `Next:` with that step, on one line however long, so that it can be copied; empty: there is none. */
+/** Returns `Next:` with the next step, on one line however long, so that it can be copied; empty if there is none. */
 export function nextText(next: Suggestion | undefined): string {
   return next === undefined ? '' : `Next: ${printable(typedHere(next))}\n`
 }

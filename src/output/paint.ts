@@ -12,8 +12,7 @@ export interface Paint {
 }
 
 /**
- * Colours for a screen; on one without them, every function gives the text alone. What is foreign in it is made
- * harmless.
+ * Returns colours for a screen; without colours, every function returns the text alone. Foreign text is made harmless.
  */
 export function paintFor(screen: Screen): Paint {
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 })

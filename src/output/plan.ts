@@ -32,7 +32,7 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   serviceRestarts: () => 'restarts the service: users are cut off until it answers again',
 }
 
-/** A plan as it is shown before the question. */
+/** Returns a plan as it is shown before the question. */
 export function planText(plan: Plan, screen: Screen): string {
   const paint = paintFor(screen)
   const { columns } = screen
@@ -63,14 +63,14 @@ export function planText(plan: Plan, screen: Screen): string {
   if (duration !== null) lines.push(...hang('  - ', duration, columns))
   for (const { name, message, proof } of plan.risks) {
     lines.push('', ...hang(`${paint.warn(`Risk ${name}:`)} `, printable(message), columns))
-    // a command that is broken in two is two commands
+    // not wrapped: a command that is broken in two is two commands
     for (const line of proof) lines.push(`    ${printable(line)}`)
     lines.push(command`    --accept-risk ${name}   # continues anyway`)
   }
   return `${lines.join('\n')}\n`
 }
 
-/** By what such steps took before (DESIGN.md 6.1); null: none takes any time to speak of. */
+/** Returns how long such steps took before (DESIGN.md 6.1); null if no step takes noticeable time. */
 function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null {
   const lasting = all.flatMap((step, index) =>
     step.action.kind === 'edit-values' ? [] : [{ place: index + 1, ms: taken[index] ?? null }],
@@ -84,7 +84,7 @@ function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null
   return `takes about ${seconds} as in earlier runs, plus an unknown time for step ${unknown.join(', ')}`
 }
 
-/** A saved plan or a record may name anything, `constructor` too. */
+/** Returns an impact in words. A saved plan or a record may name anything, even `constructor`. */
 function impactIn(name: string, count: number): string {
   return Object.hasOwn(impacts, name) ? impacts[name]!(count) : printable(`${name}: ${count}`)
 }

@@ -1,7 +1,7 @@
 import { grouped } from '../core/grouped.ts'
 import type { Moving } from '../core/moving.ts'
 
-/** `412,000 of 1,284,000 sessions, 85,000/s, 10 s left`; the rate only once there is one. */
+/** Returns progress such as `412,000 of 1,284,000 sessions, 85,000/s, 10 s left`; the rate only once it is known. */
 export function movingLine({ done, total, unit }: Moving, elapsedMs: number): string {
   const amount = `${grouped(done)} of ${grouped(total)} ${unit}`
   const rate = elapsedMs >= 1000 ? (1000 * done) / elapsedMs : 0

@@ -11,7 +11,7 @@ import { planText } from './plan.ts'
 import type { Screen } from './screen.ts'
 import { countOf, hang, printable } from './text.ts'
 
-/** What a step does, from its action alone: the first line names it, the others hold every value that it writes. */
+/** What a step does, from its action alone. The first line names it; the others hold every value that it writes. */
 type Description = [title: string, ...details: string[]]
 
 const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Description } = {
@@ -114,8 +114,8 @@ const describe: { readonly [K in ActionKind]: (action: ActionOf<K>) => Descripti
 }
 
 /**
- * A plan as a record of another machine holds it: its steps in the words of this program, and without what the record
- * says of itself, since whoever may write to the deployment may have written it.
+ * Returns the plan of a record from another machine, with its steps in this program's words. Omits what the record says
+ * about itself: anyone who can write to the deployment may have written it.
  */
 export function planOfRecord(plan: Plan): Plan {
   const { expectedMs: _, ...rest } = plan
@@ -130,7 +130,9 @@ export function planOfRecord(plan: Plan): Plan {
   }
 }
 
-/** A record of another machine, whole: what is done of it, its plan, and every value that its steps would write. */
+/**
+ * Returns a record from another machine in full: what is done, its plan, and every value that its steps would write.
+ */
 export function recordText(history: RunHistory, screen: Screen): string {
   const { record, events } = history
   const { done, begun } = progressOf(events)
@@ -150,7 +152,7 @@ export function recordText(history: RunHistory, screen: Screen): string {
   return `${lines.join('\n')}${planText(planOfRecord(record.plan), screen)}\nIn full:\n${full.join('\n')}\n`
 }
 
-/** What a note of a step has a later one write; empty: nothing. */
+/** Returns what a note of a step makes a later step write; empty if nothing. */
 function noteText(kind: ActionKind, note: string): string[] {
   if (kind === 'switch-exchanges' || kind === 'delete-queues')
     return bindingsNoted([note]).map((it) => `its note makes a later step bind ${bindingText(it)}`)
@@ -158,7 +160,7 @@ function noteText(kind: ActionKind, note: string): string[] {
   return kind === 'stop-service' && replicas ? [`its note makes the start scale ${replicas[1]} to ${replicas[2]}`] : []
 }
 
-/** What is typed to adopt a run, once its record was read. */
+/** Returns the command that adopts a run, once its record was read. */
 export function adoptCommand(
   run: string,
   deployment: { name: string; config?: string },
@@ -172,7 +174,7 @@ function described(action: Plan['steps'][number]['action']): Description {
   return (describe[action.kind] as (of: typeof action) => Description)(action)
 }
 
-/** A project alone: all its trees. */
+/** Returns trees by project; a project alone stands for all its trees. */
 function treesText(items: ActionOf<'migrate-trees'>['items']): string[] {
   const named = new Map<number, number[]>()
   const whole = items.flatMap(({ project, tree }) => (tree === null ? [`project ${project}`] : []))

@@ -24,8 +24,8 @@ const outcomes = {
 } as const
 
 /**
- * How a repair ended. The plan is shown where it was not carried out; steps were told as they went. `config`: the file
- * that a flag named.
+ * Returns how a repair ended. Shows the plan if it was not applied; steps were reported as they went. `config` is the
+ * file that a flag named.
  */
 export function repairText(document: RepairDocument, screen: Screen, config?: string): string {
   const { plan, outcome, error, run, verification, reasons = {} } = document
@@ -54,12 +54,12 @@ export function repairText(document: RepairDocument, screen: Screen, config?: st
   return `${lines.join('\n')}\n${told}`
 }
 
-/** All of it was done, and a check finds an error all the same. */
+/** True if every step was done, but a check still finds an error. */
 function isUnhealthy({ outcome, verification }: RepairDocument): boolean {
   return outcome === 'failed' && Object.values(verification).includes('error')
 }
 
-/** A run that had touched nothing is taken back without a step. */
+/** True if the run was undone. A run that had touched nothing is undone without a step. */
 function isTakenBack({ applied, verification }: RepairDocument): boolean {
   return (
     applied.some(({ status }) => status === 'undone') ||
@@ -67,7 +67,7 @@ function isTakenBack({ applied, verification }: RepairDocument): boolean {
   )
 }
 
-/** Before it touched anything: there is no way on from there. */
+/** True if the run ended before it touched anything, so that nothing can be resumed. */
 function isOver({ run, error }: RepairDocument): boolean {
   return run === null || !(error?.suggestions ?? []).some((it) => it.includes(` ${run}`))
 }
@@ -94,7 +94,7 @@ function statusWord(status: string, paint: Paint): string {
   return status === 'error' ? paint.bad(status) : status === 'warning' ? paint.warn(status) : printable(status)
 }
 
-/** Tells each step as it begins and ends, one line each. */
+/** Returns a function that reports each step as it begins and ends, one line each. */
 export function stepLines(
   { steps, expectedMs = [] }: Plan,
   say: (line: string) => void,
@@ -114,7 +114,7 @@ export function stepLines(
   }
 }
 
-/** The steps that an undo takes back, in its order; '' where there is none. */
+/** Returns the steps that an undo reverses, in its order; '' if there are none. */
 export function takeBackText({ steps }: Plan, order: readonly number[], { columns }: Screen): string {
   const lines = order.flatMap((index) => hang(`  ${index + 1}. `, printable(steps[index]!.title), columns))
   return lines.length === 0 ? '' : `\nTo be undone, in this order:\n${lines.join('\n')}\n`
@@ -122,7 +122,7 @@ export function takeBackText({ steps }: Plan, order: readonly number[], { column
 
 const mostFailures = 10
 
-/** What came of the calls of a repair that counts them; no line of others. */
+/** Returns the outcome of the calls of a repair that counts them; no lines for other repairs. */
 export function accountLines(
   { requested, accepted = 0, skipped = 0, failed = [] }: Partial<TreeAccount>,
   { columns }: Screen,

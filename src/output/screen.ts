@@ -1,4 +1,4 @@
-/** Where text is shown: how wide, and whether colours are understood. */
+/** The width of what shows a text, and whether it understands colours. */
 export interface Screen {
   columns: number
   colour: boolean

@@ -13,12 +13,12 @@ export interface ServiceDocument extends Omit<ServiceStatus, 'instances'> {
   image: ServiceImage
 }
 
-/** 0 where the service runs. */
+/** Returns 0 if the service runs, else 1. */
 export function serviceExitCode({ state }: ServiceDocument): number {
   return state === 'running' ? 0 : 1
 }
 
-/** The state in the platform's own words, then each instance and the image. */
+/** Returns the state in the platform's own words, then each instance and the image. */
 export function serviceText(
   { deployment, state, detail, startsAgain, evidence = [], instances, image }: ServiceDocument,
   screen: Screen,

@@ -2,14 +2,14 @@ import { withoutBuildCommands } from '../core/build-server-lines.ts'
 import { harmless } from '../core/harmless.ts'
 
 /**
- * Text from outside (names of queues, log lines, messages of servers) on one line of an output: harmless to a terminal
- * and to a build server.
+ * Returns text from outside (names of queues, log lines, messages of servers) for one line of an output: harmless to a
+ * terminal and to a build server.
  */
 export function printable(text: string): string {
   return withoutBuildCommands(harmless(text))
 }
 
-/** Columns that a text takes. Combining marks take none, East Asian wide characters and emoji two. */
+/** Returns the columns that a text takes. Combining marks take none, East Asian wide characters and emoji two. */
 export function widthOf(text: string): number {
   let width = 0
   for (const character of text) {
@@ -31,10 +31,7 @@ function isWide(code: number): boolean {
   )
 }
 
-/**
- * Fills a text with blanks up to a width; what is foreign in it is made harmless, as in all functions here that lay out
- * a text.
- */
+/** Fills a text with blanks up to a width. Makes foreign text harmless, as all layout functions here do. */
 export function pad(text: string, width: number): string {
   const shown = harmless(text)
   return shown + ' '.repeat(Math.max(0, width - widthOf(shown)))
@@ -77,17 +74,17 @@ export function wrap(text: string, width: number): string[] {
   return lines
 }
 
-/** Beside less room than this a text stands below what it belongs to. */
+/** Columns beside `first` below which a text stands under it instead */
 const leastWidth = 20
 const narrowMargin = 4
 
 /**
- * A wrapped text whose first line begins with `first` and whose others begin with as many blanks; on a narrow screen it
- * stands below `first`.
+ * Wraps a text. Its first line begins with `first`, the others with as many blanks; on a narrow screen it stands below
+ * `first`.
  */
 export function hang(first: string, text: string, columns: number): string[] {
   const width = widthOf(first)
-  // a word that fits the screen is not broken at its edge for the sake of the margin
+  // a word that fits the screen is not broken at its edge just to keep the margin
   const below = (line: string, margin: number): string =>
     ' '.repeat(Math.max(0, Math.min(margin, columns - widthOf(line)))) + line
   if (columns - width < leastWidth) {
@@ -98,7 +95,7 @@ export function hang(first: string, text: string, columns: number): string[] {
   return wrap(text, columns - width).map((line, index) => (index === 0 ? first + line : below(line, width)))
 }
 
-/** `1 problem`, `2 problems`. */
+/** Returns a number with its noun: `1 problem`, `2 problems`. */
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`
 }

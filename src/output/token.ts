@@ -5,12 +5,12 @@ import { grouped } from '../core/grouped.ts'
 export interface TokenDocument {
   schemaVersion: 1
   accessToken: string
-  /** ISO 8601, by this machine's clock; null where the service does not say */
+  /** ISO 8601, by this machine's clock; null if the service does not say */
   expiresAt: string | null
   expiresInSeconds: number | null
 }
 
-/** The one document that shows a token: whoever asks for it asks for nothing else. */
+/** Returns the only document that shows a token: whoever asks for it wants nothing else. */
 export function tokenDocument({ token, expiresAt, expiresInSeconds }: BearerToken): TokenDocument {
   return {
     schemaVersion: 1,
@@ -20,7 +20,7 @@ export function tokenDocument({ token, expiresAt, expiresInSeconds }: BearerToke
   }
 }
 
-/** How long it lives, for who reads along. */
+/** Returns in a sentence how long the token lives. */
 export function lifeText({ expiresAt, expiresInSeconds }: Omit<BearerToken, 'token'>): string {
   if (expiresInSeconds === null || expiresAt === null) return 'The service does not say how long this token is valid.'
   if (expiresInSeconds === 0)

@@ -4,16 +4,16 @@ import { clip, hang, pad, printable, widthOf } from './text.ts'
 /** What `whoami --json` prints. */
 export interface WhoamiDocument {
   schemaVersion: 1
-  /** of the service */
+  /** Address of the service */
   url: string
-  /** as the service shows it (SPEC.md 4.2 names no fields) */
+  /** As the service returns it (SPEC.md 4.2 names no fields) */
   user: Readonly<Record<string, unknown>>
 }
 
-/** a picture may well be among the fields */
+/** Maximum characters of a field, which may well be a picture */
 const longest = 300
 
-/** Every field that says something, one below the other. */
+/** Returns every field that has a value, one below the other. */
 export function whoamiText({ url, user }: WhoamiDocument, screen: Screen): string {
   const fields = Object.entries(user).flatMap(([name, value]) => {
     const shown = printable(shownAs(value)).trim()
@@ -24,7 +24,7 @@ export function whoamiText({ url, user }: WhoamiDocument, screen: Screen): strin
   return `${[`The API token's user at ${printable(url)}:`, '', ...lines].join('\n')}\n`
 }
 
-/** '' where the service leaves it open */
+/** Returns a value as text; '' if the service leaves it open */
 function shownAs(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.map(shownAs).filter(Boolean).join(', ')

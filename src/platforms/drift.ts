@@ -4,7 +4,7 @@ import { isSecretSetting } from '../knowledge/settings.ts'
 
 type Settings = ReadonlyMap<string, string | Secret | null>
 
-/** The names in `names` whose settings differ. Settings that cannot be read are not compared. */
+/** Returns the settings among `names` that differ. Skips settings that cannot be read. */
 export function differing(
   names: Iterable<string>,
   declared: Settings,
@@ -16,7 +16,7 @@ export function differing(
     if (wanted instanceof UnreadableSecret || is instanceof UnreadableSecret) return []
     const [one, other] = [clear(wanted), clear(is)]
     if (one === other || (one !== null && other !== null && isSame(one, other))) return []
-    // one that is secret in either is so in both
+    // a setting that is secret on one side is secret on both
     const isSecret =
       wanted instanceof Secret ||
       is instanceof Secret ||

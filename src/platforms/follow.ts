@@ -7,47 +7,47 @@ import { nanoseconds, Position, timedLine } from './timed-line.ts'
 
 /** A container that prints, or has printed, a log. */
 interface Place {
-  /** its own, which none gets that takes its place */
+  /** Its own; a container that replaces it has another */
   key: string
-  /** for people */
+  /** Name for people */
   name: string
-  /** which of its runs this is */
+  /** Identifies its present run */
   run: string
   isRunning: boolean
 }
 
 /** Where to start reading a log. */
 export interface Beginning {
-  /** inclusive, in nanoseconds since 1970 by the clock there; null: from its first line on */
+  /** Inclusive, in nanoseconds since 1970 by the clock there; null to read from the first line */
   since: bigint | null
-  /** only what was written in so many seconds before now; 0: what is new */
+  /** Only lines from this many seconds before now; 0 for new lines only */
   agoSeconds: number | null
-  /** a run before this one may have ended unseen */
+  /** True if a run before this one may have ended unseen */
   mayMiss: boolean
 }
 
 /** The containers of a service, and how their logs are read. */
 export interface Places<P extends Place> {
-  /** as they are now */
+  /** Lists the present ones */
   list(): Promise<readonly P[]>
-  /** each with its time before it, until the container or the signal ends it; throws where it breaks */
+  /** Yields lines, each after its time, until the container or the signal ends them; throws if the stream breaks */
   lines(place: P, from: Beginning, signal: AbortSignal): AsyncIterable<string>
 }
 
 interface Follower {
-  /** of a stream that is open */
+  /** Resolves when the open stream ends; null if none is open */
   work: Promise<void> | null
   run: string
   isBroken: boolean
-  /** since when, by this machine's steady clock, where what was there before is not wanted */
+  /** Time of this machine's steady clock, in milliseconds, before which lines are not wanted; null if all are */
   newSince: number | null
   position: Position
   trouble: (said: string | null) => void
 }
 
-/** How often to look for containers, and to reopen what broke. */
+/** Milliseconds between looks for containers, and between attempts to reopen what broke. */
 const pollMs = 1000
-/** what does not pass by itself */
+/** Codes of errors that do not pass by themselves */
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'CONFIGURATION',
   'FORBIDDEN',
@@ -57,8 +57,8 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * The lines of all containers of a service as they are printed, whichever there are. Throws what the first look throws,
- * and what does not pass by itself.
+ * Yields the lines of all containers of a service as they are printed, also of containers that start later. Throws what
+ * the first look throws, and errors that do not pass by themselves.
  */
 export async function* followPlaces<P extends Place>(
   places: Places<P>,
@@ -86,7 +86,7 @@ async function keepUp<P extends Place>(
   const begin = (place: P, isFirst: boolean): Follower => ({
     work: null,
     run: place.run,
-    // what ended before is not new
+    // a container that ended before has nothing new
     isBroken: !isFirst || since !== undefined,
     newSince: isFirst && !since ? performance.now() : null,
     position: new Position(since ? nanoseconds(since.getTime()) : null),
@@ -152,7 +152,7 @@ async function keepUp<P extends Place>(
   await Promise.all([...followers.values()].flatMap(({ work }) => work ?? []))
 }
 
-/** Tells a thing again only after it was over, which is null. */
+/** Returns a function that repeats a message only after null, which says that the trouble is over. */
 function onceEach(tell: (message: string) => void): (said: string | null) => void {
   let last: string | null = null
   return (said) => {

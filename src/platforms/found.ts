@@ -4,16 +4,16 @@ import type { Suggestion } from '../core/shell-command.ts'
 
 /** A deployment that was found without a configuration. */
 export interface Found {
-  /** compose project, unit, or release */
+  /** Name of the compose project, unit or release */
   name: string
-  /** for people: 'compose project `testops` (service testops, image …)' */
+  /** Description for people: 'compose project `testops` (service testops, image …)' */
   what: string
-  /** what a configuration would say of it */
+  /** What a configuration would say about it */
   place:
     | { platform: 'host'; unit: string }
     | { platform: 'compose'; project: string; service: string; file: string | null }
     | { platform: 'kubernetes'; context: string | null; namespace: string; release: string }
-  /** what was opened to find it, kept for who opens it next */
+  /** What was opened to find it, kept for the next that opens it */
   seen?: Seen
 }
 
@@ -21,23 +21,22 @@ export interface Found {
 interface Search {
   found: readonly Found[]
   looked: string
-  /** what could not be asked, and why: there may be more */
+  /** What could not be asked, and why; it may have more deployments */
   unseen?: string
-  /** what to type about that */
+  /** What to type about that */
   next?: readonly Suggestion[]
-  /** what is named there as the place to look at, and did not answer: nothing can be said of what is there */
+  /** Failure of the place that is named to look at, if it did not answer; what it has is then unknown */
   failure?: AdminError
 }
 
 export interface FinderOptions extends PlatformOptions {
-  /** absolute: where a compose file is looked for */
+  /** Absolute path of the folder in which to look for a compose file */
   folder: string
-  /** what was opened is kept where just one is found, for who opens that next */
+  /** True if what was opened is kept for the next that opens it, if just one deployment is found */
   isKept?: boolean
 }
 
 /**
- * Looks for deployments on one platform. A tool that is not installed is no error: `looked` says so. Throws what asking
- * it throws.
+ * Looks for deployments on one platform. If a tool is not installed, `looked` says so. Throws what asking it throws.
  */
 export type Finder = (options: FinderOptions) => Promise<Search>

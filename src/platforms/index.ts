@@ -18,7 +18,7 @@ export type { Command, HostSettings } from './host/index.ts'
 export type { ComposeSettings } from './compose/settings.ts'
 export type { KubernetesSettings } from './kubernetes/index.ts'
 
-/** Looks into the current cluster, where kubectl or the pod knows of one; the client loads only then. */
+/** Looks into the current cluster, if kubectl or the pod knows one; loads the client only then. */
 export const findReleases: Finder = async (options) => (await import('./kubernetes/finder.ts')).findReleases(options)
 
 /** Where a deployment runs, as far as it is described. */
@@ -27,7 +27,7 @@ export type PlatformSettings =
   | { platform: 'compose'; compose: ComposeSettings }
   | { platform: 'kubernetes'; kubernetes: KubernetesSettings }
 
-/** Opens the platform of a deployment. Never throws for something missing: the one who asks for it gets the error. */
+/** Opens the platform of a deployment. Never throws for something missing: the method that needs it does. */
 export async function openPlatform(settings: PlatformSettings, options: PlatformOptions): Promise<Platform> {
   switch (settings.platform) {
     case 'host':
@@ -40,8 +40,8 @@ export async function openPlatform(settings: PlatformSettings, options: Platform
 }
 
 /**
- * Which cluster, and which namespace of it, or which engine a deployment is in, for people; null: in none that is
- * known, or the usual one of this machine. Asks it nothing.
+ * Names the cluster and its namespace, or the engine, that a deployment is in, for people. Null if none is known, or
+ * for this machine's default engine. Does not contact it.
  */
 export async function clusterOf(
   settings: PlatformSettings,
@@ -58,8 +58,8 @@ export async function clusterOf(
 }
 
 /**
- * The compose files that declare the service; null: it is on another platform, or they are not on this machine. Throws
- * as `composeFiles` of the platform does.
+ * Returns the compose files that declare the service; null if it is on another platform, or if they are not on this
+ * machine. Throws as the platform's `composeFiles`.
  */
 export async function composeFilesOf(
   settings: PlatformSettings,
@@ -71,7 +71,7 @@ export async function composeFilesOf(
 }
 
 /**
- * One key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as `readClusterSecret` of the platform does.
+ * Reads one key of a Secret of a cluster: NAME/KEY or NAMESPACE/NAME/KEY. Throws as the platform's `readClusterSecret`.
  */
 export async function readClusterSecret(
   reference: string,

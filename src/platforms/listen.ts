@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import type { HostPort, Opened } from '../core/endpoint.ts'
 
-/** An address of this machine, each connection of which is given on as it comes, paused; closing it ends them all. */
+/** Listens on a free port of this machine, and passes each connection on, paused. Closing it ends all connections. */
 export async function listenHere(connected: (socket: Socket) => void): Promise<Opened<HostPort>> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
@@ -15,7 +15,7 @@ export async function listenHere(connected: (socket: Socket) => void): Promise<O
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
   })
-  // of itself it keeps no command from ending
+  // an open server alone must not keep the command running
   server.unref()
   return {
     source: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },

@@ -7,86 +7,84 @@ import type { RunStore, WorkloadIdentity } from '../core/run.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Machine, ReleaseSource, ServiceCommands, ServiceSource } from '../core/sources.ts'
 
-/** Where the service runs, and what can be learned there. What it cannot tell throws NOT_CONFIGURED with the reason. */
+/** Where the service runs, and how to ask it. Throws NOT_CONFIGURED, with the reason, for what it cannot tell. */
 export interface Platform {
-  /** what the operator would type; null: not known */
+  /** Commands that the operator would type; null if unknown */
   readonly commands: ServiceCommands | null
-  /** throws where the platform cannot be asked */
+  /** Returns the service as checks see it; throws if the platform cannot be asked */
   service(): Promise<ServiceSource>
-  /** the service's own settings */
+  /** Returns the service's own settings */
   environment(): Promise<ReadonlyMap<string, string | Secret>>
   log(): Promise<LogText>
-  /** how the service is stopped and started */
+  /** Returns how to stop and start the service */
   control(): Promise<ServiceControl>
-  /** the release of Helm that the service is part of; absent: there are none on this platform */
+  /** Returns the Helm release that the service is part of; absent if the platform has no releases */
   release?: () => Promise<ReleaseSource & ReleaseControl>
   /**
-   * A way from this machine to an address as the service writes it, kept open until it is closed; null: the address is
-   * to be used as it is. Throws UNAVAILABLE, FORBIDDEN where there is none
+   * Opens a way from this machine to an address as the service writes it, until it is closed. Null if the address can
+   * be used as it is. Throws UNAVAILABLE, FORBIDDEN if there is no way
    */
   reach(address: HostPort): Promise<Opened<Way> | null>
   /**
-   * Whether this machine gets no connection to an address that the service may well reach, since it is in another
-   * network; left out: it is in the same. Never throws
+   * True if this machine cannot connect to an address that the service may well reach, since it is in another network.
+   * Absent if both are in the same network. Never throws
    */
   isBeyond?(address: HostPort): Promise<boolean>
   /**
-   * how `rabbitmqctl` is run beside the broker at an address, where that is a part of the platform; null: it is not.
-   * Throws where it cannot be run
+   * Returns how to run `rabbitmqctl` beside the broker at an address; null if that broker is not part of the platform.
+   * Throws if it cannot be run
    */
   brokerProgram?(address: HostPort): Promise<CtlCommand | null>
   /**
-   * what keeps a second operator out here, across machines; null: the platform has nothing for that. Throws as its
-   * `take` does
+   * Returns the lock that keeps a second operator out across machines; null if the platform has none. Throws as the
+   * lock's `take` does
    */
   lock(own: LockOwner): Promise<RepairLock | null>
-  /** what runs the service there, by name; left out: the platform has no such names. Throws as `service` */
+  /** Returns what runs the service there, by name; absent if the platform has no such names. Throws as `service` */
   workload?(): Promise<WorkloadIdentity>
   /**
-   * where journals are kept on the platform itself, should the broker not take them; `isNeeded`: it does not, so that a
-   * missing right is told. Left out: nowhere
+   * Returns where the platform itself keeps journals, for a broker that does not take them; absent if nowhere.
+   * `isNeeded`: the broker does not take them, so that a missing right is reported
    */
   journals?(of: { isNeeded: boolean }): Promise<RunStore>
   /**
-   * reads the processors of machines of which `machines` cannot tell them; left out: it always can. Throws as the
-   * service's source
+   * Reads the processors of machines that `machines` cannot tell; absent if it always can. Throws as the service's
+   * source
    */
   prove?(machines: readonly Machine[], proof: Proof): Promise<readonly Machine[]>
-  /** lets go of every connection; never throws */
+  /** Closes every connection; never throws */
   close(): Promise<void>
 }
 
-/** How servers that this machine does not reach are reached through the cluster. */
+/** How to reach, through the cluster, servers that this machine does not reach. */
 export interface RelayWish {
-  /** where no pod of the service can carry it */
+  /** True if a pod may be created where no pod of the service can carry the relay */
   mayMakePods: boolean
-  /** it is needed while the service is stopped, too */
+  /** True if the relay is needed while the service is stopped, too */
   isLasting: boolean
-  /** is told what is left behind */
+  /** Reports what is left behind */
   tell: (message: string) => void
 }
 
-/** What is done to know the processors of a machine. */
+/** How to learn the processors of a machine. */
 export interface Proof {
-  /** something short-lived may be started there */
+  /** True if something short-lived may be started there */
   mayMakePods: boolean
-  /** is told what is left behind */
+  /** Reports what is left behind */
   tell: (message: string) => void
   signal?: AbortSignal | undefined
 }
 
-/** What a finder opened, for the same platform to go on with. */
+/** What a finder opened, for the same platform to reuse. */
 export type Seen = object
 
-/** For each question that is asked of a platform. */
+/** Options for each question to a platform. */
 export interface PlatformOptions {
   timeoutMs: number
-  /**
-   * of the programs that are run, and where their configuration is looked for; this process's own where it is left out
-   */
+  /** Environment of the programs that are run, and of the search for their configuration; absent: this process's own */
   environment?: Readonly<Record<string, string | undefined>>
   signal?: AbortSignal
   relay?: RelayWish | undefined
-  /** what was opened when the deployment was found */
+  /** What the finder opened when it found the deployment */
   seen?: Seen | undefined
 }

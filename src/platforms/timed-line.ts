@@ -1,4 +1,4 @@
-/** When a line was written, in nanoseconds since 1970, as engines and kubelets note it before the line itself. */
+/** A line and when it was written, in nanoseconds since 1970, which engines and kubelets note before the line. */
 export interface TimedLine {
   at: bigint
   text: string
@@ -6,31 +6,31 @@ export interface TimedLine {
 
 const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)(?: (.*))?$/s
 
-/** Null if it is not such a line, but a message of the engine or the kubelet. */
+/** Parses a line with its time; null for a message of the engine or the kubelet. */
 export function timedLine(line: string): TimedLine | null {
   const [, seconds, fraction = '', zone, text = ''] = pattern.exec(line) ?? []
   const at = Date.parse(`${seconds}${zone}`)
   return Number.isNaN(at) ? null : { at: nanoseconds(at) + BigInt(fraction.padEnd(9, '0')), text }
 }
 
-/** `at`: milliseconds */
+/** Converts milliseconds since 1970 to nanoseconds. */
 export function nanoseconds(at: number): bigint {
   return BigInt(Math.floor(at)) * 1_000_000n
 }
 
 /**
- * The whole second of it: more than that the API server of Kubernetes does not hand on (metav1.Time), and Podman leaves
- * out what is just of that time.
+ * Formats a time in nanoseconds, cut to the whole second. Kubernetes' API server passes on no more than that
+ * (metav1.Time), and Podman leaves out a line of exactly the given time.
  */
 export function wholeSecond(at: bigint): string {
   return `${new Date(Number(at / 1_000_000_000n) * 1000).toISOString().slice(0, 19)}Z`
 }
 
-/** How far the lines of one log were had, so that a stream of them that is opened anew goes on there. */
+/** How far the lines of one log were read, so that a stream that is opened again continues there. */
 export class Position {
   #same = 0
 
-  /** null: nothing yet */
+  /** `at`: time of the last line, in nanoseconds since 1970; null if none was read */
   constructor(public at: bigint | null) {}
 
   note(at: bigint): void {
@@ -39,14 +39,15 @@ export class Position {
   }
 
   /**
-   * Tells of each line of a new stream, in their order, whether it was not had before; several may bear the same time.
+   * Returns a test for each line of a new stream, in order: true if it was not read before. Several may have the same
+   * time.
    */
   fresh(): (at: bigint) => boolean {
     const had = this.at
     let left = this.#same
     let isPast = had === null
     return (at) => {
-      // after the first new one all are, even where a clock was set back
+      // after the first new line all are new, even if a clock was set back
       if (!isPast && had !== null) isPast = at > had || (at === had && left-- <= 0)
       return isPast
     }

@@ -10,7 +10,7 @@ import { command, nested, sentence } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface FlushOptions {
-  /** the whole database at once, where it holds nothing else */
+  /** True to empty the whole database at once, if it holds nothing but sessions */
   all: boolean
   stale: boolean
   user: string | null
@@ -45,7 +45,7 @@ export const flushSessions = defineRepair({
   },
 })
 
-/** Throws USAGE where two were named. */
+/** Throws USAGE if two flags were given, or if the user is empty. */
 function whichOf({ all, stale, user }: FlushOptions): SessionSelection['which'] {
   const named: Suggestion[] = [
     ...(all ? ['--all'] : []),

@@ -9,7 +9,7 @@ import { restartTheService, startTheService, stopTheService } from './service.ts
 import { useLegacyImage } from './use-legacy-image.ts'
 import { unlockChangelog } from './unlock-changelog.ts'
 
-/** Every repair by its name; `commandOf` has its command. */
+/** Every repair by its name; `commandOf` returns its command. */
 export const repairs = {
   'flush-sessions': flushSessions,
   'unlock-changelog': unlockChangelog,

@@ -18,7 +18,7 @@ export const migrateTrees = defineRepair({
   reads: ['api'],
   wants: ['service'],
   async plan({ api, service }, _, options: MigrateOptions) {
-    // a token that is refused is told before anything is listed
+    // a rejected token is reported before anything is listed
     await api.accessToken()
     const [chosen, declared] = await Promise.all([choose(api, options), declaredBuild(service)])
     const { items } = chosen
@@ -37,7 +37,7 @@ export const migrateTrees = defineRepair({
       risks: [],
       steps:
         items.length === 0 ? [] : [askStep(api, chosen, options), ...(newestJob === null ? [] : [waitStep(newestJob)])],
-      // without a build it has nothing to judge
+      // without a build the check has nothing to judge
       verifiedBy: declared === null ? [] : ['trees/migrated'],
     }
   },
@@ -72,7 +72,7 @@ function impactOf(items: readonly MigrationItem[], { trees }: Names): Record<str
   return { projects, ...(trees !== null && { trees }), calls: items.length }
 }
 
-/** Null: nothing says it. */
+/** Returns the build that the service's image declares; null if unknown. */
 async function declaredBuild(service: Wanted<ServiceSource>): Promise<string | null> {
   if (service instanceof AdminError) return null
   const image = await tolerant(service.image())
@@ -89,7 +89,7 @@ function versionNotes(declared: string | null): string[] {
     : [`WARNING: build ${build.label} does not move its trees to the new structure: versions ${first} to ${last} do`]
 }
 
-/** Null: the service does not list its jobs. Throws FORBIDDEN where it does not show them to this user. */
+/** Returns the newest job's id, 0 for none; null if the service lists no jobs. Throws FORBIDDEN if it hides them. */
 async function newestJobOf(api: ApiSource): Promise<number | null> {
   const newest = await api.migrationJobs({ status: null, atMost: 1 }).catch((error: unknown) => {
     if (!(error instanceof AdminError) || error.code !== 'FORBIDDEN') throw error

@@ -2,8 +2,8 @@ import type { Risk } from '../core/plan.ts'
 import type { ServiceSource, StartObstacle } from '../core/sources.ts'
 
 /**
- * That the service may not come back once it is stopped. `mends`: kinds of obstacles that the repair itself may remove,
- * since they may be the very fault that it is for; `stops`: false where new instances come before the old ones go.
+ * Returns the risk that the service may not come back after a stop. `mends`: kinds of obstacles that the repair itself
+ * may remove, as they may be the fault it is for. `stops`: false if new instances start before the old ones stop.
  * Throws as the source does.
  */
 export async function rolloutRisks(

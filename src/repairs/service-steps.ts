@@ -8,8 +8,8 @@ import type { ApiSource, ServiceSource, ServiceStatus } from '../core/sources.ts
 import { valuesKey } from '../knowledge/helm.ts'
 
 /**
- * That something may start the service while a plan has it stopped. One that is paused is none. Throws REFUSED where it
- * owns instances of the service, and as the source does.
+ * Returns the risk that a controller starts the service while a plan has it stopped; a paused one is no risk. Throws
+ * REFUSED if something else owns instances of the service, and as the source does.
  */
 export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
   refuseOwnedByOthers(await service.status())
@@ -24,7 +24,7 @@ export async function controllerRisks(service: ServiceSource): Promise<Risk[]> {
   ]
 }
 
-/** What is to be known of a start where nobody may ask the service itself whether it is through. */
+/** Returns what to know about a start if this user may not ask the service whether it is ready. */
 export function unaskedNotes(api: Wanted<ApiSource>): string[] {
   if (!(api instanceof AdminError) || !isForbidden(api)) return []
   return [
@@ -32,7 +32,7 @@ export function unaskedNotes(api: Wanted<ApiSource>): string[] {
   ]
 }
 
-/** What is to be known of a setting that is written where the service runs, and not where it is declared. */
+/** Returns what to know about a setting that is written where the service runs, and not where it is declared. */
 export function settingNotes(deployment: Deployment, { name, to }: { name: string; to: string | null }): string[] {
   if (!traitsOf(deployment).rollsOut) return []
   if (to === null)
@@ -44,10 +44,10 @@ export function settingNotes(deployment: Deployment, { name, to }: { name: strin
   ]
 }
 
-/** The step that stops the service. `status`: as it is now; null: not known. */
+/** Returns the step that stops the service. `status`: its current status; null if unknown. */
 export function stopStep(status: ServiceStatus | null): Step {
   const runs = status?.state === 'running'
-  // one that is started again and again is left so, should the stop be taken back
+  // an undo of the stop leaves a service that restarts again and again as it was
   return {
     title: 'stop the service',
     action: { kind: 'stop-service', wasRunning: runs || status?.startsAgain === true },
@@ -55,7 +55,7 @@ export function stopStep(status: ServiceStatus | null): Step {
   }
 }
 
-/** The step that starts it again. `locks`: those of the change log that have to be free in the end, too. */
+/** Returns the step that starts the service. `locks`: change-log locks that must also be free at the end. */
 export function startStep(locks: readonly { database: string; schema: string }[] = []): Step {
   const until =
     locks.length === 0

@@ -7,10 +7,10 @@ import { startStep, stopStep } from './service-steps.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
-/** What each of them looks at. */
+/** The sources that each of these repairs reads. */
 const looksAt = { reads: ['service'], wants: ['database', 'logs', 'api'] } as const
 
-/** Stops the service, and leaves it so. */
+/** Stops the service and leaves it stopped. */
 export const stopTheService = defineRepair({
   id: 'service-stop',
   title: 'stop the service',
@@ -29,7 +29,7 @@ export const stopTheService = defineRepair({
   },
 })
 
-/** Starts the service, and waits until it answers. */
+/** Starts the service and waits until it answers. */
 export const startTheService = defineRepair({
   id: 'service-start',
   title: 'start the service',
@@ -41,7 +41,7 @@ export const startTheService = defineRepair({
   },
 })
 
-/** Stops the service and starts it again; one that is stopped is started. */
+/** Stops the service and starts it again; starts a stopped one. */
 export const restartTheService = defineRepair({
   id: 'service-restart',
   title: 'restart the service',

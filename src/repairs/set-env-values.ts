@@ -26,23 +26,21 @@ import type { Effect } from './files/effect.ts'
 
 export interface ValuesOptions {
   settings: readonly SettingWish[]
-  /** absolute, in Helm's order: the later wins */
+  /** Absolute paths, in Helm's order: the later wins */
   values: readonly string[]
-  /** the file by which the work is known (`fileOf`); absent: a deployment is */
+  /** The file that identifies the work (`fileOf`); absent: a deployment does */
   main?: string
-  /** the chart's own keys in an umbrella chart */
+  /** Keys above the chart's own values in an umbrella chart */
   path: readonly string[]
-  /** of --apply */
+  /** What --apply needs */
   apply?: ChartOptions
-  /** of --chart, without --apply */
+  /** The chart of --chart, without --apply */
   chart?: ChartOptions
-  /** of flags, and of the deployment that -d names */
+  /** From flags, and from the deployment that -d names */
   vendor?: GivenVendor
 }
 
-/**
- * Sets or removes settings in a chart's values, where Helm hands them to the service; no deployment is needed for it.
- */
+/** Sets or removes settings in a chart's values, from which Helm passes them to the service. Needs no deployment. */
 export const setEnvInValues = defineRepair({
   id: 'set-env-values',
   title: "set or remove the service's settings in the chart's values",
@@ -115,7 +113,7 @@ export const setEnvInValues = defineRepair({
     const chosen: (Chosen & { path: readonly string[]; name: string; to: string | null })[] = []
     for (const { name, to, secret } of wishes) {
       assertValue(name, to, own)
-      // the chart's own key makes a setting before `env.open` does, of which the last wins
+      // the chart renders a setting from its own key before those in `env.open`, and the last one wins
       const key = present.includes(name) ? null : ownKeyOf(name, own)
       const isRendered = rendered?.some(({ environment }) => environment.has(name)) ?? key !== null
       if (rendered && chart && isRendered && key === null && !present.includes(name)) throw refuseTwice(name, chart)
@@ -205,8 +203,8 @@ function inValues(name: string, { file }: Chosen): AdminError {
 }
 
 /**
- * Throws REFUSED where a setting would not come out as it was asked for, once and no more, or another setting or an
- * image would change.
+ * Throws REFUSED if a setting would not appear exactly once with its requested value, or if another setting or an image
+ * would change.
  */
 function refuseOtherSettings(
   { settings, images }: Effect,
@@ -244,7 +242,7 @@ function refuseOtherSettings(
   )
 }
 
-/** The error for a setting that the chart makes by itself, of a key that is not known here. */
+/** Returns the error for a setting that the chart renders itself, from a key that this program does not know. */
 function refuseTwice(name: string, { chart }: ChartPlace): AdminError {
   return new AdminError(
     'REFUSED',

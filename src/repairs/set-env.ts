@@ -17,11 +17,11 @@ import { command } from '../core/shell-command.ts'
 
 export interface SetEnvOptions {
   settings: readonly SettingWish[]
-  /** false: they take effect at the next start */
+  /** False: the settings take effect at the next start */
   restart: boolean
-  /** of fingerprints */
+  /** Salt of the fingerprints of secrets */
   salt: string
-  /** of --vendor-prefix and --vendor-package */
+  /** From --vendor-prefix and --vendor-package */
   vendor?: GivenVendor
 }
 
@@ -122,8 +122,8 @@ export const setEnv = defineRepair({
 })
 
 /**
- * A pod template is read by everyone who may read Deployments, and a changed one takes effect at once. Throws REFUSED,
- * USAGE.
+ * Throws REFUSED for a secret, since everyone who may read Deployments reads the pod template. Throws USAGE for a
+ * change without a restart, since a changed template takes effect at once.
  */
 function assertForCluster(changes: readonly Step[], { rollsOut }: { rollsOut: boolean }): void {
   const secret = changes.flatMap(({ action }) => (action.kind === 'set-secret' ? [action.name] : [])).at(0)

@@ -19,9 +19,9 @@ import { command } from '../core/shell-command.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface UnlockOptions {
-  /** false: the operator stops and starts the service */
+  /** False: the operator stops and starts the service */
   restart: boolean
-  /** of the table, where several schemas have one */
+  /** Schema of the table, if several schemas have one */
   schema: string | null
 }
 
@@ -107,7 +107,7 @@ interface Looked {
   database: DatabaseSource
   identity: DatabaseIdentity | null
   tables: readonly ChangelogLockTable[]
-  /** why it could not be asked */
+  /** Why it could not be queried */
   error?: AdminError
 }
 
@@ -117,18 +117,18 @@ async function lookAtAll(databases: readonly DatabaseSource[], around: Surroundi
   )
 }
 
-/** The service's Liquibase looks into the main database. */
+/** Returns the surroundings of one database: the service's Liquibase looks only into the main one. */
 function aroundOf(around: Surroundings, isMain: boolean): Surroundings {
   return isMain ? around : { ...around, liquibase: null }
 }
 
-/** How long until the service's log shows who has a lock that is only just held, in milliseconds. */
+/** Returns the milliseconds until the service's log shows who holds a lock that was taken only just now. */
 async function untilTold({ database, tables }: Looked, around: Surroundings): Promise<number> {
   const held = tables.flatMap((table) => countingRows(table)).find(({ locked }) => locked)
   return held ? untilLogged(held, database, around) : 0
 }
 
-/** A further data source that is down does not keep the lock of another from being released. */
+/** Looks at one database. An unreachable further one must not keep another's lock from being released. */
 async function lookAt(database: DatabaseSource, around: Surroundings, isMain: boolean): Promise<Looked> {
   try {
     return { database, identity: await database.identity(), tables: await database.changelogLocks(askedFor(around)) }
@@ -138,7 +138,7 @@ async function lookAt(database: DatabaseSource, around: Surroundings, isMain: bo
   }
 }
 
-/** A further database that is not worked on, and why. */
+/** A further database that the repair does not change, and why. */
 interface Left {
   target: string
   error: AdminError
@@ -150,7 +150,7 @@ function leave(left: Left[], { target }: DatabaseSource, thrown: unknown): Part 
   return nothing
 }
 
-/** That there is nothing to do cannot be said of a deployment of which a part was not seen. */
+/** Returns the error for an unseen database: then the whole deployment cannot be called free of work. */
 function nothingElse(error: AdminError): AdminError {
   return new AdminError(
     error.code,
@@ -160,7 +160,7 @@ function nothingElse(error: AdminError): AdminError {
   )
 }
 
-/** Throws USAGE where a schema was named in which no database has a table. */
+/** Throws USAGE if no database has a table in the named schema. */
 function assertKnown(schema: string | null, looked: readonly Looked[]): void {
   const schemas = [...new Set(looked.flatMap(({ tables }) => tables.map((table) => table.schema)))]
   if (schema === null || schemas.includes(schema)) return
@@ -173,8 +173,8 @@ function assertKnown(schema: string | null, looked: readonly Looked[]): void {
 }
 
 /**
- * Throws UNEXPECTED_ANSWER where no database has the table: an operator whose address is wrong must not read that there
- * is nothing to do.
+ * Throws UNEXPECTED_ANSWER if no database has the table: an operator with a wrong address must not read that there is
+ * nothing to do.
  */
 function assertAnyTable(looked: readonly Looked[], { liquibase }: Surroundings): void {
   const named = liquibase?.table ?? null
@@ -217,7 +217,7 @@ function rowsOf({ action }: Step): readonly ChangelogLockRow[] {
   return action.kind === 'remove-lock-rows' ? action.rows : []
 }
 
-/** One of each name, which tells of every lock that it is about. */
+/** Merges risks of the same name into one that mentions every lock concerned. */
 function merged(risks: readonly Risk[]): Risk[] {
   const byName = new Map<string, Risk>()
   for (const risk of risks) {

@@ -12,17 +12,17 @@ import type { ShellCommand } from '../core/shell-command.ts'
 
 /** One of `values` and `compose`, as absolute paths. */
 export interface LegacyOptions {
-  /** the file by which the work is known (`fileOf`); absent: a deployment is */
+  /** The file that identifies the work (`fileOf`); absent: a deployment does */
   main?: string
-  /** of --apply: the chart, for values; true, for a compose file */
+  /** For --apply: the chart if values are edited, true for a compose file */
   apply?: ChartOptions | true
-  /** of --chart, without --apply */
+  /** The chart of --chart, without --apply */
   chart?: ChartOptions
-  /** of -d, where commands that are proposed name it */
+  /** The value of -d, for suggested commands */
   deployment?: string
-  /** in Helm's order: the later wins */
+  /** In Helm's order: the later wins */
   values?: readonly string[]
-  /** the chart's own keys in an umbrella chart */
+  /** Keys above the chart's own values in an umbrella chart */
   path?: readonly string[]
   compose?: string
   service?: string | null
@@ -30,7 +30,7 @@ export interface LegacyOptions {
   revert: boolean
 }
 
-/** Rewrites the image's name in a chart's values or in a compose file; no deployment is needed for it. */
+/** Rewrites the image's name in a chart's values or in a compose file. Needs no deployment. */
 export const useLegacyImage = defineRepair({
   id: 'use-legacy-image',
   title: 'use the image for processors without x86-64-v3',
@@ -64,7 +64,7 @@ export function chartWords(chart: ChartOptions | undefined): string[][] {
   return [['--chart', chart.chart], ...(chart.chartVersion === null ? [] : [['--chart-version', chart.chartVersion]])]
 }
 
-/** `more` stands above what was given. */
+/** Returns the same command with more words; a flag in `more` replaces the given one. */
 function again(
   { values = [], path = [], compose, service, build, revert, apply, chart, deployment }: LegacyOptions,
   more: readonly string[],

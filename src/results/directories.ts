@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 
-/** Each directory once, however often and in whatever ways it is named: its results would collide with themselves. */
+/** Returns each directory once, however often it is named: otherwise its results would collide with themselves. */
 export function distinctDirectories(names: readonly string[]): string[] {
   const known = new Map<string, string>()
   for (const name of names) {
@@ -10,7 +10,7 @@ export function distinctDirectories(names: readonly string[]): string[] {
   return [...known.values()]
 }
 
-/** Where it really is; as it is named where it is not there, of which the rules tell. */
+/** Returns the directory's real path. Returns the name unchanged if it does not exist; the rules report that. */
 export function realPath(directory: string): string {
   try {
     return realpathSync(directory)

@@ -3,12 +3,11 @@ import { openInside } from './read/inside.ts'
 import { pathOf } from './read/file-name.ts'
 
 /**
- * What the environment files of a results directory say, each by its name; what is not there, or is no text, is left
- * out.
+ * Entries of a results directory's environment files, by file name. Files that are missing or unreadable are left out.
  */
 export type Environment = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-/** what is larger is none that was written for people to read */
+/** Maximum bytes of an environment file; a larger one was not written for people to read. */
 const mostBytes = 1 << 20
 
 const read = { 'environment.properties': propertiesIn, 'environment.xml': entriesIn }
@@ -26,7 +25,7 @@ export function environmentOf(directory: string): Environment {
 
 function textOf(directory: string, name: string): string | null {
   try {
-    // a pipe does not hold it up, and a link is followed within the directory
+    // never waits for a pipe, and follows links only within the directory
     const descriptor = openInside(directory, pathOf(directory, name))
     try {
       const found = fstatSync(descriptor)
@@ -39,7 +38,7 @@ function textOf(directory: string, name: string): string | null {
   }
 }
 
-/** The format of java.util.Properties: a backslash goes on with the line, `=`, `:` or a blank ends a name. */
+/** Parses the format of java.util.Properties: a backslash continues the line; `=`, `:` or a blank ends a name. */
 function propertiesIn(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>()
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)
@@ -77,7 +76,7 @@ function unescaped(text: string): string {
   })
 }
 
-/** `<parameter><key>…</key><value>…</value></parameter>` within `<environment>`. */
+/** Parses `<parameter><key>…</key><value>…</value></parameter>` within `<environment>`. */
 function entriesIn(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>()
   for (const parameter of text.split(/<parameter\s*>/).slice(1)) {

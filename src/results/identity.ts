@@ -1,8 +1,8 @@
 import type { ParameterContent, ResultContent } from './result-file.ts'
 
 /**
- * By what the service takes several results for reruns of one: the full name and the parameters in any order (SPEC.md
- * 2), but for those that are excluded (FIELD-NOTES.md 6). Null: there is no full name.
+ * Returns the identity by which the service takes several results for reruns of one. It is the full name and the
+ * parameters in any order (SPEC.md 2), except excluded ones (FIELD-NOTES.md 6). Null if there is no full name.
  */
 export function identityOf({ fullName, parameters }: ResultContent): string | null {
   if (typeof fullName !== 'string' || fullName.trim() === '') return null
@@ -13,6 +13,6 @@ export function identityOf({ fullName, parameters }: ResultContent): string | nu
 }
 
 function pairOf({ name, value }: ParameterContent): string {
-  // the length keeps a sign in a name from being taken for the one that divides
+  // the length keeps a character in a name from being read as the separator
   return `${name?.length ?? 0}:${name ?? ''}=${value ?? ''}`
 }

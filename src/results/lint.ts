@@ -28,10 +28,10 @@ import { shownName } from './read/file-name.ts'
 import { namesIn } from './read/name-blocks.ts'
 import { emptyResults } from './rules/index.ts'
 
-/** so many names of what is there instead are given */
+/** Maximum number of names listed if a directory has no results. */
 const mostNames = 10
 
-/** Says of what is there that is no `*-result.json`, and of what of a directory was not looked at. */
+/** Reports a directory without `*-result.json`, and entries of a directory that were not read. */
 function judgeEmpty({ listing, nested }: Gathered, findings: Findings): void {
   const { directory, state, resultCount, special, specialCount } = listing
   if (resultCount === 0)
@@ -46,7 +46,7 @@ function judgeEmpty({ listing, nested }: Gathered, findings: Findings): void {
       }),
     )
   for (const { file, message } of [...special, ...nested.outside]) findings.undetermined({ directory, file, message })
-  // the rest is only counted: there are more than are kept
+  // only the first ones are kept; the rest is only counted
   for (let more = specialCount - special.length + nested.outsideCount - nested.outside.length; more > 0; more -= 1)
     findings.undetermined({ directory, file: '', message: '' })
   if (nested.isCut || listing.areFoldersCut)
@@ -67,18 +67,18 @@ function entriesOf({ folders, known, special, containers, attachments }: Gathere
     .slice(0, mostNames)
 }
 
-/** What tests put in the place of ours. */
+/** Parts that tests replace. */
 export interface LintParts {
   hash?: Hash
   fileRules?: readonly FileRule[]
   groupRules?: readonly GroupRule[]
-  /** how many threads there are at most; by default, what the machine has and the number of files is worth */
+  /** maximum number of threads; by default, as many as the machine and the number of files justify */
   threads?: number
 }
 
 /**
- * Judges results directories. Throws FORBIDDEN and UNREACHABLE where one cannot be listed, USAGE where that of the
- * earlier run is not there, and the signal's reason.
+ * Checks results directories. Throws FORBIDDEN and UNREACHABLE if one cannot be listed, USAGE if the earlier run's
+ * directory is missing, and the signal's reason.
  */
 export async function lintResults(options: LintOptions, parts: LintParts = {}): Promise<LintReport> {
   const { signal } = options
@@ -128,7 +128,7 @@ export async function lintResults(options: LintOptions, parts: LintParts = {}): 
 
 async function judgeLogs({ agentLogs, signal }: LintOptions, findings: Findings): Promise<void> {
   if (!findings.isOn('files-before-agent') || agentLogs.length === 0) return
-  // it brings the scanner of logs with it
+  // loads the scanner of logs too, so it is imported only here
   const { filesBeforeAgent } = await import('./rules/files-before-agent.ts')
   for (const log of agentLogs) {
     const { found, unread } = await filesBeforeAgent(log, signal)
@@ -172,7 +172,7 @@ async function listEarlier(
   ])
 }
 
-/** What is judged by itself is no child directory of this one; as paths below it. All as they really are. */
+/** Returns the other directories below this one, relative to it: they are checked by themselves. All are real paths. */
 function othersIn(directory: string, all: readonly string[]): ReadonlySet<string> {
   const start = directory.endsWith(sep) ? directory : `${directory}${sep}`
   return new Set(all.filter((it) => it.startsWith(start)).map((it) => it.slice(start.length)))

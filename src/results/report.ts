@@ -3,23 +3,21 @@ import type { RuleId } from '../knowledge/result-rules.ts'
 import type { Problem, ProblemSeverity } from './problem.ts'
 
 export interface LintOptions {
-  /**
-   * as they were given, each once (`distinctDirectories`); results of all are judged together, attachments within each
-   */
+  /** as given, each once (`distinctDirectories`); results of all are judged together, attachments within each */
   directories: readonly string[]
-  /** the directory of an earlier run; null: there is none */
+  /** directory of an earlier run; null if there is none */
   previous: string | null
   agentLogs: readonly LogPart[]
-  /** of rules that are judged otherwise than by default */
+  /** severities of rules that differ from the default */
   severities: ReadonlyMap<RuleId, ProblemSeverity | 'off'>
   /** names of parameters and environment entries that may change */
   changing: readonly string[]
   signal?: AbortSignal
-  /** called now and then, at most some ten times a second */
+  /** called at most about ten times a second */
   progress?(done: number, total: number): void
 }
 
-/** A file or directory of which nothing could be told. */
+/** A file or directory that could not be judged. */
 export interface Undetermined {
   directory: string
   file: string
@@ -28,16 +26,16 @@ export interface Undetermined {
 
 export interface LintReport {
   directories: readonly { directory: string; files: number; results: number; bytes: number }[]
-  /** exact, also where `problems` leaves some out */
+  /** exact, even if `problems` leaves some out */
   counts: ReadonlyMap<RuleId, Record<ProblemSeverity, number>>
   /**
    * worst first, then by rule in the catalogue's order, then by directory and file; at most `mostOfRule` of each rule
    */
   problems: readonly Problem[]
   undetermined: readonly Undetermined[]
-  /** how many there are, also where the list is cut */
+  /** total number, even if the list is cut */
   undeterminedCount: number
 }
 
-/** So many problems of a rule are kept; of the rest only the number. */
+/** Maximum problems of a rule that are kept; the rest are only counted. */
 export const mostOfRule = 10_000

@@ -1,6 +1,4 @@
-/**
- * What adapters write of a test; see FIELD-NOTES.md part 6. Everything is optional, and null stands for what is absent.
- */
+/** A test's result as adapters write it; see FIELD-NOTES.md part 6. Every field is optional, and null means absent. */
 export interface ResultContent extends StepContent {
   uuid?: string | null
   historyId?: string | null
@@ -41,9 +39,9 @@ interface AttachmentContent {
   type?: string | null
 }
 
-/** A `*-result.json` whose shape is right. */
+/** A `*-result.json` with a valid shape. */
 export interface ResultFile {
-  /** the directory as it was given, and the file's name in it */
+  /** the directory as given; `file` is the file's name in it */
   directory: string
   file: string
   bytes: number

@@ -3,9 +3,9 @@ import type { Found } from './problem.ts'
 import type { ResultFile } from './result-file.ts'
 
 /**
- * A rule that looks at one result at a time. It is called for each of a million files: what is right is answered
- * without making anything. `changing`: names of parameters that may change; `hadBefore`: whether a pair of a parameter
- * (`parameterPairs`) and its value was there in an earlier run.
+ * A rule that looks at one result at a time. It runs for each of a million files, so it allocates nothing for a correct
+ * one. `changing`: names of parameters that may change; `hadBefore`: true if an earlier run had that pair of a
+ * parameter (`parameterPairs`) and its value.
  */
 export interface FileRule {
   id: RuleId
@@ -13,14 +13,14 @@ export interface FileRule {
 }
 
 /**
- * A rule that looks at all results that the service will show as one: those with one full name and equal, or no,
+ * A rule that looks at all results that the service will show as one: those with the same full name and equal, or no,
  * parameters.
  */
 export interface GroupRule {
   id: RuleId
   /**
-   * `group`: two or more, the earliest first, without steps, attachments and details; null: as it should be.
-   * `Found.together` is filled in by the caller.
+   * `group`: two or more results, the earliest first, without steps, attachments and details. Returns null if nothing
+   * is wrong. The caller fills in `Found.together`.
    */
   judge(group: readonly ResultFile[]): Found | null
 }

@@ -6,22 +6,22 @@ import type { ServiceEnvironment } from './endpoints/context.ts'
 
 /** The service's current settings, read again after this process has changed them or others may have. */
 export interface CurrentSettings {
-  /** read once, and again after a change */
+  /** Returns the settings; reads them once, and again after a change */
   environment: () => Promise<ServiceEnvironment>
   /**
-   * a text that changes when the settings behind addresses do; what cannot be read counts as unchanged. `known`: the
-   * settings that were read first
+   * Returns a text that changes when the settings behind addresses do; what cannot be read counts as unchanged.
+   * `known`: the settings that were read first
    */
   addresses: (known: ServiceEnvironment) => Promise<string>
-  /** reads them again on next use, because others may have changed them */
+  /** Reads the settings again on next use, because others may have changed them */
   renew: () => void
-  /** the same control, whose changing methods cause the settings to be read again */
+  /** Returns the same control; after its changing methods, the settings are read again */
   watched: <T extends Controls['service'] | Controls['release']>(control: T) => T
 }
 
-/** by which the service's settings name servers, and how they are signed in to */
+/** Settings that name servers, and how the service signs in to them */
 const ofAddresses = /^SPRING_|_ENDPOINT$/
-/** methods that may change settings */
+/** Methods that may change settings */
 const changing: ReadonlySet<string> = new Set(['start', 'writeSetting', 'upgrade', 'rollback'])
 
 export function currentSettings(ask: () => Promise<ServiceEnvironment>): CurrentSettings {
@@ -52,7 +52,7 @@ export function currentSettings(ask: () => Promise<ServiceEnvironment>): Current
         get(target, property) {
           const value: unknown = Reflect.get(target, property, target)
           if (typeof value !== 'function' || !changing.has(String(property))) return value
-          // one that fails may have been carried out
+          // a call that fails may have changed settings
           return async (...input: unknown[]): Promise<unknown> =>
             (Reflect.apply(value, target, input) as Promise<unknown>).finally(changed)
         },

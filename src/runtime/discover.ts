@@ -7,32 +7,32 @@ import type { DeploymentSettings } from './configuration/schema.ts'
 import type { Environment } from './paths.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
-/** One for each platform; all look at the same time. */
+/** One finder for each platform; all search at the same time. */
 const finders: readonly Finder[] = [findUnits, findComposeProjects, findReleases]
 
-/** time for each search: a command waits for it before it does anything */
+/** Milliseconds for each search: a command waits for it before it does anything */
 const deadlineMs = 3000
 
 export interface Discovered {
   name: string
-  /** for people: 'compose project `testops` (service testops, image …)' */
+  /** For people: 'compose project `testops` (service testops, image …)' */
   what: string
   settings: DeploymentSettings
-  /** where a configuration of it would lie, absolute: there is none */
+  /** Absolute path where its configuration would lie; there is none */
   file: string
-  /** what was opened to find it, if it was kept */
+  /** What was opened to find it, if it was kept */
   seen?: Seen
 }
 
 export interface Discovery {
   found: readonly Discovered[]
-  /** where nothing was found, for people */
+  /** Where nothing was found, for people */
   looked: readonly string[]
-  /** what could not be checked, and may hold another deployment */
+  /** What could not be checked, and may hold another deployment */
   unseen: readonly string[]
-  /** what to type about that */
+  /** What to type about `unseen` */
   next: readonly Suggestion[]
-  /** the error of the first named place that could not be checked */
+  /** The error of the first named place that could not be checked */
   failure?: AdminError
 }
 
@@ -40,7 +40,7 @@ export interface DiscoveryRequest {
   environment: Environment
   workingDirectory: string
   signal?: AbortSignal | undefined
-  /** whether the only deployment that is found is opened next */
+  /** True if the only deployment that is found is opened next */
   isKept?: boolean
 }
 
@@ -81,7 +81,7 @@ export async function discover(
   }
 }
 
-/** What a configuration would say of a deployment that was found. */
+/** Returns what a configuration would say of a deployment that was found. */
 function settingsOf({ place, what }: Found): DeploymentSettings {
   switch (place.platform) {
     case 'host':

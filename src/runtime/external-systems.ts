@@ -14,7 +14,7 @@ export interface ConfiguredIntegration {
   password: { read: () => Promise<Secret>; from: string } | null
 }
 
-/** The external systems of a deployment's configuration. Reading a password throws SECRET_MISSING, INTERRUPTED. */
+/** Returns the external systems in the configuration. Reading a password throws SECRET_MISSING, INTERRUPTED. */
 export function configuredIntegrations(
   selected: SelectedDeployment,
   options: Omit<SecretOptions, 'cluster'>,
@@ -28,7 +28,7 @@ export function configuredIntegrations(
   }))
 }
 
-/** Throws CONFIGURATION for a proxy that cannot be used, and INTERRUPTED; all else is told by what it shows. */
+/** Examines an external system and returns what shows. Throws CONFIGURATION for an unusable proxy, INTERRUPTED. */
 export async function examine(url: string, options: AskOptions): Promise<ExternalSystem> {
   return (await import('../adapters/external-system/index.ts')).examineExternalSystem(url, options)
 }

@@ -12,12 +12,12 @@ import { platformSettingsOf } from './configuration/platform-of.ts'
 export interface MachinesRequest extends DeploymentRequest {
   timeoutMs: number
   signal: AbortSignal
-  /** reads processors where they run of which only labels tell, and may make pods for it */
+  /** Reads processors where they run if only labels describe them, and may create pods for that */
   prove?: Omit<Proof, 'signal'>
 }
 
 /**
- * The machines that a deployment's service runs on or could be started on; this one where none is configured,
+ * Returns the machines that a deployment's service runs on or could be started on; this machine if none is configured,
  * found or named. Needs none of the deployment's secrets. Throws as `findDeployment` and the platform do.
  */
 export async function machinesOf({ timeoutMs, prove, ...request }: MachinesRequest): Promise<readonly Machine[]> {
@@ -43,7 +43,7 @@ export async function thisMachine(): Promise<Machine> {
   return readMachine(null)
 }
 
-/** The machine that a cpuinfo file describes. Throws USAGE if the text is none. */
+/** Returns the machine that a cpuinfo file describes. Throws USAGE if the text is not such a file. */
 export function machineIn(text: string, name: string): Machine {
   const architecture = architectureIn(text)
   const isCut = isCutShort(text)

@@ -43,31 +43,32 @@ export type { OpenOptions } from './parts/part.ts'
 
 export interface OpenedDeployment {
   deployment: Deployment
-  /** each opens on first use and is shared; a failed one is tried again on its next use */
+  /** Each opens on first use and is shared; a failed one is tried again on its next use */
   open: { readonly [K in SourceName]: () => Promise<Sources[K]> }
-  /** what the deployment is changed through: opens on first use as `open` does */
+  /** What the deployment is changed through: opens on first use as `open` does */
   control: { readonly [K in ControlName]: () => Promise<Controls[K]> }
-  /** the Bearer token that `open.api` and `control.api` have, for who calls the API by hand */
+  /** Returns the Bearer token that `open.api` and `control.api` use, for calls of the API by hand */
   login: () => Promise<ApiLogin>
-  /** what keeps a second operator out, in the order in which they are taken; what cannot be reached is left out */
+  /** Returns the locks that keep a second operator out, in the order to take them; leaves out unreachable ones */
   locks: (own: LockOwner) => Promise<readonly RepairLock[]>
   /**
-   * the journals of repairs: on this machine, and in the deployment itself, which throws where it has no place for them
+   * The journals of repairs: on this machine, and in the deployment itself. `there` throws if the deployment has no
+   * place for them
    */
   journals: { here: RunStore; there: () => Promise<RunStore> }
-  /** what runs the service, by name; null: its platform has no such names. Throws as `open.service` */
+  /** Returns what runs the service, by name; null if its platform has no such names. Throws as `open.service` */
   workload?: () => Promise<WorkloadIdentity | null>
   commands: ServiceCommands | null
-  /** others may have changed the service's settings: what is opened next is opened by those of then */
+  /** Makes parts that open next use the service's current settings, because others may have changed them */
   renew: () => void
-  /** never throws; harmless twice */
+  /** Closes everything; never throws; harmless twice */
   close: () => Promise<void>
 }
 
 /**
- * Makes a deployment observable: what its configuration says, completed from the service's own settings. Fetches its
- * secrets, and connects to nothing yet. Throws SECRET_MISSING for the first that cannot be had, CONFIGURATION;
- * UNAVAILABLE where nothing at all is known of how it is reached.
+ * Opens a deployment for observation: what its configuration says, completed from the service's own settings. Fetches
+ * its secrets, and connects to nothing yet. Throws SECRET_MISSING for the first unavailable secret, CONFIGURATION;
+ * UNAVAILABLE if nothing at all shows how it is reached.
  */
 export async function openDeployment(selected: SelectedDeployment, options: OpenOptions): Promise<OpenedDeployment> {
   const { name, settings } = selected
@@ -165,7 +166,7 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
       const ofPlatform = (await ifReached(platform.lock(own))).filter((lock) => lock !== null)
       const shared = [...ofPlatform, ...(await ifReached(database.lock(own)()))]
       const ofBroker = broker.lock(own, shared.length === 0)
-      // who works on this machine is known best by its own lock
+      // the lock of this machine knows best who works on it
       return [...shared, localLock(lockFile, own), ...(await ifReached(ofBroker()))]
     },
     journals: runs.journals,
@@ -181,8 +182,8 @@ export async function openDeployment(selected: SelectedDeployment, options: Open
 }
 
 /**
- * The service's own settings, empty where they cannot be had. Throws that reason where the configuration names no part
- * at all.
+ * Returns the service's own settings; empty if they are unavailable. Throws that reason if the configuration names no
+ * part at all.
  */
 async function environmentFor(context: EndpointContext): Promise<ServiceEnvironment> {
   try {
@@ -241,7 +242,7 @@ function certificatesOf({ ca, database = [], broker, sessions }: DeploymentSetti
   return [ca, ...database.map((it) => it.ca), broker?.ca, sessions?.ca].filter((reference) => reference !== undefined)
 }
 
-/** Waits for all, which go on at the same time. Throws what the first in the list threw, whichever failed first. */
+/** Waits for all, which run at the same time. Throws the error of the first failed one in the list, in list order. */
 async function inOrder(all: readonly Promise<unknown>[]): Promise<void> {
   for (const work of all) work.catch(() => undefined)
   for (const work of all) await work

@@ -17,23 +17,22 @@ import { stateHome, wellFormed } from './paths.ts'
 import type { Environment } from './paths.ts'
 import { platformSettingsOf } from './configuration/platform-of.ts'
 
-/** The real absolute path of a named file; for a missing one, the path where it would be. */
+/** Returns the real absolute path of a named file; for a missing one, the path where it would be. */
 export async function placeOfFile(named: string, workingDirectory: string): Promise<string> {
   const path = resolve(workingDirectory, named)
   return realpath(path).catch(() => path)
 }
 
 /**
- * The same of what may be a file, and may as well be a name in a repository of charts; as it is written where there is
- * no such file.
+ * Does the same for a name that is a file or a chart in a repository; returns it as written if there is no such file.
  */
 export async function placeIfThere(named: string, workingDirectory: string): Promise<string> {
   return realpath(resolve(workingDirectory, named)).catch(() => named)
 }
 
 /**
- * The compose files that declare the service of a deployment, as its containers know them; null: there are none here.
- * Throws as its platform does.
+ * Returns the compose files that declare the service of a deployment, as its containers know them; null if there are
+ * none on this machine. Throws as its platform does.
  */
 export async function composeFilesOf(
   selected: SelectedDeployment,
@@ -43,8 +42,8 @@ export async function composeFilesOf(
 }
 
 /**
- * A file of settings, opened as if it were a deployment of its base name: with journals and a lock of its own on this
- * machine, no configuration, and nothing else. `others`: files that are worked on along with it, whose locks are taken
+ * Opens a file of settings as if it were a deployment of its base name: with journals and a lock of its own on this
+ * machine, no configuration, and nothing else. `others`: files that are changed along with it, whose locks are taken
  * too.
  */
 export function openFile(
@@ -92,7 +91,7 @@ export function openFile(
     open,
     control,
     login: none,
-    // in one order, so that two who name the same files in another do not wait for each other
+    // in one order, so that two operators who name the same files in different orders do not wait for each other
     locks: async (own) =>
       [...new Set([file.path, ...others])].sort().map((path) => localLock(join(folderOf(path), 'repair.lock'), own)),
     journals: {
@@ -107,7 +106,7 @@ export function openFile(
   }
 }
 
-/** Beside the folders of deployments, of which one may be called `files`: none of its parts has such a name. */
+/** Returns a folder beside those of deployments, even of one called `files`: none of its parts has such a name. */
 function recordsOfFile(environment: Environment, path: string): string {
   const id = createHash('sha256').update(path).digest('hex').slice(0, 16)
   const name = encodeURIComponent(wellFormed(basename(path))).slice(0, 100)

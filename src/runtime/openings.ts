@@ -4,13 +4,13 @@ import type { Opened } from '../core/endpoint.ts'
 
 /** Opens on first use, shares what was opened, and closes everything once, the last first. */
 export interface Openings {
-  /** a failure is forgotten, so that a later use tries again */
+  /** Returns a shared opening; a failure is forgotten, so that a later use tries again */
   share: <T>(open: () => Promise<Opened<T>>) => () => Promise<T>
-  /** never throws; what is still being opened is closed as soon as it is open */
+  /** Closes everything; never throws; closes what is still being opened as soon as it is open */
   close: () => Promise<void>
 }
 
-/** Shared openings; `signal` cancels what is being opened (INTERRUPTED). */
+/** Creates shared openings; `signal` cancels what is being opened (INTERRUPTED). */
 export function openings({ signal }: { signal?: AbortSignal | undefined } = {}): Openings {
   const opened: (() => Promise<void>)[] = []
   let closing: Promise<void> | null = null

@@ -4,15 +4,15 @@ import { utf16In } from '../core/utf16.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 export interface InputOptions {
-  /** the most bytes, so that a wrong file does not fill the memory */
+  /** Maximum bytes, so that a wrong file does not fill the memory */
   mostBytes: number
-  /** what to type if it cannot be read */
+  /** What to type if it cannot be read */
   next: readonly Suggestion[]
 }
 
 /**
- * A file that the operator named, - for standard input, in UTF-8 or UTF-16. Throws USAGE where it cannot be read or is
- * too large.
+ * Returns the text of a file that the operator named, `-` for standard input, in UTF-8 or UTF-16. Throws USAGE if it
+ * cannot be read or is too large.
  */
 export async function readInput(
   file: string,
@@ -52,7 +52,7 @@ async function bounded(
   return utf16 === null ? bytes.toString('utf8') : new TextDecoder(utf16).decode(bytes)
 }
 
-/** The name of an input in messages. */
+/** Returns the name of an input for messages. */
 export function inputName(file: string): string {
   return file === '-' ? 'standard input' : file
 }

@@ -7,15 +7,15 @@ import type { Suggestion } from '../core/shell-command.ts'
 interface Ways {
   reach: Reach
   /**
-   * Opens something; errors of it, or of later questions to it, first list the commands by which an operator opens the
-   * ways that it used.
+   * Opens something. Its errors, and those of later questions to it, first list the commands by which an operator opens
+   * the ways that it used.
    */
   told: <T extends object>(opening: (reach: Reach) => Promise<Opened<T>>) => Promise<Opened<T>>
-  /** never throws */
+  /** Closes all ways; never throws */
   close: () => Promise<void>
 }
 
-/** The ways to the addresses of a deployment, each opened once; a failed one is tried again on next use. */
+/** Returns the ways to the addresses of a deployment, each opened once; a failed one is tried again on next use. */
 export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Ways {
   const open = new Map<string, Promise<Opened<Way> | null>>()
   const reach: Reach = async ({ host, port }) => {
@@ -58,14 +58,14 @@ export function waysThrough(platform: Pick<Platform, 'reach' | 'isBeyond'>): Way
   }
 }
 
-/** How the way to something was, when something failed. */
+/** How something was reached, when it failed. */
 interface Taken {
   taken: ReadonlySet<Way>
-  /** addresses that were used as they are */
+  /** Addresses that were used as they are */
   direct: readonly HostPort[]
-  /** when what failed was begun */
+  /** When the failed work began, in milliseconds of `performance.now()` */
   since: number
-  /** it was the opening itself */
+  /** True if the opening itself failed */
   isOpening: boolean
   platform: Pick<Platform, 'isBeyond'>
 }
@@ -93,15 +93,15 @@ async function toldOf(error: AdminError, { taken, direct, since, platform, isOpe
       { cause, obstacle: { kind: 'beyond' } },
     )
   }
-  // what the other side says once it is reached is not of its way
+  // an answer of the other side, once it is reached, is not about the way
   return commands.length === 0 || !(isOpening || isOfWay.includes(code))
     ? error
     : new AdminError(code, message, distinct([...commands, ...suggestions]), { cause, obstacle })
 }
 
-/** Errors of something whose way there is cut. */
+/** Codes of errors if the way to something is cut. */
 const isOfWay: readonly ErrorCode[] = ['UNREACHABLE', 'TIMED_OUT']
-/** the same, as reported by a reader, or after another way failed as well */
+/** The same, as reported by a reader, or after another way failed as well */
 const maybeBroken: readonly ErrorCode[] = [...isOfWay, 'UNEXPECTED_ANSWER', 'UNAVAILABLE']
 
 async function brokenOf(ways: ReadonlySet<Way>, since: number): Promise<AdminError | null> {
@@ -118,7 +118,7 @@ async function isBeyond(platform: Pick<Platform, 'isBeyond'>, direct: readonly H
   return false
 }
 
-/** The same source, whose failing questions get such errors; also for a list of sources. */
+/** Returns the same source, whose failing questions get such errors; also for a list of sources. */
 function withTold<T extends object>(source: T, told: <R>(work: Promise<R>, since: number) => Promise<R>): T {
   if (Array.isArray(source)) return source.map((one: object) => withTold(one, told)) as unknown as T
   return new Proxy(source, {

@@ -2,7 +2,7 @@ import type { AccessLogSource, LoggedRequest } from '../../src/core/sources.ts'
 import { fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
-/** The log of a proxy that records how programs sign in, and holds nothing unusual, unless told otherwise. */
+/** A proxy's log that records how programs sign in and holds nothing unusual, unless told otherwise. */
 export function fakeAccessLog(answers: Answers<AccessLogSource> = {}): AccessLogSource {
   return fake<AccessLogSource>(
     {
@@ -18,7 +18,7 @@ export function fakeAccessLog(answers: Answers<AccessLogSource> = {}): AccessLog
   )
 }
 
-/** The whole of a log, of which every line could be read, unless told otherwise. */
+/** A complete log, with every line readable, unless told otherwise. */
 export function logged(
   requests: readonly LoggedRequest[],
   of: { complete?: boolean; unread?: number } = {},
@@ -26,7 +26,7 @@ export function logged(
   return { complete: true, unread: 0, ...of, requests }
 }
 
-/** A call of a program with a Bearer token, a minute ago, unless told otherwise. */
+/** A call by a program with a Bearer token, a minute ago, unless told otherwise. */
 export function request(of: Partial<LoggedRequest> = {}): LoggedRequest {
   return {
     at: new Date(Date.now() - 60_000),

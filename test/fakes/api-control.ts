@@ -2,11 +2,11 @@ import type { ApiControl, MigrationAnswer, MigrationCall, MigrationItem } from '
 import { AdminError } from '../../src/core/error.ts'
 
 export interface FakeApiControl extends ApiControl {
-  /** every call, oldest first, whatever its answer was */
+  /** Every call, oldest first, whatever its answer */
   readonly asked: readonly MigrationItem[]
 }
 
-/** Takes every migration that it is asked for, unless told otherwise: an `AdminError` is thrown. */
+/** Accepts every migration that is requested, unless told otherwise. Throws an answer that is an `AdminError`. */
 export function fakeApiControl(
   answer: (
     item: MigrationItem,
@@ -32,7 +32,7 @@ export function fakeApiControl(
   }
 }
 
-/** A call whose reader has no use for what else may come of it. */
+/** A call whose caller ignores its progress and always allows a second request. */
 export function migrationCall(of: Partial<MigrationCall> = {}): MigrationCall {
   return {
     signal: new AbortController().signal,
@@ -44,7 +44,7 @@ export function migrationCall(of: Partial<MigrationCall> = {}): MigrationCall {
   }
 }
 
-/** How the service refuses, as SPEC.md 4.3 and FIELD-NOTES.md 7 have it. */
+/** Returns the service's refusal, as SPEC.md 4.3 and FIELD-NOTES.md 7 describe it. */
 export function refusedMigration(httpStatus: number, said: string): MigrationAnswer {
   return { status: 'refused', httpStatus, message: `HTTP ${httpStatus}, '${said}'` }
 }

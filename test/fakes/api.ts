@@ -24,7 +24,7 @@ export function fakeApi(answers: Answers<ApiSource> = {}): ApiSource {
   )
 }
 
-/** What the API says of a project that it does not have. */
+/** Returns the API's error for a project that does not exist. */
 export function noProject(id: number): AdminError {
   return new AdminError(
     'USAGE',
@@ -32,7 +32,7 @@ export function noProject(id: number): AdminError {
   )
 }
 
-/** What the API shows of such jobs. */
+/** Returns a `migrationJobs` that lists these jobs; null: the API lists none. */
 export function jobsOf(jobs: readonly MigrationJob[] | null): ApiSource['migrationJobs'] {
   return async ({ status, newerThan = -1, atMost }) => {
     const found = jobs
@@ -42,7 +42,7 @@ export function jobsOf(jobs: readonly MigrationJob[] | null): ApiSource['migrati
   }
 }
 
-/** A migration that came to its end, unless told otherwise. */
+/** A completed migration, unless told otherwise. */
 export function migrationJob(of: Partial<MigrationJob> = {}): MigrationJob {
   return {
     id: 1,

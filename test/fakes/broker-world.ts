@@ -8,16 +8,16 @@ import { ownConnectionName } from '../../src/knowledge/broker.ts'
 import { exchange, fakeBroker, queue } from './broker.ts'
 import type { Answers } from './fake.ts'
 
-/** One virtual host in memory: what is changed through `control` is seen through `source`. */
+/** One virtual host in memory: `source` shows every change that `control` makes. */
 export interface BrokerWorld {
   source: BrokerSource
   control: BrokerControl
-  /** messages that are ready in a queue */
+  /** Sets the number of ready messages in a queue */
   fill(queue: string, messages: number): void
-  /** a consumer that comes, or the last one that goes: a queue that is to vanish then does */
+  /** Adds a consumer. `leave` removes the last one; an auto-delete queue without consumers then vanishes */
   consume(queue: string, consumer?: Partial<BrokerConsumer>): void
   leave(queue: string): void
-  /** queues with their messages, exchanges and bindings, in an order of their own */
+  /** Queues with their messages, exchanges and bindings, each sorted */
   snapshot(): { queues: string[]; exchanges: string[]; bindings: string[] }
 }
 
@@ -25,13 +25,13 @@ interface Situation {
   queues?: readonly Partial<BrokerQueue>[]
   exchanges?: readonly Partial<BrokerExchange>[]
   bindings?: readonly Binding[]
-  /** as a broker from 4.3 on does */
+  /** True for a broker that denies transient queues, as from 4.3 on */
   deniesTransient?: boolean
-  /** in place of what the world answers */
+  /** Replace what the world answers */
   answers?: Answers<BrokerSource>
 }
 
-/** A virtual host with nothing in it, unless told otherwise. */
+/** An empty virtual host, unless told otherwise. */
 export function brokerWorld({
   queues = [],
   exchanges = [],
@@ -201,7 +201,7 @@ function countsIn(of: BrokerQueue | undefined): { ready: number; consumers: numb
   return of ? { ready: of.messages ?? 0, consumers: of.consumers ?? 0 } : null
 }
 
-/** Whether all that is told of the one is so in the other. */
+/** True if every property of `told` has the same value in `other`. */
 function isSame(told: object, other: object): boolean {
   const inOther = new Map(Object.entries(other))
   return Object.entries(told).every(([name, value]) => JSON.stringify(value) === JSON.stringify(inOther.get(name)))

@@ -92,7 +92,7 @@ export function consumer(of: Partial<BrokerConsumer> = {}): BrokerConsumer {
   return { queue: 'testops.upload', vhost: '/', user: 'testops', connection: 'rabbitConnectionFactory#1', ...of }
 }
 
-/** The service's own, unless told otherwise. */
+/** A connection of the service, unless told otherwise. */
 export function connection(of: Partial<BrokerConnection> = {}): BrokerConnection {
   return { name: '10.0.0.7:41000 -> 10.0.0.9:5672', clientName: 'rabbitConnectionFactory#1', user: 'testops', ...of }
 }

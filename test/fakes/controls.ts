@@ -14,37 +14,34 @@ import type { ReleaseWorld } from './release.ts'
 import { fakeSessionStore } from './session-store.ts'
 import { fakeService, running, stopped } from './service.ts'
 
-/**
- * A deployment in memory that can be looked at and changed: what is changed through its controls is seen through its
- * sources.
- */
+/** A deployment in memory: its sources show every change that its controls make. */
 export interface FakeDeployment {
   service: 'running' | 'stopped'
-  /** of `public.databasechangeloglock` */
+  /** Rows of `public.databasechangeloglock` */
   rows: ChangelogLockRow[]
-  /** what is on record of the step that is worked on, whichever process works on it */
+  /** Notes on the current step, whichever process works on it */
   readonly notes: string[]
-  /** what was kept beside the journal */
+  /** Texts kept beside the journal */
   readonly kept: Map<string, string>
-  /** what was called, oldest first: 'service.stop', 'database.releaseLock' */
+  /** Calls of the controls, oldest first: 'service.stop', 'database.releaseLock' */
   readonly changes: string[]
   readonly control: { readonly [K in keyof Controls]: () => Promise<Controls[K]> }
-  /** the service's settings: the address of `fakeDatabase`, unless told otherwise */
+  /** The service's settings: the address of `fakeDatabase`, unless told otherwise */
   readonly settings: Map<string, string>
   readonly broker: BrokerWorld
   readonly sources: Pick<Sources, 'database' | 'service' | 'broker' | 'sessions' | 'files' | 'release'>
   readonly files: FileWorld
   readonly release: ReleaseWorld
-  /** that its engine has */
+  /** Images that its container engine has */
   readonly images: Set<string>
-  /** how often its instances are still seen to be replaced */
+  /** Number of further status queries that show a rollout in progress */
   rollsOut: number
   readonly store: ReturnType<typeof fakeSessionStore>
-  /** takes every migration that it is asked for, unless told otherwise */
+  /** Accepts every migration that is requested, unless told otherwise */
   readonly api: FakeApiControl
 }
 
-/** A service that runs, and a lock row that is free, unless told otherwise. */
+/** A deployment with a running service and a free lock row, unless told otherwise. */
 export function fakeDeployment(
   of: Partial<
     Pick<FakeDeployment, 'service' | 'rows' | 'broker' | 'store' | 'api' | 'files' | 'release' | 'rollsOut'>
@@ -141,7 +138,7 @@ function fakeServiceControl(of: () => Pick<FakeDeployment, 'service' | 'settings
   }
 }
 
-/** As PostgreSQL does it: a row is set only where all of its columns are as they were seen. */
+/** Sets a row only if all of its columns are as they were seen, as PostgreSQL does. */
 export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): DatabaseControl {
   const free = { id: 1, locked: false, lockGranted: null, lockedBy: null }
   const set = (is: (row: ChangelogLockRow) => boolean, to: Omit<ChangelogLockRow, 'id'>): Compared => {
@@ -156,7 +153,7 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
   const isFree = (row: ChangelogLockRow): boolean => !row.locked && row.lockGranted === null && row.lockedBy === null
   const isSetBy = (row: ChangelogLockRow, by: readonly string[] | undefined): boolean =>
     !by || (last?.row === row && by.includes(last.by))
-  /** a transaction that is known by its mark once it has set something */
+  /** Runs a transaction, which is known by its mark once it has set something */
   const marked = async (
     beforehand: ((mark: string) => Promise<void>) | undefined,
     change: () => Compared,
@@ -212,7 +209,7 @@ export function fakeDatabaseControl(of: () => Pick<FakeDeployment, 'rows'>): Dat
   }
 }
 
-/** what changes nothing */
+/** Methods that change nothing */
 const looks = ['assertRemovable', 'hasCommitted', 'kept', 'try', 'tryBack', 'isRunning']
 
 function noted<C extends object>(part: string, control: C, changes: string[]): C {

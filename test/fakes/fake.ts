@@ -1,8 +1,8 @@
 import { AdminError } from '../../src/core/error.ts'
 
 /**
- * What a fake answers: for each method a value, an `AdminError` that it throws, or a function of the method's
- * arguments that gives either; for each property its value.
+ * The answers of a fake: for each method a value, an `AdminError` to throw, or a function of the arguments that returns
+ * either. For each property, its value.
  */
 export type Answers<S> = {
   [K in keyof S]?: NonNullable<S[K]> extends (...input: infer Input) => Promise<infer Value>
@@ -10,7 +10,7 @@ export type Answers<S> = {
     : S[K]
 }
 
-/** A source made of data: `methods` say which answers are methods, the rest are properties. */
+/** Makes a source from data: `methods` names the answers that are methods; the rest are properties. */
 export function fake<S extends object>(
   healthy: Required<Answers<S>>,
   methods: readonly (keyof S)[],
@@ -28,7 +28,7 @@ export function fake<S extends object>(
   return merged as S
 }
 
-/** A clock that is ahead of this machine's by so much (negative: behind). */
+/** A clock `offsetMs` milliseconds ahead of this machine's (negative: behind). */
 export function clockAhead(offsetMs: number, uncertaintyMs = 1): { offsetMs: number; uncertaintyMs: number } {
   return { offsetMs, uncertaintyMs }
 }

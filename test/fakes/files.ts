@@ -3,7 +3,7 @@ import type { FilesSource, ValueEdit, ValueLook } from '../../src/core/sources.t
 import { Secret } from '../../src/core/secret.ts'
 import { AdminError } from '../../src/core/error.ts'
 
-/** Files in memory: for each the values by their paths, joined by a dot. */
+/** Files in memory: each file's values by their paths, joined by dots. */
 export interface FileWorld {
   readonly files: Map<string, Map<string, string>>
   readonly source: FilesSource

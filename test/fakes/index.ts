@@ -30,7 +30,7 @@ export * from './service.ts'
 export * from './session-store.ts'
 export * from './sessions.ts'
 
-/** A healthy deployment, with what is given in place of its parts. */
+/** A healthy deployment, with the given sources in place of its own. */
 function fakeSources(sources: Partial<Sources> = {}): Sources {
   return {
     database: [fakeDatabase()],
@@ -78,14 +78,14 @@ const errors: Record<SourceName, () => AdminError> = {
   files: () => new AdminError('USAGE', 'there is no file /srv/values.yaml', ['ls -l /srv/values.yaml']),
 }
 
-/** The error with which opening that source fails where nothing listens. */
+/** Returns the error from opening that source when it cannot be reached. */
 export function unreachable(source: SourceName): AdminError {
   return errors[source]()
 }
 
 export type Openers = { [K in SourceName]: () => Promise<Sources[K]> }
 
-/** How the runner opens a deployment: each part healthy, as given, or failing with the error given for it. */
+/** Returns what opens each source for the runner: healthy, as given, or failing with the given error. */
 export function openFakes(sources: { [K in SourceName]?: Sources[K] | AdminError } = {}): Openers {
   const opener =
     <K extends SourceName>(name: K, healthy: Sources[K]) =>

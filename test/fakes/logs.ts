@@ -3,13 +3,13 @@ import type { LogRecord, LogsSource } from '../../src/core/sources.ts'
 import { fake } from './fake.ts'
 import type { Answers } from './fake.ts'
 
-/** A log that begins with the first record and holds nothing unusual, unless told otherwise. */
+/** A complete log that holds nothing unusual, unless told otherwise. */
 export function fakeLogs(answers: Answers<LogsSource> = {}): LogsSource {
   return fake<LogsSource>(
     {
       target: '/var/log/testops/testops.log',
       prints: null,
-      // nothing is written to it
+      // nothing is ever written to this log
       async *follow({ signal }) {
         if (!signal.aborted) await once(signal, 'abort')
       },
@@ -21,7 +21,7 @@ export function fakeLogs(answers: Answers<LogsSource> = {}): LogsSource {
   )
 }
 
-/** A record of this moment on level INFO, unless told otherwise. */
+/** A record of this moment at level INFO, unless told otherwise. */
 export function record(text: string, of: Partial<LogRecord> = {}): LogRecord {
   return { at: new Date(), level: 'INFO', text, ...of }
 }

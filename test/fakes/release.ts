@@ -6,11 +6,11 @@ import { typed } from '../../src/core/typed.ts'
 
 /** A release in memory. */
 export interface ReleaseWorld {
-  /** oldest first; may be changed by tests at any time */
+  /** Oldest first; tests may change them at any time */
   readonly revisions: ReleaseRevision[]
-  /** what the files hold that helm is given */
+  /** Contents of the files that helm receives */
   readonly files: Map<string, Values>
-  /** fields that others own, of which helm is refused */
+  /** Fields that others own, which make helm fail */
   readonly conflicts: FieldConflict[]
   readonly source: ReleaseSource
   readonly control: ReleaseControl
@@ -18,7 +18,7 @@ export interface ReleaseWorld {
 
 const chart = { name: 'testops', version: '5.27.2' }
 
-/** Installed with the values of its one file, unless told otherwise. */
+/** A release installed with the given values, unless told otherwise. */
 export function releaseWorld({
   installed = {},
   files = {},

@@ -2,15 +2,15 @@ import { AdminError } from '../../src/core/error.ts'
 import type { RunEvent, RunHistory, RunRecord, RunStore } from '../../src/core/run.ts'
 import { parseEvents, parseRecord } from '../../src/core/run-record.ts'
 
-/** Journals in memory, as both kinds of places keep them: by a line each, read strictly. */
+/** Journals in memory, as both kinds of places keep them: line by line, read strictly. */
 export interface FakeRunStore extends RunStore {
-  /** of each run, the record first */
+  /** The lines of each run, the record first */
   readonly kept: Map<string, unknown[]>
-  /** every write from now on fails so; null: none */
+  /** Error of every later write; null: writes succeed */
   failing: AdminError | null
-  /** how often something was written */
+  /** Number of writes so far */
   writes: number
-  /** lines of others that were kept, by their file */
+  /** Lines of others that were kept, by file */
   readonly foreign: Map<string, string[]>
 }
 

@@ -92,7 +92,7 @@ export function drift(settings: readonly DriftingSetting[] = []): SettingsDrift 
   return { declaredIn: '/etc/testops/testops.env', shown: "sudo tr '\\0' '\\n' < /proc/812/environ", settings }
 }
 
-/** One process that runs, of which nothing asks whether it is ready, unless told otherwise. */
+/** One running process without a readiness check, unless told otherwise. */
 export function health(of: Partial<ServiceHealth> = {}): ServiceHealth {
   return { wanted: null, instances: [instanceHealth()], said: [], ...of }
 }
@@ -115,8 +115,8 @@ export function stopped(of: Partial<ServiceStatus> = {}): ServiceStatus {
 }
 
 /**
- * The service's settings: durable queues, and the address of `fakeDatabase`, unless told otherwise; undefined takes a
- * setting away.
+ * The service's settings: durable queues, and the address of `fakeDatabase`, unless told otherwise; undefined removes a
+ * setting.
  */
 export function settings(
   of: Readonly<Record<string, string | Secret | undefined>> = {},
@@ -134,7 +134,7 @@ export function image(of: Partial<ServiceImage> = {}): ServiceImage {
   return { name: 'testops', tag: '527u01', build: '527u01', declaredIn: 'testops-admin.yaml', ...of }
 }
 
-/** Of a compose project whose service runs the standard image, unless told otherwise. */
+/** The image of a compose project whose service runs the standard image, unless told otherwise. */
 export function composed(of: Partial<ComposedImage> = {}): ComposedImage {
   return { now: 'r/testops:527u01', then: 'r/testops-legacy:527u01', platform: null, isBuilt: false, others: [], ...of }
 }

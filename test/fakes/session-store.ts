@@ -7,13 +7,13 @@ import { fakeSessions, session } from './sessions.ts'
 export interface StoredSession {
   namespace?: string
   times?: Partial<SessionTimes>
-  /** in the index, which makes the repository an indexed one */
+  /** Name in the index; makes the repository an indexed one */
   user?: string
 }
 
 export interface StoreSituation {
   sessions?: readonly StoredSession[]
-  /** keys of other programs */
+  /** Number of keys of other programs */
   foreign?: number
 }
 
@@ -23,12 +23,12 @@ interface Kept {
   user: string | null
 }
 
-/** A session store in memory: what `SessionsSource.census` and `SessionsControl` are to do, without a server. */
+/** A session store in memory that behaves like `SessionsSource.census` and `SessionsControl`, without a server. */
 export function fakeSessionStore({ sessions = [], foreign = 0 }: StoreSituation = {}): {
   source: SessionsSource
   control: SessionsControl
   add: (session: StoredSession) => Promise<void>
-  /** names of the key spaces of those that are left */
+  /** Key space of each session that is left */
   left: () => string[]
 } {
   const keep = ({ namespace = 'spring:session', times = {}, user }: StoredSession): Kept => ({

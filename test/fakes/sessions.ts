@@ -39,7 +39,7 @@ export function sample(sessions: readonly SessionTimes[], of: Partial<SessionSam
   return { namespace: sessions.length > 0 ? 'spring:session' : null, indexed: false, complete: true, sessions, ...of }
 }
 
-/** A session made an hour ago and used a minute ago, which lives for ten days, unless told otherwise. */
+/** A session created an hour ago and used a minute ago, which lives for ten days, unless told otherwise. */
 export function session(of: Partial<SessionTimes> = {}): SessionTimes {
   const now = Date.now()
   return {

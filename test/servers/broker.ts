@@ -11,11 +11,11 @@ export interface OwnBroker {
 }
 
 /**
- * A broker of the caller's own, which may be stopped, filled and set otherwise; also of a line that the tests do not
- * share. `packages`: with its configuration in a file of this machine, also where there is Docker.
+ * Starts a broker that the caller may stop, fill and configure; its line need not be one that tests share. `packages`:
+ * runs it on this machine, with a configuration file here, even if there is Docker.
  */
 export async function startBroker(line: RabbitmqLine, way?: 'packages'): Promise<OwnBroker> {
-  // beside those of the run, with which it is removed where its test was given up
+  // inside the folder of this test run, so that it is removed with it if its test is abandoned
   const directory = join(dirname(servers().rabbitmq3.directory), `own-${randomBytes(4).toString('hex')}`)
   const server = await startServer(
     { kind: 'rabbitmq', directory, rabbitmq: { line } },

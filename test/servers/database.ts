@@ -7,21 +7,21 @@ import { servers } from './servers.ts'
 
 export interface FreshDatabase {
   name: string
-  /** as an ordinary role that owns the database, as the service's is */
+  /** Endpoint of an ordinary role that owns the database, as the service's role does */
   endpoint: DatabaseEndpoint
-  /** as the server's superuser */
+  /** Endpoint of the server's superuser */
   administrator: DatabaseEndpoint
   /** `postgresql://USER:PASSWORD@HOST:PORT/NAME` of `endpoint` */
   url: string
-  /** runs SQL in this database as superuser; gives the rows */
+  /** Runs SQL in this database as superuser and returns the rows */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
-  /** a new role that may connect and nothing else, then `grants`: statements in which `{role}` stands for its name */
+  /** Creates a role that may only connect, then runs `grants`: statements in which `{role}` stands for its name */
   role(grants?: readonly string[]): Promise<DatabaseEndpoint>
-  /** removes the database with its connections, and its roles */
+  /** Removes the database with its connections and roles */
   cleanup(): Promise<void>
 }
 
-/** A database of the caller's own. `on`: another server than the shared one. */
+/** Creates a database for the caller alone. `on`: another server than the shared one. */
 export async function freshDatabase(on: ServerRecord = servers().postgres): Promise<FreshDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const roles: string[] = []

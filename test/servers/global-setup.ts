@@ -30,7 +30,7 @@ const requests: Readonly<Record<keyof TestServers, Omit<ServerRequest, 'director
 }
 const names = Object.keys(requests) as (keyof TestServers)[]
 
-/** One set of servers for all tests of a run, in `TMP/testops-admin-tests-UID/PID-STARTED/NAME`. */
+/** Folder of the servers of all test runs: `TMP/testops-admin-tests-UID/PID-STARTED/NAME`, one set for each run. */
 const allRuns = join(tmpdir(), `testops-admin-tests-${process.getuid?.() ?? 0}`)
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -39,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await mkdir(run, { recursive: true, mode: 0o700 })
   const interrupted = new AbortController()
   const started = names.map((name) => {
-    // of brokers there are two lines, and each is asked through its rabbitmqctl too: none that was given will do
+    // tests need two lines of brokers and run each one's rabbitmqctl, so a given broker does not suffice
     const environment = requests[name].kind === 'rabbitmq' ? withoutGiven() : process.env
     return startServer(
       { ...requests[name], directory: join(run, name) },
@@ -51,7 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await Promise.allSettled(started)
     await removeRun(run)
   }
-  // on a signal vitest ends at once, without a teardown
+  // on a signal vitest exits at once, without teardown
   process.once('exit', () => removeRunNow(run))
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -74,13 +74,13 @@ function progress(message: string): void {
   process.stderr.write(`servers: ${message}\n`)
 }
 
-/** Servers of runs whose vitest was killed. */
+/** Removes the servers of runs whose vitest was killed. */
 async function removeLeftovers(): Promise<void> {
   await mkdir(allRuns, { recursive: true, mode: 0o700 })
   for (const name of await readdir(allRuns)) {
     const [pid = '', start] = name.split('-')
     if ((await startOf(Number(pid))) === start) continue
-    // of containers whose engine does not run: another run finds them
+    // fails if a container engine is not running: another run removes the rest
     await removeRun(join(allRuns, name)).catch((error: unknown) => {
       if (!(error instanceof AdminError)) throw error
       progress(`what an earlier run left in ${name} stays: ${error.message}`)
@@ -96,7 +96,7 @@ async function removeRun(run: string): Promise<void> {
   await rm(run, { recursive: true, force: true })
 }
 
-/** The same without waiting for anything, as far as that goes: the next run finds what is left. */
+/** Removes what it can without waiting; the next run finds the rest. */
 function removeRunNow(run: string): void {
   if (!existsSync(run)) return
   for (const name of readdirSync(run)) {
@@ -114,7 +114,7 @@ function removeRunNow(run: string): void {
   if (readdirSync(run).length === 0) rmSync(run, { recursive: true })
 }
 
-/** When a process started, in the system's own counting; null: there is no such process. */
+/** Returns when a process started, in clock ticks since boot; null if there is no such process. */
 async function startOf(pid: number): Promise<string | null> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')

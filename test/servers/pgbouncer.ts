@@ -14,15 +14,15 @@ import type { FreshDatabase } from './database.ts'
 export interface Pgbouncer {
   host: string
   port: number
-  /** the same database and user, through it */
+  /** Returns the endpoint of the same database and user through pgbouncer */
   endpoint(of: DatabaseEndpoint): DatabaseEndpoint
   stop(): Promise<void>
 }
 
 /**
- * A real pgbouncer in transaction mode before a database of the test run: a program of this machine, else Debian's
- * package, fetched and unpacked without root as the servers are. `users`: who may come through it, the database's own
- * role where left out. `settings`: further lines of its own file.
+ * Starts a real pgbouncer in transaction mode before a database of the test run. Uses a program of this machine, else
+ * Debian's package, fetched and unpacked without root. `users`: roles that may connect, by default the database's own.
+ * `settings`: more lines of its configuration file.
  */
 export async function pgbouncer(
   database: FreshDatabase,

@@ -3,8 +3,8 @@ import type { ServerRecord } from '../../src/lab/servers/index.ts'
 import { controlOf } from '../../src/lab/servers/local/rabbitmq.ts'
 
 /**
- * How `rabbitmqctl` is run for that broker, as `broker.rabbitmqctl` of a configuration says it: in its container where
- * it has one.
+ * Returns how to run `rabbitmqctl` for that broker, as `broker.rabbitmqctl` of a configuration says it: in the broker's
+ * container if it has one.
  */
 export function rabbitmqctlOf({ local, container, ...record }: ServerRecord): CtlCommand {
   if (local) return controlOf({ ...record, local })

@@ -3,8 +3,8 @@ import { obtainPrograms } from '../../src/lab/servers/packages/index.ts'
 import { servers } from './servers.ts'
 
 /**
- * The program for a server with a configuration of the test's own: the run's, else this machine's, else Debian's,
- * fetched once.
+ * Returns the Redis program for a server with the test's own configuration: the run's, else this machine's, else
+ * Debian's, fetched once.
  */
 export async function redisServer(): Promise<string> {
   const request = { kind: 'redis', directory: '' } as const

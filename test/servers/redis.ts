@@ -9,13 +9,13 @@ export interface FreshRedisDatabase {
   endpoint: SessionsEndpoint
   /** `redis://HOST:PORT/NUMBER` */
   url: string
-  /** connected to that database */
+  /** Connected to that database */
   client: Redis
-  /** empties it and lets go of the connection */
+  /** Empties the database and closes the connection */
   cleanup(): Promise<void>
 }
 
-/** A numbered database of the caller's own, empty. `on`: another server than the shared one. */
+/** Provides an empty numbered database for the caller alone. `on`: another server than the shared one. */
 export async function freshRedisDatabase(on: ServerRecord = servers().redis): Promise<FreshRedisDatabase> {
   const database = await nextNumber(on)
   const client = connect(on, database)
@@ -42,7 +42,7 @@ export async function freshRedisDatabase(on: ServerRecord = servers().redis): Pr
   }
 }
 
-/** Counted in the server, because test files run in processes of their own. A given server lends its one database. */
+/** Counts in the server, because test files run in separate processes. A given server offers its one database. */
 async function nextNumber(server: ServerRecord): Promise<number> {
   if (server.way === 'given') return Number(server.database)
   const client = connect(server, 0)

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import type { TestServers } from './global-setup.ts'
 
-/** Only in tests of the project `servers`. Shared by all tests: never stop one of them, start your own for that. */
+/** Returns the servers of the project `servers`, shared by all tests. Never stop one: start your own for that. */
 export function servers(): TestServers {
   return inject('servers')
 }

@@ -9,15 +9,15 @@ export interface FreshVhost {
   endpoint: BrokerEndpoint
   /** `amqp://USER:PASSWORD@HOST:PORT/VHOST` */
   url: string
-  /** asks the broker's HTTP API as its administrator; throws on any answer but 2xx. `path` begins with /api */
+  /** Calls the broker's HTTP API as its administrator; throws on any answer but 2xx. `path` begins with /api */
   manage(method: string, path: string, body?: unknown): Promise<unknown>
-  /** removes the virtual host and its user */
+  /** Removes the virtual host and its user */
   cleanup(): Promise<void>
 }
 
 /**
- * A virtual host of the caller's own, with a user that has all rights in it and sees it in the HTTP API.
- * `on`: another broker than the shared one of that line. `named`: how its name begins.
+ * Creates a virtual host for the caller alone, with a user that has all rights in it and sees it in the HTTP API.
+ * `on`: another broker than the shared one of that line. `named`: prefix of its name.
  */
 export async function freshVhost(
   line: RabbitmqLine,
@@ -60,7 +60,7 @@ function shared(line: RabbitmqLine): ServerRecord {
   throw new Error(`the tests share no RabbitMQ ${line}: start one`)
 }
 
-/** a broker of the 3.x line has been seen to leave the deletion of a vhost of a thousand queues without an answer */
+/** Milliseconds to wait for an answer: a 3.x broker was seen not to answer the deletion of a vhost with 1000 queues */
 const answerTimeoutMs = 45_000
 
 async function ask(server: ServerRecord, method: string, path: string, body?: unknown): Promise<unknown> {

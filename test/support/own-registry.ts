@@ -16,9 +16,9 @@ const types = {
 } as const
 
 /**
- * A registry of this process at an address that engines take without TLS: as much of its API as a pull asks for
+ * Starts a registry in this process, at an address that engines accept without TLS. It serves the API of a pull
  * (distribution-spec, "Pull"). Below `tools` it has tags `there` and `again` for linux/amd64, `foreign` for
- * linux/arm64, and `listed` in a list of that alone; below `private` it wants a login.
+ * linux/arm64, and `listed`, a list of that image alone. Below `private` it requires a login.
  */
 export async function ownRegistry(): Promise<{ at: string; close: () => Promise<void> }> {
   const blobs = new Map<string, Stored>()
@@ -90,7 +90,7 @@ function digestOf(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** An archive of one file, as `ustar` (POSIX.1-1988). */
+/** Returns an archive of one file, in `ustar` format (POSIX.1-1988). */
 function tarOf(name: string, content: Buffer): Buffer {
   const head = Buffer.alloc(512)
   head.write(name, 0)

@@ -8,7 +8,7 @@ export function pageText(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
-/** Anchors of a page, as GitHub makes them of its headings. */
+/** Returns the anchors that GitHub makes of a page's headings. */
 function anchorsOf(page: string): string[] {
   const headings = [
     ...pageText(page)
@@ -24,7 +24,7 @@ function anchorsOf(page: string): string[] {
 }
 
 /**
- * Whether a file or folder of the project is there, and has that anchor where one is named. `target`: below the
+ * True if a file or folder of the project exists and has the named anchor, if one is named. `target`: path below the
  * project's folder.
  */
 export function isThere(target: string): boolean {

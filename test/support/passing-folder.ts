@@ -9,7 +9,7 @@ afterAll(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
 })
 
-/** A folder of its own, gone when all tests of the file have ended: for what several of them share. */
+/** Creates a folder that several tests of a file share; it is removed after all of them. */
 export async function passingFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-'))
   folders.push(folder)

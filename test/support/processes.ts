@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 
-/** Living processes other than this one in whose command, environment or folder one of the marks stands. */
+/** Returns living processes, except this one, with one of the marks in their command, environment or folder. */
 export function processesWith(marks: readonly string[]): { pid: number; command: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that follow from a text (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that depend only on a text (mulberry32). */
 export function randomFrom(text: string): () => number {
   let state = [...text].reduce((sum, character) => Math.imul(sum ^ character.charCodeAt(0), 16_777_619), 2_166_136_261)
   return () => {

@@ -1,4 +1,4 @@
-/** What somebody may put in place of the name of a run. */
+/** Strings that somebody may pass instead of a run's name. */
 export const strangeNames: readonly string[] = [
   '',
   ' ',
@@ -21,11 +21,11 @@ export const strangeNames: readonly string[] = [
   '20261121T021244Z-unlock-changelog-1f3a\u0000.txt',
   '\u001b]8;;https://evil.example\u0007x\u001b]8;;\u0007',
   '20261121T021244Z-unlock-changelog-1f3a\u202e',
-  // upper case: the same folder as the true one where case does not count
+  // upper case: the same folder as the true one on file systems that ignore case
   '20261121T021244Z-UNLOCK-changelog-1f3a',
   '20261121T021244Z-unlock-changelog-1F3A',
   '20261121t021244z-unlock-changelog-1f3a',
-  // look-alikes: full-width digits, a Cyrillic c, a hyphen that is none, a slash that is none
+  // look-alikes: full-width digits, a Cyrillic c, a hyphen and a slash of other code points
   '２０２６1121T021244Z-unlock-changelog-1f3a',
   '20261121T021244Z-unlo\u0441k-changelog-1f3a',
   '20261121T021244Z\u2010unlock-changelog-1f3a',

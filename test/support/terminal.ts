@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const program = fileURLToPath(new URL('../../bin/run.js', import.meta.url))
 
 /**
- * What is typed once the terminal shows a text; each once, in this order. `afterMs`: only if the program still runs
- * then.
+ * Keys to type once the terminal shows a text; each once, in this order. `afterMs`: wait before typing, in
+ * milliseconds, if the program still runs then.
  */
 export type Answer = readonly [shown: RegExp, keys: string | ((shown: string) => string), afterMs?: number]
 
@@ -21,12 +21,12 @@ export interface Terminal {
 
 export interface Shown {
   exitCode: number | null
-  /** all that the terminal showed, both streams, without colours */
+  /** All output of both streams, without colours */
   text: string
 }
 
 /**
- * Types a line into a shell on a terminal of its own, where `testops-admin` is this program, and gives what was shown.
+ * Types a line into a shell on a terminal of its own, where `testops-admin` is this program, and returns its output.
  */
 export async function onTerminal(
   line: string,
@@ -63,7 +63,7 @@ export async function onTerminal(
   }
   shell.stdout.on('data', read)
   shell.stderr.on('data', read)
-  // it may have ended by then
+  // the program may have ended already
   shell.stdin.on('error', () => undefined)
   const exitCode = await new Promise<number | null>((resolve) => shell.once('close', resolve))
   late.forEach(clearTimeout)
@@ -72,7 +72,7 @@ export async function onTerminal(
 
 let folder: string | null = null
 
-/** A folder in which the program has its name. */
+/** Returns a folder that holds the program under its own name. */
 function binFolder(): string {
   if (folder !== null) return folder
   folder = mkdtempSync(join(tmpdir(), 'testops-admin-bin-'))

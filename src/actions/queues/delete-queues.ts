@@ -18,7 +18,7 @@ import { command } from '../../core/shell-command.ts'
 
 type Delete = ActionOf<'delete-queues'>
 
-/** how often a queue that gets new messages before it is deleted is emptied again */
+/** How often a queue that gets new messages before it is deleted is emptied again */
 const rounds = 5
 
 /** Deletes the queues that still have their former properties; a redeclared queue is a different one. */
@@ -106,7 +106,7 @@ export async function assertTakesThem(queues: readonly Former[], workshop: Works
   )
 }
 
-/** Whether the broker would accept the queues as they were. */
+/** True if the broker would accept the queues as they were. */
 export async function areTaken(queues: readonly Former[], workshop: Workshop): Promise<boolean> {
   try {
     await assertTakesThem(queues, workshop)

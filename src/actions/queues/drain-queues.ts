@@ -4,7 +4,7 @@ import { lostLooks } from '../lost-looks.ts'
 
 const pollMs = 500
 
-/** Running out of time is no failure: what is left is moved aside. */
+/** Waits until the service has emptied its queues. Running out of time is no failure: what is left is moved aside. */
 export const drainQueues: ActionHandler<'drain-queues'> = {
   failpoints: ['waited'],
   async isDone({ queues }, workshop) {
@@ -29,7 +29,7 @@ export const drainQueues: ActionHandler<'drain-queues'> = {
   undo: null,
 }
 
-/** Whether a client still reads from a queue that has messages. */
+/** True if a client still reads from a queue that has messages. */
 async function isWorkLeft(queues: readonly string[], { open }: Workshop): Promise<boolean> {
   const counts = await (await open.broker()).counts(queues)
   return [...counts.values()].some((it) => it !== null && it.ready > 0 && it.consumers > 0)

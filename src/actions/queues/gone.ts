@@ -5,9 +5,7 @@ import { areTaken, declareMissing } from './delete-queues.ts'
 import { takeBackAside } from './move.ts'
 import { awaitedOf, liveQueues, ownMoves } from './queues.ts'
 
-/**
- * Queues as they were that are missing while their messages wait: a broker that restarts loses its transient queues.
- */
+/** Returns missing queues, as they were, whose messages wait: a broker that restarts loses its transient queues. */
 export async function goneOf(moves: readonly Move[], workshop: Workshop): Promise<Former[]> {
   const there = await liveQueues(workshop)
   const gone = await awaitedOf(

@@ -11,8 +11,8 @@ import { command } from '../../core/shell-command.ts'
 import type { Binding } from '../../core/topology.ts'
 
 /**
- * Runs before anything stops, so that a broker that refuses holding queues does no harm. A queue that is empty now gets
- * its holding queue when it gets messages.
+ * Declares holding queues before anything stops, so that a broker that refuses them does no harm. A queue that is empty
+ * now gets its holding queue when it gets messages.
  */
 export const holdQueues: ActionHandler<'hold-queues'> = {
   failpoints: ['declared'],

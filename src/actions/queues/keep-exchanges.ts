@@ -5,7 +5,7 @@ import { liveExchanges } from './queues.ts'
 import { missing } from './switch-exchanges.ts'
 import type { Binding } from '../../core/topology.ts'
 
-/** Whether all of these exchanges that exist are bound to ours. */
+/** True if all of these exchanges that exist are bound to ours. */
 export async function areKept(
   exchanges: readonly VanishingExchange[],
   workshop: Pick<Workshop, 'open'>,

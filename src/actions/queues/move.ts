@@ -18,28 +18,28 @@ import { policiesOn, refuseUnsafeHolding, refuseUnsafeReturn } from './policies.
 import { awaitedOf, countsOf, liveQueues, placesOf } from './queues.ts'
 import { verifyMoved } from './verify-moved.ts'
 
-/** the longest time between two notes of what was moved: queues may be many and small */
+/** The longest time between two notes of what was moved: queues may be many and small */
 const noteMs = 1000
 
 /** A queue to move, its counts before, and its earlier attempts in this run. */
 interface Moving extends Move, Way {
-  /** null: another client reads from it */
+  /** Null: another client reads from it */
   counts: Counts | null
   attempts: readonly Attempt[]
   othersIds: boolean
-  /** what came back already, as the mover takes it */
+  /** What came back already, as the mover takes it */
   came: Readonly<Record<string, number>>
 }
 
 interface Options {
   /**
-   * which queues a move back verifies: `all`, also missing ones, which will not get messages back later; `there`:
+   * Which queues a move back verifies: `all`, also missing ones, which will not get messages back later; `there`:
    * existing ones only
    */
   verifies?: 'there' | 'all'
-  /** a refusal after some messages were moved leaves the undo unfinished */
+  /** A refusal after some messages were moved leaves the undo unfinished */
   isUndo?: true | undefined
-  /** the queues vanish with this process, so any place for the messages is better than none */
+  /** The queues vanish with this process, so any place for the messages is better than none */
   isLastChance?: true | undefined
 }
 
@@ -90,7 +90,7 @@ async function tellOfMore(moves: readonly Move[], workshop: Workshop): Promise<v
 }
 
 /**
- * Whether the messages in a queue belong before those that still wait. Returned messages do. After a move aside,
+ * True if the messages in a queue belong before those that still wait. Returned messages do. After a move aside,
  * messages in the queue came later, unless an undo was cut off while it emptied a redeclared queue.
  */
 function isAhead(queue: BrokerQueue | undefined, last: Way | null): boolean {
@@ -140,8 +140,8 @@ export async function bringBackRest(moves: readonly Move[], workshop: Workshop):
 }
 
 /**
- * A bounded queue may drop or refuse other messages for duplicates. Throws INTERRUPTED if it is not certain what such a
- * queue already has.
+ * Protects a bounded queue, which may drop or refuse other messages for duplicates. Throws INTERRUPTED if it is not
+ * certain what such a queue already has.
  */
 async function refuseBeyondBound(moves: readonly Move[], workshop: Workshop): Promise<void> {
   const { cameOf } = accountsOf(workshop.journal.ofRun())
@@ -240,7 +240,7 @@ async function moveThose(
 }
 
 /**
- * Which returned messages to leave out. Only while the queue has all that came last: if it lost some, or a client reads
+ * Returns which returned messages to leave out, if the queue has all that came last. If it lost some, or a client reads
  * from it, a duplicate is better than a loss.
  */
 function provenThere(came: Came | null, counts: Pick<Counts, 'ready'> | null): Came['proven'] {
@@ -322,7 +322,7 @@ function halfDone(error: AdminError): AdminError {
 /** The limits of queues, by their own arguments and by policies. */
 interface Bounds {
   queues: ReadonlyMap<string, BrokerQueue>
-  /** null: they cannot be seen */
+  /** Null: they cannot be seen */
   policies: readonly BrokerPolicy[] | null
 }
 

@@ -72,7 +72,7 @@ export async function awaitedOf(moves: readonly Move[], workshop: Pick<Workshop,
   return moves.filter(({ holding }) => holdingPlaces(holding).some((name) => (counts.get(name)?.ready ?? 0) > 0))
 }
 
-/** Whether a queue of that name exists with that durability. */
+/** True if a queue of that name exists with that durability. */
 export function isThere(
   queues: ReadonlyMap<string, BrokerQueue>,
   { name, durable }: Pick<QueueDeclaration, 'name' | 'durable'>,

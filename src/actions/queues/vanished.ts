@@ -8,11 +8,11 @@ import { accountsOf } from './account.ts'
 import { awaitedOf, liveQueues, ownMoves } from './queues.ts'
 
 interface Looked {
-  /** look only at queues that have their messages back; the others are gone until they are declared again */
+  /** Look only at queues that have their messages back; the others are gone until they are declared again */
   isOnlyReturned?: true
-  /** every step that deleted queues is undone */
+  /** Every step that deleted queues is undone */
   isUndone?: true
-  /** messages in all queues when the plan was made */
+  /** Messages in all queues when the plan was made */
   planned?: number
 }
 
@@ -56,7 +56,7 @@ export async function refuseVanished(
   )
 }
 
-/** Whether the queue vanishes by itself, with its last reader or later: the plan says so and names what may be lost. */
+/** True if the queue vanishes by itself, with its last reader or later: the plan says so and names what may be lost. */
 function goesByItself({ autoDelete, arguments: values }: QueueDeclaration): boolean {
   return autoDelete || 'x-expires' in values
 }

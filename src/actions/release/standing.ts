@@ -16,7 +16,7 @@ export type Upgrade = ActionOf<'upgrade-release'>
 export interface Standing {
   is: 'former' | 'wanted' | 'another'
   latest: ReleaseRevision
-  /** the revision before the upgrade; null: no longer on record */
+  /** The revision before the upgrade; null: no longer on record */
   former: ReleaseRevision | null
 }
 
@@ -60,13 +60,13 @@ export async function settled(action: Upgrade, workshop: Workshop): Promise<Stan
   }
 }
 
-/** Whether an operation on the release is pending: helm refuses to work on it then (helm.sh/docs, "helm upgrade"). */
+/** True if an operation on the release is pending: helm refuses to work on it then (helm.sh/docs, "helm upgrade"). */
 export function isPending({ status }: Pick<ReleaseRevision, 'status'>): boolean {
   return status.startsWith('pending-')
 }
 
 const begun = 'helm '
-/** instead of a mark: the last helm put nothing on record */
+/** Instead of a mark: the last helm put nothing on record */
 export const nothingPut = 'none'
 
 /** Records the mark of a helm, so that a resumed run can tell whether it still runs. */
@@ -85,25 +85,25 @@ function lastMark({ journal }: Workshop): string | null {
 }
 
 /**
- * Whether a helm of this run that is gone left the pending revision; null: cannot tell. Others must end what they
+ * True if a helm of this run that is gone left the pending revision; null: cannot tell. Others must end what they
  * began, even if the record would be the same.
  */
 async function isLeftBehind({ is }: Standing, workshop: Workshop): Promise<boolean | null> {
   const mark = lastMark(workshop)
-  // a process that was killed may have had no time to note its helm, which makes of the release what is wanted
+  // a killed process may not have recorded its helm; only a pending revision with the wanted values can be that helm's
   if (mark === null) return is === 'wanted' ? null : false
   if (mark === nothingPut) return false
   const isRunning = await (await workshop.control.release()).isRunning(mark)
   return isRunning === null ? null : !isRunning
 }
 
-/** Whether nothing on record comes from this run: the release is as before, or somebody else changed it. */
+/** True if nothing on record comes from this run: the release is as before, or somebody else changed it. */
 export function isUntouched({ is }: Standing, workshop: Workshop): boolean {
   const mark = lastMark(workshop)
   return is !== 'wanted' && (mark === null || mark === nothingPut)
 }
 
-/** Whether all these paths belong to the upgrade. */
+/** True if all these paths belong to the upgrade. */
 export function isWithin(paths: readonly (readonly string[])[], { values }: Pick<Upgrade, 'values'>): boolean {
   const own = values.map(({ path }) => JSON.stringify(path))
   return paths.every((path) => own.includes(JSON.stringify(path)))

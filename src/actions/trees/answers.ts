@@ -10,9 +10,9 @@ export interface Answered {
   event: 'answered'
   accepted: readonly number[]
   failed: readonly Failure[]
-  /** positions that are requested next, so that a resumed run knows what the service may have accepted */
+  /** Positions that are requested next, so that a resumed run knows what the service may have accepted */
   asking?: readonly Range[]
-  /** positions that were recorded as requested, but were not */
+  /** Positions that were recorded as requested, but were not */
   unasked?: readonly Range[]
 }
 
@@ -21,7 +21,7 @@ export interface Failure {
   /** HTTP status; 0: no answer */
   status: number
   message: string
-  /** whether the service accepted it is unknown */
+  /** Whether the service accepted it is unknown */
   unknown?: true
 }
 
@@ -29,11 +29,11 @@ export interface Failure {
 export interface Answers {
   accepted: ReadonlySet<number>
   failed: ReadonlyMap<number, Failure>
-  /** how often the service may have accepted each item without this program knowing; missing: 0 */
+  /** How often the service may have accepted each item without this program knowing; missing: 0 */
   maybe: ReadonlyMap<number, number>
 }
 
-/** the most times that one run makes a call if its result is unknown */
+/** The most times that one run makes a call if its result is unknown */
 export const mostTimes = 2
 
 /**
@@ -94,7 +94,7 @@ export function rangesOf(items: readonly number[]): Range[] {
   return ranges
 }
 
-/** Whether the service as a whole fails, rather than refuse this item: worth another try later. */
+/** True if the service as a whole fails, rather than refuse this item: worth another try later. */
 export function isTrouble({ status }: Pick<Failure, 'status'>): boolean {
   return status === 0 || status === 429 || status >= 500
 }
@@ -113,7 +113,7 @@ export function leftOf(
   return { fresh: fresh.length, left: [...fresh, ...again.sort((a, b) => a - b)] }
 }
 
-/** killed between what it put on record and the call, it was asked for less often than that */
+/** Message for an item without an answer; after a kill between record and call it was requested less often */
 const unanswered =
   'it may have been requested twice, and no answer is on record: cannot tell whether the service accepted it'
 

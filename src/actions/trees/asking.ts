@@ -2,9 +2,9 @@ import type { Workshop } from '../handler.ts'
 import { mostTimes, rangesOf } from './answers.ts'
 import type { Answered, Failure } from './answers.ts'
 
-/** the shortest time between two notes of answers */
+/** The shortest time between two notes of answers */
 const noteMs = 250
-/** the most items that are recorded ahead of their request */
+/** The most items that are recorded ahead of their request */
 const mostAhead = 1000
 
 /**
@@ -17,7 +17,7 @@ export class Asking {
   readonly #maybe: Map<number, number>
   readonly #lanes: number
   readonly #workshop: Pick<Workshop, 'journal' | 'failpoint'>
-  /** how many of the items left are recorded, and how many were handed out */
+  /** How many of the items left are recorded, and how many were handed out */
   #ahead = 0
   #asked = 0
   #askedBefore = 0
@@ -41,7 +41,7 @@ export class Asking {
     this.#workshop = workshop
   }
 
-  /** how many of the items left were handed out */
+  /** How many of the items left were handed out */
   get asked(): number {
     return this.#asked
   }
@@ -55,7 +55,7 @@ export class Asking {
     return this.#left[this.#asked++]!
   }
 
-  /** Whether the item may be requested once more although the service may have accepted it; if so, that is recorded. */
+  /** True if the item may be requested once more although the service may have accepted it; if so, that is recorded. */
   async again(item: number): Promise<boolean> {
     if (this.#timesOf(item) >= mostTimes) return false
     this.#maybe.set(item, this.#timesOf(item) + 1)
@@ -65,7 +65,7 @@ export class Asking {
 
   /** Takes the result of one item, without waiting until it is recorded; calls `failed` if it cannot be. */
   took(outcome: number | Failure, failed: (error: unknown) => void): void {
-    // it is given out once: a record of each would grow with the list
+    // each item is handed out once; keeping every record would grow memory with the list
     this.#maybe.delete(typeof outcome === 'number' ? outcome : outcome.item)
     if (typeof outcome === 'number') this.#accepted.push(outcome)
     else this.#failed.push(outcome)
@@ -78,7 +78,7 @@ export class Asking {
     )
   }
 
-  /** Takes back an item that was handed out but not sent. */
+  /** Returns an item that was handed out but not sent, so that it is handed out again. */
   release(item: number): void {
     this.#untaken.push(item)
   }

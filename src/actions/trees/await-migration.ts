@@ -10,12 +10,12 @@ import { command, nested } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 import { own } from '../../core/own.ts'
 
-/** each look costs the service a page of its jobs */
+/** Each look costs the service a page of its jobs */
 const pollMs = 2000
-/** the fewest looks within the patience */
+/** The fewest looks within the patience */
 const looksAtLeast = 10
 const mostNamed = 5
-/** the most jobs of one run: one for each tree, as far as is known */
+/** The most jobs of one run: one for each tree, as far as is known */
 const mostJobs = 500_000
 const away: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED'])
 const goesOn = 'the service accepted the calls and continues the work'
@@ -31,8 +31,8 @@ export const awaitMigration: ActionHandler<'await-migration'> = {
     const end = performance.now() + patienceMs
     const pauseMs = Math.min(pollMs, patienceMs / looksAtLeast)
     let most = 0
-    // a job may be made a moment after the call for it is accepted, so that one look that finds nothing is followed by
-    // one at all
+    // a job may be created a moment after its call is accepted, so a look that finds none in progress is followed by a
+    // look at all newer jobs
     let isThorough = false
     let over: readonly MigrationJob[]
     progress('waiting until the service has finished its migrations')
@@ -104,7 +104,7 @@ async function lookAt(api: ApiSource, newestJob: number, isThorough: boolean): P
   }
 }
 
-/** Waits for a service that restarts, too. */
+/** Tolerates a service that does not answer, as during a restart, until `end`. */
 function awayUntil(end: number): (error: unknown) => Look {
   return (error) => {
     if (error instanceof AdminError && away.has(error.code) && performance.now() < end) return { jobs: null }
@@ -131,14 +131,14 @@ function unfinished(working: readonly MigrationJob[], patienceMs: number): Admin
 interface State {
   status: string
   count: number
-  /** the first few, '… and 2 more' */
+  /** The first few, '… and 2 more' */
   names: string
 }
 
 interface JobsUndone {
   event: 'jobs-undone'
   states: readonly State[]
-  /** arguments for migrate-trees that name their trees; null: the jobs' names do not show them */
+  /** Arguments for migrate-trees that name their trees; null: the jobs' names do not show them */
   words: string | null
 }
 

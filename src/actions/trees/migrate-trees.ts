@@ -22,7 +22,7 @@ export const migrateTrees: ActionHandler<'migrate-trees'> = {
   async foresee(action, workshop) {
     await controlOf(action, workshop)
   },
-  // a tree that has the new structure is not given the old one again
+  // trees keep the new structure
   undo: null,
   account: ({ items }, notes) => accountOf(items, notes),
   shortfall({ items }, notes) {
@@ -40,9 +40,9 @@ async function controlOf({ api }: Migrate, { control }: Workshop): Promise<ApiCo
   throw new AdminError('REFUSED', `the plan was made for ${api}, but the deployment's address is now ${found.target}`)
 }
 
-/** the most items that a suggested command names */
+/** The most items that a suggested command names */
 const mostNamed = 10
-/** the most failures that are listed with reasons: a longer file would exceed the limit of --from-file */
+/** The most failures that are listed with reasons: a longer file would exceed the limit of --from-file */
 const mostExplained = 10_000
 
 function again(failed: readonly FailedItem[]): Pick<Shortfall, 'suggestions' | 'file'> {

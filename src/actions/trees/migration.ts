@@ -10,7 +10,7 @@ import { Asking } from './asking.ts'
 
 type Migrate = ActionOf<'migrate-trees'>
 
-/** how many failures of the service in a row stop the run */
+/** How many failures of the service in a row stop the run */
 const troublesInRow = 5
 
 /** Requests what is left, several calls at a time, and records each answer. */
@@ -20,12 +20,12 @@ export class Migration {
   readonly #workshop: Workshop
   readonly #asking: Asking
   readonly #left: number
-  /** how many of them are requested for the first time; these come first */
+  /** How many of them are requested for the first time; these come first */
   readonly #fresh: number
   readonly #lanes: number
   #answered: number
   #inRow = 0
-  /** why it stops requesting */
+  /** Why it stops requesting */
   #stop: { reason: unknown } | null = null
 
   constructor(action: Migrate, control: ApiControl, workshop: Workshop) {
@@ -97,7 +97,7 @@ export class Migration {
     }
     this.#inRow += 1
     const { asked } = this.#asking
-    // those that failed before may well fail again: that says nothing of the service as long as it answers
+    // items that failed before may well fail again: while the service answers, that says nothing about it
     const isTelling = asked < this.#fresh || failure.status === 0 || failure.status === 429
     if (this.#inRow >= troublesInRow && isTelling && asked < total) this.#stop ??= { reason: this.#tooMany(failure) }
   }

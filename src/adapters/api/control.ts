@@ -11,11 +11,11 @@ import { awaitReturn } from './return.ts'
 import type { ApiSession } from './session.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** how often a rejected call is retried, if the answer does not say when to retry */
+/** tries of one call, if the answer does not say when to retry */
 const mostTries = 6
 const firstPauseMs = 1000
 const longestPauseMs = 30_000
-/** how often a call without an answer is retried, while the service may come back */
+/** errors that fail only this call, or retry it while the service may come back; others are thrown */
 const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'UNREACHABLE',
   'TIMED_OUT',
@@ -23,17 +23,17 @@ const troubles: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'UNEXPECTED_ANSWER',
 ])
 
-/** Asks for migrations (SPEC.md 4.3, 4.4). `stopped`: aborted when nothing is to be waited for any more. */
+/** Requests migrations (SPEC.md 4.3, 4.4). Aborting `stopped` ends the wait for a service that stopped answering. */
 export function apiControl(session: ApiSession, stopped: AbortSignal): ApiControl {
   const returned = awaitReturn(session.http, stopped)
   return {
     target: session.http.peer.where,
     async migrateTrees(item, { signal, patienceMs, again, underway, waiting }) {
-      // as many listen to it as calls are under way
+      // every call under way adds a listener
       setMaxListeners(0, signal)
       const path = pathOf(item)
       const until = performance.now() + patienceMs
-      /** Throws if the service does not come back: the next call would not reach it either. */
+      /** Waits until the service answers again. Throws UNREACHABLE if it does not: the next call would fail too. */
       const comesBack = async (gone: string): Promise<void> => {
         waiting('the service stopped answering: waiting until it answers again')
         if (await unlessAborted(returned(patienceMs), signal, () => signal.reason as Error)) return
@@ -59,7 +59,7 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
         }
         const { status } = answer
         if (status === 502 && tried < mostTries) {
-          // whoever waits for no longer has to count it
+          // the service may have accepted the call: it counts as under way if the wait is interrupted
           underway(true)
           await comesBack(session.reason(answer))
           if (await again()) continue
@@ -73,7 +73,7 @@ export function apiControl(session: ApiSession, stopped: AbortSignal): ApiContro
             if (saidMs !== null && saidMs > firstPauseMs)
               waiting(`the service says to wait ${seconds(saidMs)} (HTTP ${status})`)
             await pause(pauseMs, signal)
-            // a proxy says so for as long as the service restarts
+            // a proxy gives this answer while the service restarts
             if (isProxyError(answer)) await comesBack(session.reason(answer))
             continue
           }
@@ -89,8 +89,8 @@ type Attempt =
   | { answer: null; error: AdminError; isUnderway: boolean }
 
 /**
- * One call, and whether it may have been taken where there is no answer. Throws bugs, and what the signal was aborted
- * with.
+ * Sends one call. `isUnderway` is true if there is no answer, but the service may have accepted the call. Throws bugs,
+ * and the reason of an aborted `signal`.
  */
 async function attempt(
   session: ApiSession,
@@ -112,7 +112,7 @@ function pathOf({ project, tree }: MigrationItem): string {
   return `/api/project/${project}/test-case/tree/${tree === null ? '' : `${tree}/`}migration`
 }
 
-/** Whether the service may come back soon. A call that was sent but not answered is never sent twice. */
+/** True if the service may come back soon. A call that was sent but timed out is never sent twice. */
 function isAway(error: AdminError, isUnderway: boolean): boolean {
   if (error.code === 'TIMED_OUT') return !isUnderway
   if (error.code === 'UNREACHABLE') return error.obstacle === null || error.obstacle.kind === 'refused'
@@ -129,12 +129,12 @@ function asksToWait({ http, reason }: ApiSession, path: string, answer: HttpAnsw
 
 function answerOf(answer: HttpAnswer, path: string, session: ApiSession): MigrationAnswer {
   const { status, headers, text } = answer
-  // a page is what something else than the service answers, a sign-in for example
+  // a page comes from something other than the service, such as a sign-in
   const isPage = /^\s*</.test(text)
   if (status >= 200 && status < 300 && !isPage) return { status: 'accepted' }
   const isElsewhere = status < 300 || (status < 400 && headers['location'] !== undefined)
   if (isElsewhere) return { status: 'refused', httpStatus: 0, message: session.refusal('POST', path, answer).message }
-  // behind a proxy that lost the service, or stopped waiting for it, the call may have been accepted
+  // a proxy that lost the service, or stopped waiting for it, may have passed the call on
   return {
     status: status === 502 || status === 504 ? 'unknown' : 'refused',
     httpStatus: status,

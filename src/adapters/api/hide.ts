@@ -3,8 +3,8 @@ import { withoutSecrets } from '../../core/redaction/index.ts'
 const shortest = 8
 
 /**
- * Removes secrets from another side's text: whole, in long parts, or as an address encodes them. A service may quote
- * the token that it rejects.
+ * Returns a function that masks secrets in a text: whole, in parts of at least `shortest` characters, or URL-encoded. A
+ * service may quote the token that it rejects.
  */
 export function hideSecrets(secrets: readonly string[]): (text: string) => string {
   const all = [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))].filter(

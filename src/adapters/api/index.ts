@@ -12,15 +12,15 @@ import type { ApiSession } from './session.ts'
 export { tokenKeeper }
 
 interface OpenOptions {
-  /** for any one answer */
+  /** Milliseconds to wait for each answer */
   timeoutMs: number
-  /** shared by all that is opened of one deployment, so that one exchange serves all */
+  /** Shared by all connections to one deployment, so that one exchange serves all */
   tokens?: TokenKeeper
 }
 
 /**
- * The service's HTTP API (SPEC.md 4, FIELD-NOTES.md 7), proven to answer. Throws UNREACHABLE, TIMED_OUT,
- * UNEXPECTED_ANSWER, CONFIGURATION.
+ * Opens the service's HTTP API for reading (SPEC.md 4, FIELD-NOTES.md 7) and verifies that it answers. Throws
+ * UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, CONFIGURATION.
  */
 export async function openApi(
   endpoint: ApiEndpoint,
@@ -30,7 +30,7 @@ export async function openApi(
   return { source: apiSource(session), close: async () => session.http.close() }
 }
 
-/** The Bearer token that the API is called with. Throws as `openApi` does. */
+/** Opens access to the Bearer token for API calls. Throws as `openApi` does. */
 export async function openApiLogin(
   endpoint: ApiEndpoint,
   { timeoutMs, tokens = tokenKeeper() }: OpenOptions,
@@ -39,7 +39,7 @@ export async function openApiLogin(
   return { source: apiLogin(session), close: async () => session.http.close() }
 }
 
-/** What the service is changed through by its API. Throws as `openApi` does. */
+/** Opens the service's HTTP API for changes. Throws as `openApi` does. */
 export async function openApiControl(
   endpoint: ApiEndpoint,
   { timeoutMs, tokens = tokenKeeper() }: OpenOptions,

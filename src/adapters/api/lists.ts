@@ -4,31 +4,33 @@ import { isRecord, jsonOf } from '../http.ts'
 import type { HttpAnswer } from '../http.ts'
 import type { ApiSession } from './session.ts'
 
-/** what answers so does not offer the method */
+/** statuses of a service that does not offer the method */
 const absent = [404, 405, 501]
 const pageSize = 500
 const mostPages = 2000
-/** a list that changes while it is read is read again */
+/** times that a list is read if it changes meanwhile */
 const mostWalks = 3
 
 type Query = Readonly<Record<string, string>>
 
 /**
- * All of a list that comes in pages, by id; the first answer where it is one of `absent`. Pages that repeat or shift
- * while they are read do no harm, nor do servers that give everything at once, or smaller pages than were asked for.
+ * Reads all pages of a list, sorted by id. Returns the first answer if its status is in `absent`. Copes with pages that
+ * repeat or shift meanwhile, and with servers that send everything at once or smaller pages than requested.
  */
 async function listOf(session: ApiSession, path: string, query: Query = {}): Promise<NamedItem[] | HttpAnswer> {
   const items = new Map<number, NamedItem>()
   for (let walk = 1; walk <= mostWalks; walk++) {
     const total = await walkThrough(session, path, query, items)
     if (typeof total !== 'number' && total !== null) return total
-    // if an item was removed since, later items move to a page that was already read
+    // if an item was removed meanwhile, later items moved to a page that was already read
     if (total === null || items.size >= total) break
   }
   return [...items.values()].sort((a, b) => a.id - b.id)
 }
 
-/** The number of items as the last page gives it; null if it does not; the first answer if it is one of `absent`. */
+/**
+ * Reads all pages into `items`. Returns the last page's total, null if it has none, or the first answer if `absent`.
+ */
 async function walkThrough(
   session: ApiSession,
   path: string,
@@ -47,7 +49,7 @@ async function walkThrough(
       seen.add(item.id)
       items.set(item.id, item)
     }
-    // a server that does not know pages gives the same each time
+    // a server without paging sends the same items each time
     if (page.isLast || seen.size === before) return page.total
   }
   throw new AdminError(
@@ -56,22 +58,22 @@ async function walkThrough(
   )
 }
 
-/** The projects that the user can see; null if the service cannot list them. */
+/** Lists the projects that the user can see; null if the service cannot list them. */
 export async function listProjects(session: ApiSession): Promise<NamedItem[] | null> {
   const found = await listOf(session, '/api/project')
   return Array.isArray(found) ? found : null
 }
 
-/** Reads the trees of projects; null if the service cannot list them. */
+/** Returns a function that lists the trees of a project; null if the service cannot list them. */
 export function treeLists(session: ApiSession): (project: number) => Promise<NamedItem[] | null> {
   const path = '/api/tree'
   let isOffered = false
 
-  /** A project that there is tells whether the method is missing. */
+  /** True if the method works for a known project other than `other`: then `other` is what is missing. */
   const isMethodThere = async (other: number): Promise<boolean> => {
     const answer = await session.read('/api/project?page=0&size=2&sort=id,ASC')
     const known = (answer.status === 200 ? pageIn(jsonOf(answer))?.items : null) ?? []
-    // the project itself is there, so that it cannot be what is missing
+    // the project exists, so the method is missing
     if (known.some(({ id }) => id === other)) return false
     const [probe] = known
     return (
@@ -102,7 +104,7 @@ interface Page {
   total: number | null
 }
 
-/** A page of Spring's, or a bare list from older servers (FIELD-NOTES.md 7); null if it is neither. */
+/** Parses a page from Spring, or a bare list from older servers (FIELD-NOTES.md 7); null if it is neither. */
 function pageIn(value: unknown): Page | null {
   if (Array.isArray(value)) return pageOf(value, true, null)
   if (!isRecord(value) || !Array.isArray(value['content'])) return null
@@ -111,7 +113,7 @@ function pageIn(value: unknown): Page | null {
   return pageOf(content, isLast, typeof totalElements === 'number' ? totalElements : null)
 }
 
-/** Null if an item has no id: skipping it would hide it. */
+/** Returns null if an item has no id: skipping it would hide it. */
 function pageOf(list: readonly unknown[], isLast: boolean, total: number | null): Page | null {
   const items = list.flatMap((item) => {
     const id = isRecord(item) ? Number(item['id']) : NaN

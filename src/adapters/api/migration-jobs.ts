@@ -3,14 +3,14 @@ import { isRecord, jsonOf } from '../http.ts'
 import type { ApiSession } from './session.ts'
 
 const path = '/api/migration/job'
-/** what answers so does not offer the method */
+/** statuses of a service that does not offer the method */
 const absent = [404, 405, 501]
-/** of a page; a service may give less */
+/** jobs to request per page; a service may send fewer */
 const pageSizes = { least: 100, most: 500 }
-/** pages of less than that are asked for so often at least */
+/** lowest limit on the number of pages, in case the service sends small ones */
 const fewPages = 20
 
-/** The newest of the requested jobs, even if the service cannot filter them. */
+/** Lists the newest of the requested jobs, filtered here too; null if the service does not offer the method. */
 export async function migrationJobs(
   session: ApiSession,
   { status, newerThan = -1, atMost }: MigrationJobWish,
@@ -25,14 +25,14 @@ export async function migrationJobs(
     const newer = read.jobs.filter((job) => job.id > newerThan)
     const before = found.size
     for (const job of newer) found.set(job.id, job)
-    // a server that does not know pages gives the same each time
+    // a server without paging sends the same jobs each time
     complete = read.isLast || newer.length < read.jobs.length || found.size === before
   }
   const jobs = [...found.values()].filter((job) => status === null || job.status === status).sort((a, b) => b.id - a.id)
   return { complete: complete && jobs.length <= atMost, jobs: jobs.slice(0, atMost) }
 }
 
-/** A page of jobs, newest first; null if the service does not offer the method. */
+/** Reads a page of jobs, newest first; null if the service does not offer the method. */
 async function pageOf(
   session: ApiSession,
   query: Readonly<Record<string, string>>,
@@ -46,9 +46,7 @@ async function pageOf(
   return { jobs, isLast: jobs.length === 0 || !isRecord(value) || value['last'] === true }
 }
 
-/**
- * A page of migration jobs, or a bare list from older servers (FIELD-NOTES.md 7), newest first; null if it is neither.
- */
+/** Parses a page of jobs, or a bare list from older servers (FIELD-NOTES.md 7), newest first; null if it is neither. */
 function jobsIn(value: unknown): MigrationJob[] | null {
   const list = Array.isArray(value) ? value : isRecord(value) ? value['content'] : undefined
   if (!Array.isArray(list)) return null

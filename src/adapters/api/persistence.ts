@@ -4,11 +4,11 @@ import { systemCode } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
 
 export interface Persistence {
-  /** statuses after which the same question may be asked again */
+  /** Statuses of an answer after which to retry */
   statuses: readonly number[]
-  /** whether it may be asked again where the answer got lost */
+  /** True if a request may be retried after its answer was lost */
   afterLoss: boolean
-  /** no further try begins later than this after the first, in milliseconds */
+  /** Milliseconds after the first try within which the last one must begin */
   withinMs: number
   signal?: AbortSignal | undefined
 }
@@ -42,25 +42,25 @@ export async function persist(
 }
 
 /**
- * The pause before the next try. It doubles each time, and varies, so that many callers do not retry at the same
- * moment.
+ * Returns the pause before the next try, in milliseconds. It doubles each time, and varies so that many callers do not
+ * retry at the same moment.
  */
 export function pauseBefore(tried: number, firstMs: number): number {
   return firstMs * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
 }
 
-/** Throws what the signal was aborted with. */
+/** Waits. Throws the reason of an aborted `signal`. */
 export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted())
 }
 
-/** How long an answer asks to wait, given in seconds or as a date; null if it does not say. */
+/** Returns the milliseconds that an answer asks to wait, from seconds or a date; null if it does not say. */
 export function retryAfterMs({ headers }: Pick<HttpAnswer, 'headers'>): number | null {
   const said = headers['retry-after']?.trim() ?? ''
   if (/^\d+(\.\d+)?$/.test(said)) return Number(said) * 1000
   const until = /[a-z]/i.test(said) ? Date.parse(said) : NaN
   if (Number.isNaN(until)) return null
-  // counted on the clock that the date was taken from: this machine's may be off
+  // measured on the server's clock, which the date comes from: this machine's may be off
   const now = Date.parse(headers['date'] ?? '')
   return Math.max(0, until - (Number.isNaN(now) ? Date.now() : now))
 }
@@ -74,7 +74,7 @@ const lost = new Set([
   'ECONNABORTED',
 ])
 
-/** Whether the connection broke after it was open: the service restarts, or a kept connection was closed. */
+/** True if the connection broke after it was open: the service restarts, or a kept connection was closed. */
 export function isLost(error: unknown): boolean {
   return error instanceof AdminError && error.cause !== undefined && lost.has(systemCode(error.cause) ?? '')
 }

@@ -7,12 +7,12 @@ import { retryAfterMs } from './persistence.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** A call as errors name it. */
+/** A call to the API, as error messages show it. */
 export interface Call {
   method: 'GET' | 'POST'
   /** base address, as configured */
   base: string
-  /** with neither base nor query */
+  /** path without base address and query */
   path: string
 }
 
@@ -37,7 +37,7 @@ export function refusal(call: Call, answer: HttpAnswer, hide: (text: string) => 
   )
 }
 
-/** Whether a proxy answers because it cannot reach the service. */
+/** True if a proxy answers because it cannot reach the service. */
 export function isProxyError(answer: HttpAnswer): boolean {
   return [502, 503, 504].includes(answer.status) && !isRecord(jsonOf(answer))
 }
@@ -50,7 +50,7 @@ export function unreached(call: string, reason: string, suggestions: readonly Su
   )
 }
 
-/** The configured address redirects. The redirect is not followed: the token would go with it. */
+/** Returns an error if the address redirects, else null. A redirect is not followed: the token would go with it. */
 export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) => string): AdminError | null {
   const target = targetOf(call, answer)
   if (target === null) return null
@@ -72,7 +72,7 @@ export function redirected(call: Call, answer: HttpAnswer, hide: (text: string) 
   )
 }
 
-/** The base address that a redirect of the same path implies; null if it leads to another path. */
+/** Returns the base address that a redirect of the same path implies; null if it leads to another path. */
 export function movedTo(call: Call, answer: HttpAnswer): string | null {
   const target = targetOf(call, answer)
   if (!target?.pathname.endsWith(call.path)) return null
@@ -85,7 +85,7 @@ function targetOf({ base, path }: Call, { status, headers: { location } }: HttpA
   return new URL(location, `${base}${path}`)
 }
 
-/** The service asks for fewer calls. */
+/** Returns EXHAUSTED if the service asks for fewer calls (HTTP 429), else null. */
 export function overloaded(what: string, answer: HttpAnswer, reason: string): AdminError | null {
   if (answer.status !== 429) return null
   const waitMs = retryAfterMs(answer)

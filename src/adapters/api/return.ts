@@ -8,8 +8,8 @@ import { healthPath, userPath } from './session.ts'
 const firstPauseMs = 250
 
 /**
- * Waits until the service answers again. False if it does not within `patienceMs`, or if `stopped` is aborted. Only one
- * caller polls, however many wait.
+ * Returns a function that waits until the service answers again. It returns false after `patienceMs`, or if `stopped`
+ * is aborted. Only one caller polls, however many wait.
  */
 export function awaitReturn(http: HttpClient, stopped: AbortSignal): (patienceMs: number) => Promise<boolean> {
   const look = async (patienceMs: number): Promise<boolean> => {
@@ -28,7 +28,7 @@ async function answers(http: HttpClient): Promise<boolean> {
   try {
     const health = await http.request(healthPath)
     if (isProxyError(health)) return false
-    // a page may guard that path alone, whether or not the service is there
+    // a sign-in page may guard the health path alone, even while the service is down
     return isRecord(jsonOf(health)) || !isProxyError(await http.request(userPath))
   } catch (error) {
     if (error instanceof AdminError) return false

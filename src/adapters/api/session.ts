@@ -17,23 +17,23 @@ export const healthPath = '/api/management/health'
 export const userPath = '/api/uaa/me'
 
 export interface ApiOptions {
-  /** for any one answer, and for how long one that reads is repeated */
+  /** Milliseconds to wait for each answer, and within which reads are retried */
   timeoutMs: number
-  /** shared by all who talk to the same deployment */
+  /** Shared by all connections to the same deployment */
   tokens: TokenKeeper
 }
 
 interface SendOptions {
   signal: AbortSignal
-  /** whether the call may have been taken, as soon as that is so, and as soon as it is known not to be */
+  /** Called with true when the call is sent, since the service may accept it; with false when it is answered */
   underway: (is: boolean) => void
 }
 
-/** A connection to the service's API, which knows how to identify itself. */
+/** A connection to the service's API that authenticates itself. */
 export interface ApiSession {
   http: HttpClient
   timeoutMs: number
-  /** throws NOT_CONFIGURED where there is no API token; UNAUTHENTICATED */
+  /** Returns the Bearer token. Throws NOT_CONFIGURED if there is no API token, and UNAUTHENTICATED */
   token: (signal?: AbortSignal) => Promise<HeldToken>
   /** Reads with the Bearer token. Retries, since reading twice is harmless. */
   read: (path: string) => Promise<HttpAnswer>
@@ -42,9 +42,9 @@ export interface ApiSession {
    * rejected.
    */
   send: (path: string, options: SendOptions) => Promise<HttpAnswer>
-  /** what to throw for an answer that is not the one that was asked for */
+  /** Returns the error to throw for an unexpected answer */
   refusal: (method: 'GET' | 'POST', path: string, answer: HttpAnswer) => AdminError
-  /** what an answer says, without tokens */
+  /** Summarizes an answer, without tokens */
   reason: (answer: HttpAnswer) => string
 }
 
@@ -85,7 +85,7 @@ function throwUnlessService(answer: HttpAnswer, http: HttpClient, base: string):
 
 function apiSession({ apiToken }: ApiEndpoint, http: HttpClient, { timeoutMs, tokens }: ApiOptions): ApiSession {
   const base = http.peer.where
-  /** every token of this session, in case that an answer shows one */
+  /** every token of this session: an answer may quote one */
   const seen = new Set(apiToken === null ? [] : [apiToken.reveal()])
   let hidden: ((text: string) => string) | null = null
 

@@ -10,7 +10,7 @@ import { healthPath, userPath } from './session.ts'
 import type { ApiSession } from './session.ts'
 import { exchangePath } from './token.ts'
 
-/** What the API shows (SPEC.md 4, FIELD-NOTES.md 7). */
+/** Reads what the API shows (SPEC.md 4, FIELD-NOTES.md 7). */
 export function apiSource(session: ApiSession): ApiSource {
   const { http, timeoutMs } = session
   const trees = treeLists(session)
@@ -18,7 +18,7 @@ export function apiSource(session: ApiSession): ApiSource {
   const ask = async (): Promise<Sample[]> => {
     const taken: Sample[] = []
     const started = performance.now()
-    // a slow service is not asked more often than it takes to know that it is slow
+    // stops after a third of the time limit: by then it is clear that the service is slow
     while (taken.length < 5 && performance.now() - started < timeoutMs / 3) {
       const before = Date.now()
       const left = performance.now()
@@ -28,7 +28,7 @@ export function apiSource(session: ApiSession): ApiSource {
     return taken
   }
   let asking: Promise<Sample[]> | null = null
-  /** A few requests measure how fast the service is and what its clock shows. Callers at the same time share them. */
+  /** Measures the speed and the clock of the service with a few requests. Concurrent callers share them. */
   const samples = async (): Promise<Sample[]> => (asking ??= ask().finally(() => (asking = null)))
 
   return {
@@ -39,7 +39,7 @@ export function apiSource(session: ApiSession): ApiSource {
     },
     recognized: async () => recognized(session),
     async clock() {
-      // the header shows whole seconds; behind a proxy that sets it anew it is the proxy's clock
+      // the header shows whole seconds; if a proxy replaces it, this measures the proxy's clock
       const looks = (await samples()).map(({ answer, ...look }) => ({ ...look, theirs: dateOf(answer, http) }))
       return offsetFrom(looks, 1000)
     },
@@ -64,7 +64,7 @@ interface Sample extends Omit<ClockSample, 'theirs'> {
   answer: HttpAnswer
 }
 
-/** Spring's health status; null if the answer is not Spring's. */
+/** Returns Spring's health status; null if the answer is not Spring's. */
 function healthOf(answer: HttpAnswer): string | null {
   const value = jsonOf(answer)
   return isRecord(value) && typeof value['status'] === 'string' ? value['status'] : null
@@ -76,7 +76,7 @@ function dateOf(answer: HttpAnswer, http: HttpClient): number {
   throw new AdminError('UNEXPECTED_ANSWER', `${http.peer.where} sends no readable Date header`, http.peer.suggestions)
 }
 
-/** Verifies that this is the service by what it documents besides its health (SPEC.md 4.1, 4.2). Throws EXHAUSTED. */
+/** Verifies that this is the service, by paths it documents besides its health (SPEC.md 4.1, 4.2). Throws EXHAUSTED. */
 async function recognized(session: ApiSession): ReturnType<ApiSource['recognized']> {
   try {
     await session.token()
@@ -91,7 +91,7 @@ async function recognized(session: ApiSession): ReturnType<ApiSource['recognized
   }
 }
 
-/** Called without a token. If everything gives this answer, a proxy guards the whole address. */
+/** True if the API wants a token and health does not. If both want one, a proxy guards the whole address. */
 async function wantsToken({ http }: ApiSession): Promise<boolean> {
   const [user, health] = [await http.request(userPath), await http.request(healthPath)]
   const isApi = isRecord(jsonOf(user)) || /^bearer\b/i.test(user.headers['www-authenticate'] ?? '')

@@ -2,32 +2,32 @@ import type { HeldToken } from './token.ts'
 
 type Exchange = () => Promise<HeldToken>
 
-/** One Bearer token for all who call a deployment. Callers at the same time share one exchange. */
+/** The Bearer token that all callers of a deployment share. Concurrent callers share one exchange. */
 export interface TokenKeeper {
   /**
-   * exchanged on first use, and anew shortly before its end; where that fails, the one that there is serves until it
-   * ends
+   * Returns the token. Exchanges it on first use, and renews it shortly before it expires. If the renewal fails, the
+   * old token serves until it expires.
    */
   current(exchange: Exchange): Promise<HeldToken>
   /**
-   * In place of one that the service no longer accepts; null where that was itself the answer to a refusal, and none
-   * but refused: another exchange would not help, and thousands of calls would each make one.
+   * Returns a token to replace the refused one. Returns null if the refused one was itself a replacement that was never
+   * accepted. Another exchange would not help then, and thousands of calls would each make one.
    */
   instead(refused: HeldToken, exchange: Exchange): Promise<HeldToken | null>
-  /** the service has accepted it */
+  /** Records that the service accepted the token */
   accepted(token: HeldToken): void
 }
 
-/** a renewal that failed is not tried again by each of many calls */
+/** milliseconds without another try after a failed renewal, however many calls there are */
 const restMs = 5000
 
 export function tokenKeeper(): TokenKeeper {
   let held: HeldToken | null = null
-  /** that many wait for */
+  /** the exchange in progress, shared by all who wait */
   let underway: Promise<HeldToken> | null = null
-  /** exchanged after a refusal, and not accepted since */
+  /** the token that was exchanged after a refusal, and not accepted since */
   let suspect: HeldToken | null = null
-  /** no renewal is tried before */
+  /** no renewal begins before this time of the steady clock, in milliseconds */
   let restsUntil = 0
 
   const exchanged = async (exchange: Exchange): Promise<HeldToken> =>
@@ -43,7 +43,7 @@ export function tokenKeeper(): TokenKeeper {
         return await exchanged(exchange)
       } catch (error) {
         const now = performance.now()
-        // one that was refused meanwhile is no longer held
+        // a token that was refused meanwhile is no longer held
         if (old === null || held !== old || now >= old.endsAt) throw error
         restsUntil = Math.min(now + restMs, old.endsAt)
         return old
@@ -51,7 +51,7 @@ export function tokenKeeper(): TokenKeeper {
     },
     async instead(refused, exchange) {
       if (suspect === refused) return null
-      // who was refused late finds what another has exchanged meanwhile
+      // another caller may have exchanged a new token already
       if (held !== null && held !== refused) return held
       if (held === refused) held = null
       const begins = underway === null

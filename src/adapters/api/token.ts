@@ -15,23 +15,23 @@ export interface HeldToken {
   bearer: Secret
   facts: AccessToken
   /**
-   * from when it was exchanged; 0: by what came with it, it is over; null: nothing that the service says of it makes
-   * sense
+   * Seconds from the exchange to the end of its life; 0 if the answer shows it as expired; null if the service gives no
+   * usable life
    */
   lifeSeconds: number | null
-  /** on this machine's steady clock, in milliseconds */
+  /** Time of the exchange on this machine's steady clock, in milliseconds */
   exchangedAt: number
-  /** on this machine's steady clock: neither its own time nor the service's needs to be right */
+  /** Time to renew it, on the same clock, so that neither machine's date needs to be right */
   renewAt: number
-  /** on the same clock; where its life is not known, that of most tokens */
+  /** Time of its end, on the same clock; assumes the usual life if the service gives none */
   endsAt: number
 }
 
 export const exchangePath = '/api/uaa/oauth/token'
 
 /**
- * Exchanges the API token for a Bearer token (SPEC.md 4.1). Throws UNAUTHENTICATED where it is refused. SPEC.md's empty
- * `Expect` header is how curl is told to send none; sent as it stands, it is answered 417. So none is sent.
+ * Exchanges the API token for a Bearer token (SPEC.md 4.1). Throws UNAUTHENTICATED if it is refused. Sends no `Expect`
+ * header: the empty one in SPEC.md tells curl to send none. Sent literally, it is answered with 417.
  */
 export async function exchangeToken(
   http: HttpClient,
@@ -40,13 +40,13 @@ export async function exchangeToken(
 ): Promise<HeldToken> {
   let exchangedAt = performance.now()
   const exchange = async (): Promise<HttpAnswer> => {
-    // its life begins before the answer is here
+    // the token's life begins before its answer arrives
     exchangedAt = performance.now()
     const form = { grant_type: 'apitoken', scope: 'openid', token: apiToken.reveal() }
-    // a token more or less changes nothing
+    // an extra token does no harm
     return http.request(exchangePath, { method: 'POST', form, repeatable: true })
   }
-  // what these answer has not been taken
+  // the service has not accepted a call that it answers like this
   const answer = await persist(exchange, { statuses: [429, 503], afterLoss: false, withinMs: timeoutMs })
   const value = jsonOf(answer)
   const token = isRecord(value) ? value['access_token'] : undefined
@@ -65,7 +65,7 @@ export async function exchangeToken(
   return {
     bearer: new Sealed(token),
     facts,
-    // it is renewed as ever: only a refusal tells for certain, since a proxy that dates answers has a clock of its own
+    // it is renewed as usual: a proxy may date the answer by its own clock, so that only a refusal is certain
     lifeSeconds: isOver(facts) ? 0 : said,
     exchangedAt,
     renewAt: exchangedAt + Math.max(life - 60, life / 2) * 1000,
@@ -73,13 +73,13 @@ export async function exchangeToken(
   }
 }
 
-/** where the service does not say it (SPEC.md 5) */
+/** seconds of life to assume if the service gives none (SPEC.md 5) */
 const usualLifeSeconds = 3600
 
 /**
- * What the answer says and what the token says; the shorter where both do. Where the token shows its end alone, its
- * life begins with the answer, as that is dated. Nothing is compared with this machine's clock, which may be an hour
- * off.
+ * Returns the token's life in seconds; null if unknown. Takes the shorter of what the answer and the token say. If the
+ * token shows only its end, its life begins at the date of the answer. This machine's clock is not used: it may be an
+ * hour off.
  */
 function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessToken): number | null {
   const begins = issuedAt ?? answeredAt
@@ -88,7 +88,7 @@ function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessTok
   return lives.length === 0 ? null : Math.min(...lives)
 }
 
-/** Whether the token had expired before it arrived, by the dates in the answer. */
+/** True if the token had expired before it arrived, by the dates in the answer. */
 function isOver({ expiresAt, expiresInSeconds, answeredAt }: AccessToken): boolean {
   return (
     (expiresInSeconds !== null && expiresInSeconds <= 0) ||
@@ -122,12 +122,12 @@ function refusal(answer: HttpAnswer, http: HttpClient, apiToken: Secret): AdminE
 
 function newToken(apiToken: Secret): Suggestion {
   const create = 'create a new API token in the user menu of the web interface, and set apiToken to it'
-  // three parts, of which the first is JSON
+  // a JWT has three parts; the first is JSON
   const isJwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(apiToken.reveal())
   return isJwt ? sentence`${nested(create)}: the current one looks like a Bearer token, not an API token` : create
 }
 
-/** An address copied from a browser leads to a page of the web interface. */
+/** Suggests the address without its path: one copied from a browser leads to a page of the web interface. */
 function withoutPath(base: string): Suggestion[] {
   const { origin, pathname } = new URL(base)
   return pathname === '/'

@@ -14,15 +14,15 @@ import { addressesOf } from '../network.ts'
 import { tlsShown } from './tls-shown.ts'
 
 export interface AskOptions {
-  /** for each step */
+  /** Milliseconds to wait in each step */
   timeoutMs: number
-  /** PEM text of an own certificate authority */
+  /** PEM text of a private certificate authority */
   ca: string | null
   signal?: AbortSignal | undefined
 }
 
 const what = 'the external system'
-/** a web page may be long */
+/** bytes of an answer at most: a web page may be long */
 const maxBytes = 5_000_000
 
 /**
@@ -42,7 +42,7 @@ export async function examineExternalSystem(address: string, options: AskOptions
   }
   const addresses = isIP(host) === 0 ? await attempt(addressesOf(host, options.timeoutMs)) : null
   const named = { ...begun, addresses }
-  // a proxy looks names up by itself
+  // a proxy resolves names itself
   if (!proxy && addresses !== null && (addresses instanceof AdminError || addresses.length === 0)) return named
   const to = proxy ?? url
   const connection = await attempt(
@@ -71,7 +71,7 @@ export async function signInOnce(address: string, login: SignIn, options: AskOpt
     login.scheme === 'basic'
       ? `Basic ${Buffer.from(`${login.user.reveal()}:${login.password.reveal()}`).toString('base64')}`
       : `Bearer ${login.token.reveal()}`
-  // a server may say again what it was told, and what stands at the ends is cut off by then
+  // a server may repeat the credentials, without blanks at their ends
   const secrets = [authorization.replace(/^\S+ /, ''), login.scheme === 'basic' ? login.password.reveal() : '']
     .flatMap((secret) => [secret, secret.trim()])
     .filter((secret) => secret !== '')
@@ -111,7 +111,7 @@ function shown(url: URL, answer: HttpAnswer, hide: (text: string) => string): Sh
   }
 }
 
-/** The requested address was shown without its query. */
+/** True if a redirect leads back to the requested address, which had no query. */
 function isSame(location: string, { origin, pathname }: URL): boolean {
   if (!URL.canParse(location, origin + pathname)) return false
   const to = new URL(location, origin + pathname)

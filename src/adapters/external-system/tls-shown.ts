@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 import type { Certificate, TlsShown } from '../../core/external-system.ts'
 import { alternativeNames } from '../certificate-names.ts'
 
-/** What a connection shows if trust is not checked; null if it is not encrypted. */
+/** Returns what a connection shows while trust is not enforced; null if it is not encrypted. */
 export function tlsShown(socket: Socket, host: string): TlsShown | null {
   if (!(socket instanceof TLSSocket)) return null
   const own = socket.getPeerX509Certificate()
@@ -17,7 +17,7 @@ export function tlsShown(socket: Socket, host: string): TlsShown | null {
   }
 }
 
-/** The topmost certificate is its own issuer. */
+/** Lists the certificates up to the topmost, which is its own issuer. */
 function chainOf(own: X509Certificate): X509Certificate[] {
   const chain: X509Certificate[] = []
   for (
@@ -40,7 +40,7 @@ function shown({ subject, issuer, subjectAltName = '', validFrom, validTo }: X50
   }
 }
 
-/** `CN=…` and `O=…` of a distinguished name, one per line. */
+/** Returns `CN` and `O` of a distinguished name that has one part per line. */
 function nameIn(distinguished: string): string {
   const part = (key: string): string | undefined => new RegExp(`^${key}=(.+)$`, 'm').exec(distinguished)?.[1]
   const [name, organisation] = [part('CN'), part('O')]

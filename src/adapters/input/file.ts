@@ -11,13 +11,13 @@ import type { Format } from './format.ts'
 import { unpacked } from './unpack.ts'
 import { asPath, command, nested } from '../../core/shell-command.ts'
 
-/** so many units in a row that are each two letters of ASCII are no UTF-16: no language has words like that */
+/** consecutive units of two ASCII characters that show the text is not UTF-16: no language has words like that */
 const most = 32
 const isText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || byte === 9 || byte === 10 || byte === 13
 
 /**
- * UTF-16 as UTF-8, and as it is from where it goes on in 8 bits: a file that PowerShell began, and that another shell
- * or the service appends to.
+ * Converts UTF-16 to UTF-8. Passes text on unchanged from where it continues in 8 bits: in a file that PowerShell
+ * began, and that another shell or the service appends to.
  */
 async function* asUtf8(
   blocks: AsyncIterable<Uint8Array>,
@@ -25,7 +25,7 @@ async function* asUtf8(
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding)
   const decoded = (bytes: Uint8Array, stream = true): Buffer => Buffer.from(decoder.decode(bytes, { stream }))
-  /** of the last block: units that may be text in 8 bits, and half of one */
+  /** end of the last block: units that may be 8-bit text, and half of one */
   let held = Buffer.alloc(0)
   let isOver = false
   for await (const block of blocks) {
@@ -54,14 +54,16 @@ const blockBytes = 1 << 20
 /** What is at a path. */
 export interface Inspected {
   kind: 'file' | 'folder' | 'other'
-  /** of a file */
+  /** Bytes of a file; 0 for anything else */
   size: number
   format: Format
-  /** it is no text, as it stands there */
+  /** True if its first bytes, still packed, are not text */
   isBinary: boolean
 }
 
-/** Throws UNAVAILABLE if nothing is there, FORBIDDEN. Never reads from a pipe, since that would consume its content. */
+/**
+ * Inspects a path, but never reads from a pipe, to leave its content. Throws UNAVAILABLE if it is missing, FORBIDDEN.
+ */
 export async function inspect(path: string): Promise<Inspected> {
   try {
     const found = await stat(path)
@@ -81,8 +83,8 @@ export async function inspect(path: string): Promise<Inspected> {
 }
 
 /**
- * A file, unpacked where it is packed, as UTF-8 where it is UTF-16, or what else its name leads to. Its size is that of
- * when reading begins, and what is added meanwhile is read, too.
+ * Returns a file, pipe or device as a part of a log: unpacked if it is packed, as UTF-8 if it is UTF-16. Reads what is
+ * added meanwhile. Reading fails if a file becomes shorter than it was at the start.
  */
 export function partOfFile(path: string): LogPart {
   return { name: path, file: path, blocks: (signal) => blocksOf(path, signal) }
@@ -90,12 +92,12 @@ export function partOfFile(path: string): LogPart {
 
 async function* blocksOf(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const { kind, format } = await inspect(path)
-  // Node cannot let go of a pipe that nobody writes to
+  // Node cannot stop reading a pipe that has no writer
   if (kind === 'other') yield* unpackedIfPacked(programBlocks(['cat', '--', path], { signal }), path)
   else yield* unpackedAs(format, fileBlocks(path, signal), path)
 }
 
-/** The same for a stream, about which nothing is known yet. */
+/** Unpacks a packed stream, and converts UTF-16 to UTF-8. Throws UNAVAILABLE for a format it cannot unpack. */
 export async function* unpackedIfPacked(blocks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const all = blocks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
@@ -154,7 +156,7 @@ async function* fileBlocks(path: string, signal?: AbortSignal): AsyncGenerator<U
   }
 }
 
-/** A file became shorter while it was being read. */
+/** Returns the error for a file that became shorter while it was read. */
 export function cutDown(path: string, read: number, size: number): AdminError {
   return new AdminError(
     'UNEXPECTED_ANSWER',

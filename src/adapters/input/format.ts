@@ -13,20 +13,20 @@ const beginnings: readonly (readonly [Format, readonly number[]])[] = [
   ['lz4', [0x04, 0x22, 0x4d, 0x18]],
 ]
 
-/** So many bytes tell it. */
+/** Bytes needed to detect the format */
 export const formatBytes = 6
-/** as many as grep looks at before it calls a file binary */
+/** Bytes that grep examines before it calls a file binary */
 export const headBytes = 32_768
 
 export function formatOf(head: Uint8Array): Format {
-  // a frame that is skipped may stand before the others (RFC 8878, 3.1.2)
+  // a skippable frame may come before the others (RFC 8878, 3.1.2)
   if ((head[0]! & 0xf0) === 0x50 && head[1] === 0x2a && head[2] === 0x4d && head[3] === 0x18) return 'zstd'
   return (
     beginnings.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))?.[0] ?? utf16In(head) ?? 'plain'
   )
 }
 
-/** The program that unpacks it, if this program cannot. */
+/** Programs for the formats that this program cannot unpack. */
 export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = {
   bzip2: 'bzcat',
   xz: 'xzcat',
@@ -34,7 +34,7 @@ export const unpackers: Readonly<Partial<Record<Format, Suggestion>>> = {
   lz4: 'lz4cat',
 }
 
-/** Whether the first bytes are not text: a NUL among them, as for grep. With -a, grep reads on. */
+/** True if the first bytes are not text: they contain a NUL, as for grep without -a. */
 export function isBinary(head: Uint8Array): boolean {
   return head.subarray(0, headBytes).includes(0)
 }

@@ -2,11 +2,11 @@ import { crc32, createInflateRaw } from 'node:zlib'
 import type { InflateRaw } from 'node:zlib'
 import type { Unpacker } from './unpacker.ts'
 
-/** Bits of the fourth byte of a header, each of which tells of a field (RFC 1952, 2.3.1). */
+/** Bits of the fourth byte of a header, one for each optional field (RFC 1952, 2.3.1). */
 const [hasHeaderSum, hasExtra, hasName, hasComment] = [2, 4, 8, 16]
 const [fixedHeader, trailerLength] = [10, 8]
 
-/** Where the data of a member begins; null if its header is incomplete. Throws if it has no header. */
+/** Returns where the data of a member begins; null if its header is incomplete. Throws if there is no header. */
 function headerEnd(bytes: Buffer): number | null {
   if ([0x1f, 0x8b, 8].some((byte, index) => index < bytes.length && bytes[index] !== byte))
     throw new Error('incorrect header')
@@ -28,7 +28,7 @@ interface Member {
   readonly stream: InflateRaw
   isOver: boolean
   sum: number
-  /** modulo 2^32, as the trailer has it */
+  /** Bytes, modulo 2^32, as the trailer has it */
   length: number
 }
 
@@ -41,17 +41,17 @@ function openMember(take: (bytes: Uint8Array) => void): Member {
       take(bytes)
     })
     .on('end', () => void (member.isOver = true))
-    // who writes is told
+    // the writer handles it
     .on('error', () => undefined)
   return member
 }
 
-/** The bytes after the end of the data. Throws if the data is damaged. */
+/** Writes bytes to a member. Returns those after the end of its data. Throws if the data is damaged. */
 async function left({ stream }: Member, bytes: Buffer): Promise<Buffer> {
   const before = stream.bytesWritten
   await new Promise<void>((resolve, reject) => {
     const end = (): void => resolve()
-    // where bytes are left, it ends, and nobody is called back; nor is who writes what is damaged
+    // the write callback is not called if bytes are left over, or if the data is damaged
     stream.once('end', end).once('error', reject)
     stream.write(bytes, (error) => {
       stream.off('end', end).off('error', reject)
@@ -63,9 +63,8 @@ async function left({ stream }: Member, bytes: Buffer): Promise<Buffer> {
 }
 
 /**
- * Unpacks members that follow each other, perhaps with zeros behind them, as tapes have them. By itself, since Node's
- * own reader throws away what it has of a member with something else behind it, and waits for ever where that are zeros
- * (seen with 20.20).
+ * Returns an unpacker for consecutive members, even with zeros after them, as on tapes. Node's own reader discards what
+ * it has of a member if something else follows. If zeros follow, it waits forever (seen with 20.20).
  */
 export function gunzip(): Unpacker {
   let ready: Uint8Array[] = []
@@ -73,10 +72,10 @@ export function gunzip(): Unpacker {
   let member: Member | null = null
   let members = 0
 
-  /** Whether the bytes at hand may allow another step. */
+  /** Takes one step. Returns true if the bytes at hand may allow another. */
   const step = async (): Promise<boolean> => {
     if (member === null) {
-      // zeros are no member, and end nothing
+      // zeros after a member are padding, not a member
       const isPadded = members > 0 && held.every((byte) => byte === 0)
       const begin = isPadded ? null : headerEnd(held)
       if (isPadded) held = Buffer.alloc(0)

@@ -4,8 +4,8 @@ import { gunzip } from './gunzip.ts'
 import type { Unpacker } from './unpacker.ts'
 
 /**
- * What an archive holds, in constant memory; several that were written one after the other are one. Gives what can be
- * had of one that is cut short or damaged, and then throws UNEXPECTED_ANSWER. Throws what the blocks throw.
+ * Yields the contents of an archive, in constant memory; consecutive archives count as one. Yields what is readable of
+ * one that is cut short or damaged, and then throws UNEXPECTED_ANSWER. Throws what `blocks` throws.
  */
 export async function* unpacked(
   blocks: AsyncIterable<Uint8Array>,
@@ -42,13 +42,13 @@ export async function* unpacked(
   }
 }
 
-/** Node's own, from 22.15 on, waits for ever at the end of the first of several frames (seen with 24.21). */
+/** Opens an unpacker. Node's own, since 22.15, waits forever after the first of several frames (seen with 24.21). */
 async function unzstd(): Promise<Unpacker> {
   const { Decompress } = await import('fzstd')
   let ready: Uint8Array[] = []
   const stream = new Decompress((bytes) => void ready.push(bytes))
   return {
-    // four bytes of it may hold 128 kB
+    // four packed bytes may hold 128 kB
     piece: 1024,
     take: async (piece) => void stream.push(piece, false),
     end: async () => void stream.push(new Uint8Array(0), true),
@@ -61,7 +61,7 @@ async function unzstd(): Promise<Unpacker> {
   }
 }
 
-/** As fzstd and we say it. */
+/** True for the error that fzstd and `gunzip` throw when an archive is cut short. */
 function isCutShort(error: unknown): boolean {
   return messageOf(error) === 'unexpected EOF'
 }

@@ -1,12 +1,12 @@
-/** Takes packed bytes and gives what they held. */
+/** Unpacks an archive piece by piece. */
 export interface Unpacker {
-  /** throws where they are no such archive */
+  /** Takes packed bytes. Throws if they are not such an archive */
   take(piece: Uint8Array): Promise<void>
-  /** throws where it is cut short */
+  /** Ends the input. Throws if the archive is cut short */
   end(): Promise<void>
-  /** what was unpacked since it was asked last, also before what is damaged */
+  /** Returns what was unpacked since the last call, including what comes before damage */
   ready(): readonly Uint8Array[]
   close(): void
-  /** bytes at a time: of what these hold nothing can be left where it is */
+  /** Bytes to take at a time: all that these hold is kept in memory at once */
   readonly piece: number
 }

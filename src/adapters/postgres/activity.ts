@@ -3,14 +3,14 @@ import type { DatabaseBackend, DatabaseConnections } from '../../core/sources.ts
 import { applicationName } from './session.ts'
 import type { DatabaseSession, Row } from './session.ts'
 
-/** clients alone; `backend_type` is hidden along with all else of a session whose query this user may not see */
+/** clients only; `backend_type` is hidden for a session whose query this user may not see */
 const client = `(backend_type = 'client backend' OR backend_type IS NULL AND usename IS NOT NULL)`
 const others = `pid <> pg_backend_pid() AND coalesce(application_name, '') NOT LIKE '${applicationName}%'`
 const hidden = '<insufficient privilege>'
 
 /**
- * Sessions of this database without our own: all, since one that is not seen may hold the change-log lock. Throws
- * FORBIDDEN where pg_stat_activity may not be read.
+ * Reads the sessions of this database except our own. Reads all, since an unseen one may hold the change-log lock.
+ * Throws FORBIDDEN if pg_stat_activity may not be read.
  */
 export async function readBackends(session: DatabaseSession): Promise<DatabaseBackend[]> {
   const rows = await session.read(`
@@ -26,7 +26,7 @@ ORDER BY backend_start NULLS LAST`)
   return rows.map(backend)
 }
 
-/** Slots in use by clients of all databases, our own among them. Throws FORBIDDEN as `readBackends` does. */
+/** Counts slots in use by clients of all databases, our own included. Throws FORBIDDEN as `readBackends` does. */
 export async function readConnections(session: DatabaseSession): Promise<DatabaseConnections> {
   const [settings, users] = await session.readAll([
     `SELECT current_setting('max_connections') AS max, current_setting('superuser_reserved_connections') AS superuser,
@@ -66,7 +66,7 @@ function backend(row: Row): DatabaseBackend {
   }
 }
 
-/** A time as milliseconds since 1970, whatever the role's DateStyle and TimeZone. */
+/** Returns SQL for a time in milliseconds since 1970, whatever the role's DateStyle and TimeZone. */
 export function epoch(column: string): string {
   return `extract(epoch FROM ${column}) * 1000`
 }

@@ -3,7 +3,7 @@ import type { DatabaseEndpoint } from '../../core/endpoint.ts'
 import type { DatabaseSource } from '../../core/sources.ts'
 import { hostPort } from '../failure.ts'
 
-/** A database that could not be opened: every question throws the reason. */
+/** Returns a source for a database that could not be opened: every method throws `reason`. */
 export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): DatabaseSource {
   const refuse = refusing(reason)
   return {
@@ -19,7 +19,7 @@ export function closedDatabase(endpoint: DatabaseEndpoint, reason: unknown): Dat
   }
 }
 
-/** The same for changes to the database. */
+/** Returns a control for a database that could not be opened: every method throws `reason`. */
 export function closedControl(endpoint: DatabaseEndpoint, reason: unknown): DatabaseControl {
   const refuse = refusing(reason)
   return {
@@ -40,7 +40,7 @@ function refusing(reason: unknown): () => Promise<never> {
   }
 }
 
-/** Of a database that did not open: by the first of its hosts. */
+/** Names a database that did not open by the first of its hosts. */
 function placeOf(endpoint: DatabaseEndpoint): Pick<DatabaseSource, 'target' | 'alsoAt'> {
   const [target = `/${endpoint.database}`] = targetsOf(endpoint)
   return { target, alsoAt: otherTargets(endpoint, target) }
@@ -50,7 +50,7 @@ function targetsOf({ hosts, database }: DatabaseEndpoint): string[] {
   return hosts.map(({ host, port }) => `${hostPort(host, port)}/${database}`)
 }
 
-/** The same database by the other hosts of its address. */
+/** Names the same database by the other hosts of its address. */
 export function otherTargets(endpoint: DatabaseEndpoint, target: string): string[] {
   return targetsOf(endpoint).filter((other) => other !== target)
 }

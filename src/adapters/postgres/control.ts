@@ -8,11 +8,11 @@ import { sql, sqlName, sqlNameInQuotes } from '../../core/sql-text.ts'
 
 const { id, locked, granted, by } = changelogLock.columns
 const ofRow = `WHERE ${id} = ${changelogLock.rowId}`
-/** both sides as text in one form, whatever the role's DateStyle and the columns' types */
+/** both sides as text in one format, whatever the role's DateStyle and the columns' types */
 const grantedText = `to_char(${granted}, 'YYYY-MM-DD HH24:MI:SS.US')`
 const sameGranted = `${grantedText} IS NOT DISTINCT FROM $1::text`
 const isFree = `${locked} IS FALSE AND ${granted} IS NULL AND ${by} IS NULL`
-/** rows as they were seen, from the values that `columnsOf` gives */
+/** rows as they were read, from the values that `columnsOf` returns */
 const seen = 'unnest($1::int[], $2::boolean[], $3::text[], $4::text[]) AS seen (number, held, since, holder)'
 
 const unchanged = new Error('the row is not as it was seen')
@@ -22,13 +22,13 @@ interface Change {
   sql: (table: string) => string
   values?: readonly unknown[]
   beforehand?: ((mark: string) => Promise<void>) | undefined
-  /** how many rows it is to touch at most; exactly 1 where left out */
+  /** Most rows that it may touch; 1 by default */
   rows?: number
 }
 
 /**
- * Writes to Liquibase's lock, each by comparing and setting in one transaction (FIELD-NOTES.md 2). Throws FORBIDDEN,
- * TIMED_OUT, UNREACHABLE, REFUSED.
+ * Returns a control for Liquibase's lock. Each change compares and sets in one transaction (FIELD-NOTES.md 2). Throws
+ * FORBIDDEN, TIMED_OUT, UNREACHABLE, REFUSED.
  */
 export function databaseControl(session: DatabaseSession, alsoAt: readonly string[]): DatabaseControl {
   const compare = async ({ place, sql, values = [], beforehand, rows }: Change): Promise<Compared> => {
@@ -36,9 +36,9 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
       session.change(async (run) => {
         if (beforehand) await beforehand((await run('SELECT txid_current()::text AS mark'))[0]?.['mark'] ?? '')
         const found = await run(sql(tableIn(place)), values)
-        // Liquibase goes by the one row; more of them are none of ours
+        // Liquibase uses one row; more rows than expected are not ours to change
         if (found.length > (rows ?? 1)) throw manyRows(place, session, found)
-        // a transaction that has set nothing must not be known as one that came to its end
+        // a transaction that changed nothing must not count as committed
         if (found.length === 0) throw unchanged
       })
     try {
@@ -62,7 +62,7 @@ export function databaseControl(session: DatabaseSession, alsoAt: readonly strin
         beforehand,
       }),
     async hasCommitted(marks) {
-      // a number that the server has not reached yet is of another server, or of a time before it was restored
+      // a number that the server has not reached yet is from another server, or from before a restore
       const status = `CASE WHEN mark < txid_snapshot_xmax(txid_current_snapshot()) THEN txid_status(mark) END`
       const sql = `SELECT 1 AS one FROM unnest(${bigints(marks)}) AS mark WHERE ${status} = 'committed'`
       return (await asked(session, async () => session.read(sql))).length > 0
@@ -124,7 +124,7 @@ function setLastBy(marks: readonly string[] | undefined): string {
   return marks ? `AND xmin::text::bigint = ANY (SELECT mark % 4294967296 FROM unnest(${bigints(marks)}) AS mark)` : ''
 }
 
-/** Marks as a value in SQL: they stood in a journal. */
+/** Returns marks as an array in SQL. Leaves out invalid ones, since they come from a journal. */
 function bigints(marks: readonly string[]): string {
   return `ARRAY[${marks.filter((mark) => /^\d{1,18}$/.test(mark)).join(', ')}]::bigint[]`
 }
@@ -147,7 +147,7 @@ function manyRows(
   )
 }
 
-/** The right to read that `databaseFailure` names does not do for one who writes. */
+/** Suggests the rights to write: the right to read that `databaseFailure` suggests is not enough. */
 function forbidden(
   { schema, table = changelogLock.table }: LockTableName,
   { peer, login }: DatabaseSession,

@@ -22,7 +22,7 @@ export interface Login {
   hasPassword: boolean
 }
 
-/** PostgreSQL's own code of an error (SQLSTATE), where the server sent one. */
+/** Returns PostgreSQL's code of an error (SQLSTATE); null if the server sent none. */
 export function sqlState(thrown: unknown): string | null {
   if (!(thrown instanceof Error) || !('severity' in thrown)) return null
   const { code } = thrown as Error & { code?: unknown }
@@ -30,8 +30,8 @@ export function sqlState(thrown: unknown): string | null {
 }
 
 /**
- * Runs a question to the server. Turns a refusal into an error that the operator can act on, and passes our own bugs
- * on.
+ * Runs a request to the server. Turns a refusal into an error that the operator can act on. Throws our own bugs
+ * unchanged.
  */
 export async function asked<T>({ peer, login }: { peer: Peer; login: Login }, question: () => Promise<T>): Promise<T> {
   try {
@@ -64,7 +64,7 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       ])
     case '42501':
       return make('FORBIDDEN', `${server}: user ${login.user} may not do this: ${said}`, [
-        // as a superuser; views of the system are granted in each database by itself
+        // as a superuser; system views are granted in each database separately
         psql(
           peer,
           { user: 'postgres' },
@@ -76,14 +76,14 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
       return make('EXHAUSTED', `${server} has no free connection: ${said}`, [
         psql(
           peer,
-          // for superusers a few connections are kept free
+          // a few connections are reserved for superusers
           { user: 'postgres' },
           login.database,
           sessionsText,
         ),
         psql(peer, { user: 'postgres' }, login.database, endSessionText),
       ])
-    // a new session may have to write a file before it is taken in
+    // a new session may have to write a file before it is accepted
     case '53100':
       return new AdminError(
         'EXHAUSTED',
@@ -131,7 +131,8 @@ export function databaseFailure(thrown: unknown, peer: Peer, login: Login): Admi
 }
 
 /**
- * The right that a refused statement needed. PostgreSQL names the object in its own language, so it may remain unknown.
+ * Returns the right that a refused statement needed. PostgreSQL names the object in its own language, so it may remain
+ * unknown.
  */
 function rightIn(said: string): QuotedSql {
   const database = / for database ("[^"]+"|\S+)/.exec(said)?.[1]
@@ -142,14 +143,14 @@ function rightIn(said: string): QuotedSql {
   return table === undefined ? sql`SELECT ON TABLE` : sql`SELECT ON ${nameIn(table)}`
 }
 
-/** A name as PostgreSQL writes it, in quotes or with its schema before it. */
+/** Parses a name as PostgreSQL writes it, in quotes or after its schema. */
 function nameIn(said: string): ReturnType<typeof sqlName> {
   if (said.startsWith('"')) return sqlNameInQuotes(said.replaceAll('"', ''))
   const [first = '', ...others] = said.split('.')
   return within(others.reduce<QuotedSql>((all, it) => sql`${within(all)}.${sqlName(it)}`, sql`${sqlName(first)}`))
 }
 
-/** A command that asks the same server by hand; without a statement, it lists the databases. */
+/** Returns a command that asks the same server by hand. Without a statement, it lists the databases. */
 export function psql(
   peer: Pick<Peer, 'host' | 'port'>,
   login: Pick<Login, 'user'>,

@@ -15,8 +15,8 @@ import { statfs } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 
 /**
- * One connection that only reads, to the endpoint's first host that is not in recovery.
- * Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, UNAVAILABLE (no such database), EXHAUSTED, UNEXPECTED_ANSWER.
+ * Opens one read-only connection, to the endpoint's first host that is not in recovery. Throws UNREACHABLE, TIMED_OUT,
+ * UNAUTHENTICATED, UNAVAILABLE (no such database), EXHAUSTED, UNEXPECTED_ANSWER.
  */
 export async function openDatabase(
   endpoint: DatabaseEndpoint,
@@ -26,7 +26,7 @@ export async function openDatabase(
   return { source: databaseSource(session, identity, endpoint), close: async () => session.close() }
 }
 
-/** One connection to each of the databases, which writes. The first must open, as in `openDatabases`. */
+/** Opens one writing connection to each of the databases. The first must open, as in `openDatabases`. */
 export async function openDatabaseControls(
   endpoints: readonly DatabaseEndpoint[],
   options: { timeoutMs: number },
@@ -50,7 +50,7 @@ export async function openDatabaseControls(
   return { source, close }
 }
 
-/** A lock on the main database, on a connection of its own (DESIGN.md 6.7). Throws as `openDatabase`. */
+/** Opens a lock on the main database, on its own connection (DESIGN.md 6.7). Throws as `openDatabase` does. */
 export async function openDatabaseLock(
   endpoint: DatabaseEndpoint,
   own: LockOwner,
@@ -80,8 +80,8 @@ async function openSession(
 }
 
 /**
- * All of a deployment's databases, equal ones once. The first must open; where another does not, its methods throw
- * the reason, so that one data source that is down does not hide what the others show.
+ * Opens all of a deployment's databases, equal ones once. The first must open. If another does not, its methods throw
+ * the reason, so that one failed data source does not hide what the others show.
  */
 export async function openDatabases(
   endpoints: readonly [DatabaseEndpoint, ...DatabaseEndpoint[]],
@@ -113,7 +113,7 @@ function distinctEndpoints(endpoints: readonly DatabaseEndpoint[]): DatabaseEndp
 
 type Attempt = Promise<{ session: DatabaseSession; identity: DatabaseIdentity }>
 
-/** The first that is not in recovery, as soon as it answers; else the first standby; else the first host's error. */
+/** Returns the first primary that answers; else the first standby; else throws the first host's error. */
 async function preferred(attempts: readonly Attempt[], endpoint: DatabaseEndpoint): Promise<Awaited<Attempt>> {
   const primary = attempts.map(async (attempt) => {
     const opened = await attempt
@@ -187,8 +187,8 @@ type Storage = Awaited<ReturnType<DatabaseSource['storage']>>
 type Space = Awaited<ReturnType<DatabaseSource['temporarySpace']>>
 
 /**
- * Whether PostgreSQL can still write out a sort that does not fit into memory. The file is temporary (about 1.4 MB),
- * and PostgreSQL removes it. Without a right to write, nothing else shows a full disk.
+ * Checks whether PostgreSQL can still write a sort that exceeds its memory to disk. The file is temporary (about 1.4
+ * MB), and PostgreSQL removes it. Without a right to write, nothing else shows a full disk.
  */
 async function probeTemporarySpace(session: DatabaseSession): Promise<Space> {
   try {
@@ -215,7 +215,7 @@ SELECT pg_database_size(current_database()) AS bytes, host(inet_server_addr()) A
   }
 }
 
-/** A server in a container has another address than this machine, even if its port is published here. */
+/** True if the server is on this machine. In a container, its address differs, even if its port is published here. */
 function isHere(host: string, serverAddress: string | null): boolean {
   if (host.startsWith('/')) return true
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map(({ address }) => address) ?? [])

@@ -7,7 +7,7 @@ import { sql, sqlName } from '../../core/sql-text.ts'
 
 const columns = ['id', 'locked', 'lockgranted', 'lockedby'] as const
 
-/** every table of Liquibase's that this database has, whoever may read it, with the types of its columns */
+/** every Liquibase table of this database, readable or not, with the types of its columns */
 const tablesNamed = (named: string | null): string => `
 SELECT n.nspname AS schema, c.relname AS name, c.oid::text AS oid,
   has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable,
@@ -20,7 +20,7 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE (c.relname = ${pg.escapeLiteral(changelogLock.table)}${named === null ? '' : ` OR lower(c.relname) = ${pg.escapeLiteral(named.toLowerCase())}`}) AND c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_temp\\_%'
 ORDER BY n.nspname LIMIT 50`
 
-/** what PostgreSQL has as the search path of a role in this database, the strongest setting first */
+/** the search path that PostgreSQL has for a role in this database, the strongest setting first */
 const pathOfRole = (user: string): string => `
 SELECT setting AS path FROM (
   SELECT unnest(s.setconfig) AS setting, s.setrole <> 0 AS of_role, s.setdatabase <> 0 AS of_database FROM pg_db_role_setting s
@@ -29,8 +29,8 @@ SELECT setting AS path FROM (
 ) settings WHERE setting LIKE 'search_path=%' ORDER BY of_role DESC, of_database DESC LIMIT 1`
 
 /**
- * The change-log locks of all schemas (FIELD-NOTES.md 2). `searchPath`: schemas in which the service looks, as its
- * address names them; null: as PostgreSQL has it for `user`, or for this session. Throws UNEXPECTED_ANSWER where the
+ * Reads the change-log locks of all schemas (FIELD-NOTES.md 2). `searchPath` lists the schemas that the service's
+ * address names. If it is null, uses PostgreSQL's path for `user`, or this session's. Throws UNEXPECTED_ANSWER if the
  * service's own table is not Liquibase's.
  */
 export async function readChangelogLocks(
@@ -87,7 +87,7 @@ function missing(types: Partial<Record<string, string>>): string[] {
   return columns.filter((column) => types[column] === undefined)
 }
 
-/** Null: PostgreSQL has none of its own for that role, and looks into its usual one, or the role may not be seen. */
+/** Returns the search path of a role; PostgreSQL's usual one if the role has none, or may not be seen. */
 async function pathOf(session: DatabaseSession, user: string): Promise<string[]> {
   const [row] = await session.read(pathOfRole(user))
   const path = row?.['path']?.slice('search_path='.length) ?? '"$user", public'
@@ -108,7 +108,7 @@ function select({
   name: string
   columns: Partial<Record<string, string>>
 }): string {
-  // the form of the date must not depend on the role's DateStyle
+  // the format of the date must not depend on the role's DateStyle
   const granted = types['lockgranted']?.startsWith('timestamp')
     ? `to_char(lockgranted, 'YYYY-MM-DD HH24:MI:SS.US')`
     : 'lockgranted'

@@ -4,14 +4,14 @@ import { applicationName } from './session.ts'
 import { asked } from './errors.ts'
 import type { DatabaseSession, Row } from './session.ts'
 
-/** Of this program alone in the whole database: 'tops', 'admn' as two numbers. */
+/** This program's key of advisory locks: 'tops', 'admn' as two numbers. */
 const key = { classid: 0x746f7073, objid: 0x61646d6e }
 const locks = `FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = ${key.classid} AND l.objid = ${key.objid}
   AND l.objsubid = 2 AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**
- * A lock that is held by a transaction which stays open on a connection of its own: session locks leak or vanish behind
- * a pooler (DESIGN.md 6.7). It ends with the connection, so nothing is left where this process is killed.
+ * Returns a lock that an open transaction holds on its own connection: session locks leak or vanish behind a pooler
+ * (DESIGN.md 6.7). It ends with the connection, so a killed process leaves nothing behind.
  */
 export function databaseLock(session: DatabaseSession, { who, what }: LockOwner): RepairLock {
   let holding: { end: () => void; ended: Promise<void> } | null = null
@@ -26,7 +26,7 @@ export function databaseLock(session: DatabaseSession, { who, what }: LockOwner)
         session.change(async (run) => {
           for (const setting of settings(who, what)) await run(setting)
           const [row] = await run(`SELECT pg_try_advisory_xact_lock(${key.classid}, ${key.objid}) AS taken`)
-          // that another has it holds whether or not we may see who
+          // another operator holds it, even if we may not see who
           if (row?.['taken'] !== 't')
             return taken.resolve((await holderOf(run).catch(() => null)) ?? { who: null, since: null, what: null })
           ask = run
@@ -53,8 +53,8 @@ export function databaseLock(session: DatabaseSession, { who, what }: LockOwner)
 }
 
 /**
- * A transaction that does nothing for as long as a repair takes is not to be ended for that; one whose operator's
- * machine is gone from the network is, within a minute, and not after the two hours that are usual.
+ * Returns settings that keep a transaction open while a repair runs. They end it within a minute if the operator's
+ * machine leaves the network, instead of the usual two hours.
  */
 function settings(who: string, what: string): string[] {
   const name = `${applicationName} ${what} by ${who}`.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 63)
@@ -64,12 +64,12 @@ function settings(who: string, what: string): string[] {
     'SET LOCAL tcp_keepalives_interval = 10',
     'SET LOCAL tcp_keepalives_count = 3',
     `SET LOCAL application_name = '${name.replaceAll("'", "''")}'`,
-    // PostgreSQL 17 has one more
+    // PostgreSQL 17 adds this setting
     `SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'`,
   ]
 }
 
-/** Who holds the lock; null if nobody does. */
+/** Returns who holds the lock; null if nobody does. */
 export async function readOperator(session: DatabaseSession): Promise<Holder | null> {
   return holderOf(async (sql) => session.read(sql))
 }
@@ -83,7 +83,7 @@ async function holderOf(run: (sql: string) => Promise<readonly Row[]>): Promise<
   return { who: who ?? row['address'] ?? null, what: what ?? null, since: date(row['since']) }
 }
 
-/** The same as `Promise.withResolvers`, which Node 20 lacks. */
+/** Does what `Promise.withResolvers` does, which Node 20 lacks. */
 function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
   let resolve: (value: T) => void = () => undefined
   let reject: (error: unknown) => void = () => undefined

@@ -11,16 +11,16 @@ import type { Login } from './errors.ts'
 import { openSocket } from './socket.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** How our own connections are marked, so that they never count as evidence. */
+/** Marks our own connections, so that they never count as evidence. */
 export const applicationName = 'testops-admin'
 
-/** how long a transaction that writes may wait for what is done between its statements: noting it in a journal */
+/** milliseconds that a writing transaction may wait between statements, while a journal is written */
 const idleMs = 60_000
 
-/** One row of an answer; every value as PostgreSQL writes it, null where it is NULL. */
+/** One row of an answer. Each value is as PostgreSQL writes it, or null for NULL. */
 export type Row = Readonly<Record<string, string | null>>
 
-/** One connection to one PostgreSQL server on which one read-only transaction runs at a time. */
+/** One connection to one PostgreSQL server, on which one transaction runs at a time. */
 export class DatabaseSession {
   #tail: Promise<unknown> = Promise.resolve()
   #broken: AdminError | null = null
@@ -85,7 +85,7 @@ export class DatabaseSession {
         return await connecting(endpoint.tls)
       } catch (error) {
         socket?.destroy()
-        // as pgjdbc: a server that does not let us in encrypted may do so in plain text
+        // as pgjdbc: a server that refuses us encrypted may accept us in plain text
         if (endpoint.tls.mode !== 'prefer' || sqlState(error) !== '28000') throw databaseFailure(error, peer, login)
       }
       try {
@@ -99,16 +99,15 @@ export class DatabaseSession {
   }
 
   /**
-   * The last SELECT's rows, read in a transaction that cannot write. Everything goes in one message and nothing is set
-   * outside the transaction, so that a pooler (PgBouncer) in between neither refuses it nor hands our settings to
-   * others.
+   * Returns the rows of `sql`, read in a transaction that cannot write. Sends everything in one message, and sets
+   * nothing outside the transaction. Thus a pooler (PgBouncer) neither refuses it nor passes our settings on to others.
    */
   async read(sql: string, options: { settings?: string } = {}): Promise<readonly Row[]> {
     const all = await this.readAll([sql], options)
     return all[0] ?? []
   }
 
-  /** The same for several statements of one transaction, with one round trip. */
+  /** Reads as `read` does, but several statements in one transaction, with one round trip. */
   async readAll(
     statements: readonly string[],
     options: { settings?: string } = {},
@@ -125,8 +124,8 @@ export class DatabaseSession {
   }
 
   /**
-   * Statements of one transaction that writes, one after the other; each gets the rows of those before it, and gives up
-   * the transaction by throwing. Nothing is set outside of it, as in `read`.
+   * Runs `work` in one transaction that writes. Each `run` returns the rows of its statement. An error from `work`
+   * rolls the transaction back. Sets nothing outside it, as in `read`.
    */
   async change<T>(
     work: (run: (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>) => Promise<T>,
@@ -137,7 +136,7 @@ export class DatabaseSession {
         'BEGIN',
         `SET LOCAL statement_timeout = ${limitMs}`,
         `SET LOCAL lock_timeout = ${Math.floor(limitMs / 2)}`,
-        // where this machine is gone, what the transaction has locked is not to stay so
+        // if this machine vanishes, the transaction's locks must not stay
         `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
       ]
       await this.#send(begin.join(';\n'))
@@ -153,7 +152,7 @@ export class DatabaseSession {
     })
   }
 
-  /** The server's process as the connection was told of it: a pooler (PgBouncer) makes one up. */
+  /** The server's process id as the connection received it; a pooler (PgBouncer) makes one up. */
   get processId(): number {
     return (this.client as Client & { processID: number }).processID
   }
@@ -179,7 +178,7 @@ export class DatabaseSession {
     return turn
   }
 
-  /** Without values in the simple protocol, which takes several statements at once. */
+  /** Sends a statement. Without values, uses the simple protocol, which takes several statements at once. */
   async #send(sql: string, values?: readonly unknown[]): Promise<readonly (readonly Row[])[]> {
     if (this.#broken) throw this.#broken
     const { peer, login } = this
@@ -204,7 +203,7 @@ export class DatabaseSession {
   }
 }
 
-/** A socket that is connected already, in the form in which pg wants to connect it. */
+/** Adapts a connected socket for pg, which wants to connect it itself. */
 function connected(socket: Socket): Socket {
   return Object.assign(socket, {
     connect(): Socket {

@@ -11,14 +11,14 @@ import type { Peer } from '../failure.ts'
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 /**
- * A connection to PostgreSQL before its first message, encrypted as `tls` says (pgjdbc's `prefer`: where the server
- * offers it). `onSocket` gets the socket at once, so that a deadline can destroy it.
+ * Opens a connection to PostgreSQL before its first message, encrypted as `tls` says. With pgjdbc's `prefer`, encrypts
+ * it if the server offers TLS. `onSocket` gets the socket at once, so that a deadline can destroy it.
  */
 export async function openSocket(peer: Peer, tls: Tls, onSocket: (socket: Socket) => void): Promise<Socket> {
   const place = await placeOf(peer)
   const socket = place.host.startsWith('/') ? connect(`${place.host}/.s.PGSQL.${place.port}`) : connect(place)
   onSocket(socket)
-  // a reset must never end the process; whoever waits is told by other listeners
+  // a reset must never end the process; other listeners report it to the callers
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   if (tls.mode === 'disable' || peer.host.startsWith('/')) return socket
@@ -39,7 +39,7 @@ export async function openSocket(peer: Peer, tls: Tls, onSocket: (socket: Socket
   throw strangeAnswer(answer, peer)
 }
 
-/** An error for a server that speaks, and not as PostgreSQL does; or as one that is too busy to fork a process. */
+/** Returns the error for a server that is not PostgreSQL, or that is too busy to fork a process. */
 function strangeAnswer(answer: Buffer, peer: Peer): AdminError {
   const text = answer.subarray(1).toString('utf8')
   if (answer[0] === 0x45 && /could not fork/.test(text)) {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Channel, ChannelModel } from 'amqplib'
 import { atMost } from '../at-most.ts'
 
-/** how long a peer is given to say good-bye, in milliseconds */
+/** milliseconds that a peer has to answer a close */
 export const closingMs = 1000
 
 /** Closes a connection whose peer may no longer answer. Never throws. */
@@ -11,17 +11,17 @@ export async function closeGently(model: ChannelModel): Promise<void> {
   hangUp(model)
 }
 
-/** Closes a channel whose connection may be lost: then its end is never announced. Never throws. */
+/** Closes a channel, even if its connection was lost and never announces the end. Never throws. */
 export async function closeChannel(channel: Channel): Promise<void> {
   await answered(async () => channel.close())
 }
 
-/** Closes without a goodbye. */
+/** Closes the socket without waiting for the peer. */
 export function hangUp(model: ChannelModel): void {
   ;(model.connection as { stream?: Socket }).stream?.destroy()
 }
 
 async function answered(close: () => Promise<void>): Promise<void> {
-  // of one that is closed already, `close` throws at once
+  // `close` throws at once if the connection or channel is closed already
   await atMost(closingMs, (async () => close())(), undefined).catch(() => undefined)
 }

@@ -3,7 +3,7 @@ import type { QueueCounts } from '../../core/sources.ts'
 import type { Link } from './link.ts'
 import { refusal } from './refusal.ts'
 
-/** By a passive declaration of each, which tells the moment; a list lags by seconds (FIELD-NOTES.md 3). */
+/** Counts by a passive declaration of each queue, which is current; a list lags by seconds (FIELD-NOTES.md 3). */
 export async function countsOf(
   link: Link,
   endpoint: BrokerEndpoint,

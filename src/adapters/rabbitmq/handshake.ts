@@ -15,12 +15,13 @@ import type { Suggestion } from '../../core/shell-command.ts'
 interface BrokerIdentity {
   product: string
   version: string
-  /** what all nodes of its cluster call it; null: it does not tell */
+  /** Name of its cluster; null if the broker does not give it */
   clusterName: string | null
 }
 
 /**
- * Opens a connection for work with queues. Throws as `shakeHands`. Without a heartbeat, a vanished peer goes unnoticed.
+ * Opens a connection for work with queues. Throws as `shakeHands` does. Without a heartbeat, a vanished peer goes
+ * unnoticed.
  */
 export async function openConnection(
   endpoint: BrokerEndpoint,
@@ -61,7 +62,7 @@ async function connect(
       heartbeat: heartbeatSeconds,
     },
     {
-      // our own deadline comes first; this one lets go of the socket
+      // our own deadline comes first; this one releases the socket
       timeout: timeoutMs + 100,
       noDelay: true,
       clientProperties: { connection_name: ownConnectionName },
@@ -95,7 +96,7 @@ export async function shakeHands(endpoint: BrokerEndpoint, peer: Peer, timeoutMs
   }
 }
 
-/** The name of the broker's cluster; null if it does not say. */
+/** Returns the name of the broker's cluster; null if the broker does not give it. */
 export function clusterNameOf({ connection: { serverProperties } }: ChannelModel): string | null {
   const { cluster_name: name } = serverProperties
   return typeof name === 'string' && name !== '' ? name : null

@@ -10,8 +10,8 @@ import type { ListOptions } from './two-ways.ts'
 import { wholeList } from './whole-list.ts'
 
 /**
- * Proves user, password and virtual host by an AMQP handshake; the rest is asked of the management API when it is
- * needed. Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN (no such virtual host), UNEXPECTED_ANSWER.
+ * Verifies user, password and virtual host by an AMQP handshake; asks the management API later, when needed. Throws
+ * UNREACHABLE, TIMED_OUT, UNAUTHENTICATED, FORBIDDEN (no such virtual host), UNEXPECTED_ANSWER.
  */
 export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions): Promise<Opened<BrokerSource>> {
   const peer = brokerPeer(endpoint)
@@ -37,7 +37,8 @@ export async function openBroker(endpoint: BrokerEndpoint, options: ListOptions)
 }
 
 /**
- * The management API is asked next: the way there is opened during the handshake. A failure is told when it is asked.
+ * Opens the way to the management API during the handshake, since it is asked next. Ignores a failure, which recurs
+ * then.
  */
 function openWayAhead({ managementUrl, reach }: BrokerEndpoint): void {
   if (managementUrl === null || !URL.canParse(managementUrl)) return

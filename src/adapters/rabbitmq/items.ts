@@ -10,7 +10,7 @@ import type { Binding } from '../../core/topology.ts'
 import { isRecord } from '../http.ts'
 import type { Item } from './management.ts'
 
-/** What the management API calls what. */
+/** Maps the names that the management API uses. */
 
 export function queue(item: Item): BrokerQueue {
   return {
@@ -50,7 +50,7 @@ export function binding(item: Item): Binding {
   }
 }
 
-/** The routing key comes before it; without arguments, it is all of it. */
+/** Returns what follows the routing key in `properties_key`; without arguments, the routing key is all of it. */
 function keyOf(item: Item): Pick<Binding, 'key'> {
   const key = /~([^~]*)$/.exec(text(item, 'properties_key'))?.[1]
   return key === undefined || key === '' || Object.keys(record(item, 'arguments')).length === 0 ? {} : { key }
@@ -71,7 +71,7 @@ export function connection(item: Item): BrokerConnection {
   return { name: text(item, 'name'), clientName: text(item, 'user_provided_name') || null, user: text(item, 'user') }
 }
 
-/** `names`: what clients call their connections */
+/** `names` maps connections to the names that clients give them */
 export function consumer(item: Item, names: ReadonlyMap<string, string>): BrokerConsumer {
   const of = record(item, 'queue')
   const channel = record(item, 'channel_details')
@@ -113,7 +113,7 @@ export function text(item: Item, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Null where the broker has not counted yet, or does not count. */
+/** Returns a number; null if the broker has not counted yet, or does not count. */
 export function figure(item: Item, name: string): number | null {
   const value = item[name]
   return typeof value === 'number' ? value : null

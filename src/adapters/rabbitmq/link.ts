@@ -10,42 +10,42 @@ import { connectionForced, replyOf } from './reply.ts'
 import type { Reply } from './reply.ts'
 
 /**
- * AMQP lets one request at a time wait on a channel. More of them than this win nothing, and cost the broker a process
- * each.
+ * AMQP lets one request at a time wait on a channel. More channels than this gain nothing, and cost the broker a
+ * process each.
  */
 const channelsAtOnce = 16
-/** so that a way between that drops silent connections does not drop this one, and a dead peer is noticed */
+/** keeps the network from dropping a silent connection, and detects a dead peer */
 const heartbeatSeconds = 30
 
-/** A connection that is opened on first use, and again on the next use after it was lost. */
+/** A connection that opens on first use, and again on the next use after it was lost. */
 export interface Link {
   /**
-   * Does the same with each, many at a time and about in their order; gives the results in that order. `settle` makes a
-   * result of a refusal of the broker, or throws. Throws as the handshake, UNREACHABLE, TIMED_OUT for any that takes
-   * longer than the deadline, UNAVAILABLE while an alarm of the broker blocks the connection. What was begun has ended
-   * when it throws.
+   * Runs `work` for each item, many at a time and roughly in order. Returns the results in that order. `settle` turns a
+   * refusal by the broker into a result, or throws. Throws as the handshake does, UNREACHABLE, TIMED_OUT for work
+   * beyond the deadline, UNAVAILABLE while an alarm of the broker blocks the connection. All work has ended when it
+   * throws.
    */
   each<Item, Result>(
     items: readonly Item[],
     work: (channel: Channel, item: Item) => Promise<Result>,
     settle: (reply: Reply, item: Item) => Result,
   ): Promise<Result[]>
-  /** never throws */
+  /** Closes the connection. Never throws */
   close(): Promise<void>
 }
 
 interface Line {
   model: ChannelModel
-  /** resolves with the reason once it is gone */
+  /** Resolves with the reason once the connection is gone */
   ended: Promise<unknown>
   isOpen: boolean
-  /** why the broker takes nothing from this connection at the moment */
+  /** Why the broker accepts nothing from this connection at the moment; null if it does */
   blocked: string | null
-  /** lets go of it at once; whoever comes next opens another */
+  /** Drops the connection at once; the next use opens another */
   drop(): void
 }
 
-/** Opens nothing yet. */
+/** Returns a link to the broker. Opens nothing yet. */
 export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Link {
   let current: Promise<Line> | null = null
 
@@ -53,13 +53,13 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
     const before = current
     const held = await before?.catch(() => null)
     if (held?.isOpen) return held
-    // of several that find it closed, the first opens it
+    // the first caller that finds it closed opens another
     if (current === before || current === null) current = openLine(endpoint, peer, timeoutMs)
     return current
   }
 
   /**
-   * What one request is refused for may close the connection for all: those that were not asked yet go on with another.
+   * Opens a channel. If the refusal of another request closed the connection, opens the channel on a new connection.
    */
   const channelOfOne = async (): Promise<{ on: Line; channel: Channel }> => {
     const on = await line()
@@ -78,7 +78,7 @@ export function brokerLink(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: numb
       return await withDeadline(asked, timeoutMs, peer)
     } catch (thrown) {
       if (!(thrown instanceof AdminError) || thrown.code !== 'TIMED_OUT') throw thrown
-      // nobody knows what else would be answered on it
+      // it is unknown what else it would answer
       on.drop()
       throw on.blocked === null ? thrown : blockedBy(on.blocked, peer, thrown)
     }
@@ -156,7 +156,7 @@ async function openChannel(
   on: Line,
   work: <T>(on: Line, asked: Promise<T>) => Promise<T>,
 ): Promise<{ on: Line; channel: Channel }> {
-  // of a connection that is closed, `createChannel` throws at once
+  // `createChannel` throws at once if the connection is closed
   const channel = await work(on, (async () => on.model.createChannel())())
   // without a listener, a channel that the broker closes ends the process
   channel.on('error', () => undefined)
@@ -164,20 +164,21 @@ async function openChannel(
 }
 
 /**
- * What the broker refused. Throws if it refused nothing: the connection was lost, or the broker did not answer in time.
+ * Returns the broker's refusal. Throws if it refused nothing: the connection was lost, or the broker did not answer in
+ * time.
  */
 async function whatWasSaid(thrown: unknown, on: Line, peer: Peer): Promise<Reply> {
   const reply = replyOf(thrown)
   if (reply) return reply
   if (thrown instanceof AdminError || thrown instanceof TypeError) throw thrown
-  // of a connection that is closed, its channels only say that they have ended
+  // channels of a closed connection only report that they have ended
   const reason = await atMost(closingMs, on.ended, thrown)
   const ofConnection = replyOf(reason)
   if (ofConnection && ofConnection.code !== connectionForced) return ofConnection
   throw lost(reason ?? thrown, peer)
 }
 
-/** The connection is gone, and the request was not the reason. */
+/** Returns the error for a connection that was lost for a reason other than the request. */
 export function lost(reason: unknown, peer: Peer): AdminError {
   const failure = peerFailure(reason, peer)
   if (failure.code === 'UNREACHABLE' || failure.code === 'TIMED_OUT') return failure

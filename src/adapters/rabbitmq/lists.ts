@@ -1,6 +1,6 @@
 import type { BrokerSource } from '../../core/sources.ts'
 
-/** What the broker does not show over AMQP. */
+/** The lists that the broker does not show over AMQP. */
 export type BrokerLists = Pick<
   BrokerSource,
   | 'queues'
@@ -15,13 +15,14 @@ export type BrokerLists = Pick<
   | 'tags'
 >
 
-/** The nameless exchange and `amq.*` belong to the broker; nobody can declare them. */
+/** True for the nameless exchange and `amq.*`: they belong to the broker, and nobody can declare them. */
 export function isPredeclared(exchange: string): boolean {
   return exchange === '' || exchange.startsWith('amq.')
 }
 
 /**
- * FIELD-NOTES.md 3: listed from 3.13 on; the state is missing in 4.0, where the phase alone shows what the default is.
+ * Returns the state of a deprecated feature, listed since 3.13 (FIELD-NOTES.md 3). 4.0 leaves the state out, so that
+ * only the phase shows the default.
  */
 export function deprecatedState(state: unknown, phase: unknown): 'permitted' | 'denied' | 'unknown' {
   if (state === 'permitted' || state === 'denied') return state

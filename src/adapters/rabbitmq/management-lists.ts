@@ -23,12 +23,12 @@ const columns = {
   connections: ['name', 'user', 'user_provided_name'],
 }
 
-/** Lists of one virtual host. */
+/** Reads the lists of one virtual host. */
 export function managementLists(management: Management, ofVhost: string): BrokerLists {
   const vhost = encodeURIComponent(ofVhost)
   const pathOfConnections = `/api/vhosts/${vhost}/connections`
   const connections = async (): Promise<readonly Item[]> => {
-    // others than these are shown their own connections, and not told so
+    // without these tags, a user sees only their own connections, and is not told so
     await management.requireTag(['monitoring', 'administrator'])
     return management.pages(pathOfConnections, columns.connections, 'monitoring')
   }
@@ -68,12 +68,12 @@ export function managementLists(management: Management, ofVhost: string): Broker
           .filter((it) => it.user === user)
       const here = tracked.filter((item) => item['vhost'] === ofVhost).map((item) => text(item, 'name'))
       const unknown = here.filter((name) => !isOurs(name))
-      // whoever sees no others sees these all the same
+      // a user who sees no other connections still sees these
       const listed =
         unknown.length === 0
           ? []
           : (await management.pages(pathOfConnections, columns.connections, 'management')).map(connection)
-      // a broker that collects no metrics lists nobody, whoever is there
+      // a broker that collects no metrics lists no connections at all
       const isListing = listed.some(({ name, clientName }) => isOurs(name) || clientName === ownConnectionName)
       return here.map((name) => {
         if (isOurs(name)) return { name, user, clientName: ownConnectionName, isListed: true }
@@ -104,15 +104,15 @@ export function managementLists(management: Management, ofVhost: string): Broker
 }
 
 /**
- * Who lacks the tag `monitoring` is answered 500 by some versions (3.10.8), and shall be told of the tag by the other
- * list.
+ * Returns null where some versions (3.10.8) answer 500 if the user lacks the tag `monitoring`. The other list then
+ * reports the missing tag.
  */
 function nullIfStrange(error: unknown): null {
   if (error instanceof AdminError && error.code === 'UNEXPECTED_ANSWER') return null
   throw error
 }
 
-/** Without the names of other connections, shows their addresses. */
+/** Returns no names of connections if they are forbidden; consumers then show addresses. */
 function noneIfForbidden(error: unknown): readonly Item[] {
   if (error instanceof AdminError && error.code === 'FORBIDDEN') return []
   throw error

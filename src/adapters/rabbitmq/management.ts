@@ -12,17 +12,17 @@ export type Item = Readonly<Record<string, unknown>>
 
 /** The part of RabbitMQ's management API that is read. */
 export interface Management {
-  /** all objects of a list that comes in pages */
+  /** Returns all objects of a list that comes in pages */
   pages(path: string, columns: readonly string[], tag: Tag): Promise<readonly Item[]>
-  /** a list that comes whole */
+  /** Returns a list that comes whole */
   list(path: string, tag: Tag): Promise<readonly Item[]>
-  /** a list that not every broker has; null where this one does not */
+  /** Returns a list that not every broker has; null if this one lacks it */
   listIfAny(path: string, tag: Tag): Promise<readonly Item[] | null>
-  /** alarms in effect, each with its `node` and `resource`; told at once, where figures come some seconds late */
+  /** Lists alarms in effect, each with its `node` and `resource`; shown at once, while figures lag by some seconds */
   alarms(): Promise<readonly Item[]>
-  /** of the user; throws FORBIDDEN, naming `tag`, where it is not told them */
+  /** Returns the user's tags. Throws FORBIDDEN, naming `tag`, if the broker does not show them */
   tags(tag: Tag): Promise<readonly string[]>
-  /** throws FORBIDDEN where the user has none of these tags; the first is the least of them */
+  /** Throws FORBIDDEN if the user has none of these tags; the first is the least of them */
   requireTag(tags: readonly [Tag, ...string[]]): Promise<void>
   close(): Promise<void>
 }
@@ -30,16 +30,16 @@ export interface Management {
 /** A tag that a user needs to see something. */
 type Tag = 'management' | 'monitoring'
 
-/** old versions answer 406, not 404, where only JSON is accepted */
+/** old versions answer 406 instead of 404 if only JSON is accepted */
 const accept = 'application/json, */*;q=0.1'
-/** what RabbitMQ answers with 400 [L: 3.10.8] */
+/** RabbitMQ's text in answers with 400 [L: 3.10.8] */
 const withoutFigures = /Stats in management UI are disabled/
 const pageSize = 500
 const maxPages = 200
 
 /**
- * Opens nothing yet. The methods throw UNAVAILABLE where the plugin is not there, FORBIDDEN where the user lacks the
- * tag.
+ * Returns access to the management API. Opens nothing yet. Methods throw UNAVAILABLE if the plugin is missing,
+ * FORBIDDEN if the user lacks the tag.
  */
 export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Management {
   const answers = sharedAnswers()
@@ -61,7 +61,7 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       ca: tls.ca,
       verify: tls.mode !== 'require',
       timeoutMs,
-      // `rabbitmqctl` may have to be asked within the same time
+      // leaves time to ask `rabbitmqctl` instead
       connectMs: timeoutMs * 0.4,
       maxBytes: 50_000_000,
       reach,
@@ -76,10 +76,10 @@ export function managementApi(endpoint: BrokerEndpoint, timeoutMs: number): Mana
       return await request(path, { headers: { authorization: `Basic ${credentials}`, accept } })
     } catch (error) {
       if (!(error instanceof AdminError)) throw error
-      // without the path, so that all who asked for something are told one and the same
+      // without the path, so that all callers get the same message
       const message = error.message.replace(`${peer.where}${path.split('?')[0]}`, peer.where)
-      // of a proxy, a certificate, a name that does not resolve or a host without a route, the reason says more than
-      // that the plugin may be off
+      // for a proxy, a certificate, an unresolved name or a missing route, the reason says more than that the plugin
+      // may be off
       const isToldApart = error.obstacle !== null && error.obstacle.kind !== 'refused'
       if (error.code !== 'UNREACHABLE' || isToldApart || message.includes('cannot be reached'))
         throw new AdminError(error.code, message, error.suggestions, { cause: error })
@@ -186,7 +186,7 @@ function refusal(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   ])
 }
 
-/** RabbitMQ says why in JSON, in its own words; a proxy says so in a page, or in nothing. */
+/** True if RabbitMQ itself refuses, in JSON and its own words. A proxy answers with a page, or with nothing. */
 function isOfBroker(answer: HttpAnswer): boolean {
   const value = jsonOf(answer)
   return isRecord(value) && typeof value['error'] === 'string' && /^not_authori[sz]ed$/i.test(value['error'])
@@ -209,7 +209,7 @@ function refused(answer: HttpAnswer, endpoint: BrokerEndpoint, tag: Tag): AdminE
   return lacking(endpoint, tag, ` (HTTP ${answer.status})`)
 }
 
-/** The broker itself has accepted this user and password, and refuses in other words. */
+/** Returns the error for a refusal from in front of the broker, which has accepted this user and password. */
 function refusedBefore(answer: HttpAnswer, { managementUrl, user }: BrokerEndpoint): AdminError {
   return new AdminError(
     'FORBIDDEN',
@@ -239,7 +239,7 @@ function strange(endpoint: BrokerEndpoint, path: string): AdminError {
   )
 }
 
-/** A list since 3.9, words with commas before. */
+/** Returns tags, which are a list since 3.9, and words with commas before. */
 function words(tags: unknown): string[] {
   const all: unknown[] = Array.isArray(tags) ? tags : typeof tags === 'string' ? tags.split(',') : []
   return all.filter((word) => typeof word === 'string')

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { hostPort } from '../failure.ts'
 
-/** of this process, to whichever broker */
+/** sockets of this process, to any broker */
 const sockets = new Set<Socket>()
 
 /** Remembers a connection of ours for as long as it lasts. */
@@ -12,9 +12,8 @@ export function remembered<S extends Socket>(socket: S): S {
 }
 
 /**
- * Whether a broker's name for a connection, `127.0.0.1:41000 -> 127.0.0.1:5672`, is that of one of ours. Where
- * addresses are translated on the way, it is known by the name that it gives itself alone, which the broker lists some
- * seconds later.
+ * True if a broker's name for a connection, `127.0.0.1:41000 -> 127.0.0.1:5672`, is one of ours. If addresses are
+ * translated on the way, only the connection's own name identifies it, which the broker lists some seconds later.
  */
 export function isOurs(name: string): boolean {
   return [...sockets].some(

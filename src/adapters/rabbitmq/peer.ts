@@ -4,7 +4,7 @@ import { hostPort } from '../failure.ts'
 import type { Peer } from '../failure.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** The AMQP server, as errors name it. */
+/** Describes the AMQP server for error messages. */
 export function brokerPeer({ host, port, vhost, reach }: BrokerEndpoint): Peer {
   return {
     what: 'RabbitMQ',

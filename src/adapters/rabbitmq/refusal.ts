@@ -9,15 +9,15 @@ import { sentence } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
 /**
- * Explains a refusal of the broker to the operator, unless the refusal is itself an answer (SERVERS.md: what it
- * answers).
+ * Explains a refusal by the broker to the operator (SERVERS.md: what it answers). Not for a refusal that is itself an
+ * answer.
  */
 export function refusal(reply: Reply, endpoint: BrokerEndpoint, what: string): AdminError {
   const { host, port, vhost, user } = endpoint
   const broker = `RabbitMQ at ${hostPort(host, port)}`
   const on = (...words: string[]): ShellCommand => typedOn(host, typed(['rabbitmqctl', ...words]))
   const { code, text } = reply
-  // before 4.0 it does not say which permission that is
+  // before 4.0 the broker does not name the permission
   const denied = /^(?:(configure|write|read) )?access to (\w+ '.*?') in vhost /.exec(text)
   if (code === 403 && denied) {
     const [, right = 'sufficient', object = ''] = denied

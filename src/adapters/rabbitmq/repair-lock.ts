@@ -16,10 +16,10 @@ import type { Reply } from './reply.ts'
 import { brokerLists } from './two-ways.ts'
 import type { ListOptions } from './two-ways.ts'
 
-/** a holder that was killed is struck off a moment later */
+/** milliseconds to wait for the broker to strike off a killed holder */
 const patienceMs = 2000
 const pollMs = 100
-/** a holder whose machine is gone from the network is struck off after twice that */
+/** a holder whose machine leaves the network is struck off after twice that */
 const heartbeatSeconds = 15
 /** RESOURCE_LOCKED (SERVERS.md: what it answers) */
 const locked = 405
@@ -27,16 +27,16 @@ const locked = 405
 const unknownHolder: Holder = { who: null, what: null, since: null }
 
 export interface BrokerLockOptions extends ListOptions {
-  /** the operators of two machines share no other lock that is known of */
+  /** True if operators of two machines share no other known lock */
   isOnlyShared: boolean
 }
 
 /**
- * A lock among all operators who reach the virtual host: an exclusive queue on a connection of its own, which ends with
- * its process. Opens nothing yet. Where the broker cannot be reached, `take` leaves it out: a repair on queues takes it
- * before its first step that finds the broker again. One that was held and is lost stays lost for such a repair;
- * another tries to take it again, and goes on without it. `take` throws FORBIDDEN, REFUSED where a repair on queues may
- * not hold it and no other lock is shared; else that is told.
+ * Returns a lock among all operators who reach the virtual host: an exclusive queue on its own connection, which ends
+ * with this process. Opens nothing yet. If the broker is unreachable, `take` leaves the lock out: a repair on queues
+ * takes it before its first step that finds the broker again. A lost lock stays lost for such a repair; another tries
+ * to take it again, and continues without it. For a repair on queues, `take` throws REFUSED, and FORBIDDEN if no other
+ * lock is shared. Otherwise it tells the operator.
  */
 export function openBrokerLock(
   endpoint: BrokerEndpoint,
@@ -99,7 +99,7 @@ export function openBrokerLock(
     try {
       return lockHolderIn(await lists.queues()) ?? unknownHolder
     } catch (error) {
-      // that another has it holds whether or not we may see who
+      // another operator holds it, even if we may not see who
       if (error instanceof AdminError) return unknownHolder
       throw error
     } finally {
@@ -131,7 +131,7 @@ export function openBrokerLock(
 }
 
 /**
- * `unreached`: it is taken once the broker is in reach; `left-out`: it is not, and the run goes on without it; `lost`:
+ * `unreached`: taken once the broker is in reach. `left-out`: not held, and the run continues without it. `lost`: lost
  * for good.
  */
 type State = 'free' | 'held' | 'unreached' | 'left-out' | 'lost'
@@ -157,7 +157,7 @@ async function declared(connection: ChannelModel, { who, what }: LockOwner): Pro
   }
 }
 
-/** Whether a queue of that name exists that keeps nobody out. */
+/** True if a queue of that name exists that keeps nobody out. */
 async function isOpenToAll(connection: ChannelModel): Promise<boolean> {
   const channel = await channelOf(connection)
   return channel.checkQueue(operatorLock.queue).then(
@@ -173,7 +173,7 @@ async function channelOf(connection: ChannelModel): Promise<Channel> {
   return channel
 }
 
-/** Null if no connection can be opened. */
+/** Returns null if no connection can be opened. */
 function notReached(error: unknown): null {
   if (error instanceof AdminError) return null
   throw error

@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/error.ts'
 import { oneLine } from '../failure.ts'
 
-/** How the broker refuses something: it closes the channel, or the connection, with a number and a text. */
+/** A refusal by the broker: it closes the channel, or the connection, with a number and a text. */
 export interface Reply {
   code: number
   /** on one line, without the name of the code in front */
@@ -11,7 +11,7 @@ export interface Reply {
 /** CONNECTION_FORCED: the broker goes down, or its operator has closed the connection. */
 export const connectionForced = 320
 
-/** Null if the broker did not cause what amqplib threw. */
+/** Returns the broker's reply in what amqplib threw; null if the broker did not cause it. */
 export function replyOf(thrown: unknown): Reply | null {
   if (!(thrown instanceof Error) || !('code' in thrown) || typeof thrown.code !== 'number') return null
   const said = messageOf(thrown)
@@ -19,7 +19,7 @@ export function replyOf(thrown: unknown): Reply | null {
   return { code: thrown.code, text: withoutCode(text) }
 }
 
-/** What the broker said, on one line, without the name of the code in front: of 'NOT_FOUND - no queue', 'no queue'. */
+/** Returns what the broker said, on one line and without its code: 'no queue' for 'NOT_FOUND - no queue'. */
 export function withoutCode(said: string): string {
   return oneLine(said.replace(/^[A-Z_]+ - /, ''))
 }

@@ -18,19 +18,19 @@ import type { ListOptions } from './two-ways.ts'
 import { command } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
-/** more than any run writes: what is longer was not written by this program, and is not read whole */
+/** more than any run writes: a longer journal is not from this program, and is not read whole */
 const mostMessages = 100_000
 const mostBytes = 64 * 1024 * 1024
 const readAtOnce = 8
 const savedAtOnce = 100
 
-/** between two tries to read what somebody else is reading */
+/** milliseconds between tries to read what another reader holds */
 const turnMs = 100
 
 /**
- * Journals in the deployment itself, where they outlive the operator's machine: a durable queue for each run that is
- * not finished, whose first message is the record and each further one an event (DESIGN.md 6.6). A connection that was
- * cut is made again.
+ * Opens the journals in the deployment itself, where they outlive the operator's machine. Each unfinished run has a
+ * durable queue: its first message is the record, each further one an event (DESIGN.md 6.6). Reopens a connection that
+ * was cut.
  */
 export async function openRunStore(endpoint: BrokerEndpoint, options: ListOptions): Promise<Opened<RunStore>> {
   const { timeoutMs } = options
@@ -47,7 +47,7 @@ export async function openRunStore(endpoint: BrokerEndpoint, options: ListOption
 
 interface Line {
   connection(): Promise<ChannelModel>
-  /** the next use makes a new one */
+  /** Drops the connection; the next use opens a new one */
   drop(): void
   close(): Promise<void>
 }
@@ -96,7 +96,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     try {
       return await within(work(channel))
     } finally {
-      // what was got and not acknowledged goes back to where it was
+      // closing returns unacknowledged messages to their place
       await closeChannel(channel)
     }
   }
@@ -115,7 +115,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     })
     return historyOf(run, messages, endpoint, peer)
   }
-  /** Null if the run ended while the list was being read, and its journal is gone. */
+  /** Reads a listed run; null if it ended while the list was being read, and its journal is gone. */
   const listed = async (run: string, most: number): Promise<RunHistory | UnreadableRun | null> => {
     if (!isRunName(run)) return { run, unreadable: `this queue at ${peer.where} is not named after a run` }
     return read(run, most).catch((error: unknown) => {
@@ -130,7 +130,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     const channel = await within(line.connection().then(async (model) => quiet(model.createConfirmChannel())))
     let isReturned = false
     let place = held
-    // a broker confirms what it could not put anywhere, too
+    // a broker also confirms messages that it could not route
     channel.on('return', () => (isReturned = true))
     const publish = async (value: RunRecord | RunEvent): Promise<void> => {
       await within(published(channel, queueOf(run), value, place++))
@@ -146,7 +146,7 @@ function runStore(line: Line, endpoint: BrokerEndpoint, timeoutMs: number, queue
     async begin(record, events = []) {
       assertRunName(record.run)
       await onChannel(async (channel) =>
-        // whatever the virtual host's usual kind of queue is: a quorum queue drops what has been read often
+        // classic, whatever the virtual host's default type: a quorum queue drops what has been read often
         channel.assertQueue(queueOf(record.run), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
       )
       const log = await logTo(record.run, 0)
@@ -188,14 +188,14 @@ function queueOf(run: string): string {
   return `${journalQueuePrefix}${run}`
 }
 
-/** Without a listener, a channel that the broker closes ends the process. */
+/** Adds a listener: without one, a channel that the broker closes ends the process. */
 async function quiet<T extends Channel | ConfirmChannel>(opening: Promise<T>): Promise<T> {
   const channel = await opening
   channel.on('error', () => undefined)
   return channel
 }
 
-/** On disk with the broker once this returns. Rejects where the channel or the connection ends before. */
+/** Publishes a message, which is on the broker's disk on return. Rejects if the channel or connection ends first. */
 async function published(channel: ConfirmChannel, queue: string, value: object, place: number): Promise<void> {
   const options = { persistent: true, mandatory: true, contentType: 'application/json', messageId: String(place) }
   await new Promise<void>((resolve, reject) => {
@@ -210,10 +210,9 @@ async function published(channel: ConfirmChannel, queue: string, value: object, 
 }
 
 /**
- * Every message, oldest first, none of them acknowledged. As the only consumer: what another reader holds would be
- * missing here. Of no message the count tells once the broker has handed all to the channel, whose own answer may
- * overtake the last of them; it takes what is asked after that answer in the order of its arrival, behind them. Throws
- * where they have more than `most` bytes.
+ * Reads every message, oldest first, and acknowledges none. Must be the only consumer: what another reader holds would
+ * be missing. The queue counts no messages once the broker has handed all to the channel, but that answer may overtake
+ * the last of them. The answer to the next request comes after them. Throws if they have more than `most` bytes.
  */
 async function all(channel: Channel, queue: string, most: number): Promise<ConsumeMessage[]> {
   const messages: ConsumeMessage[] = []
@@ -235,8 +234,8 @@ async function all(channel: Channel, queue: string, most: number): Promise<Consu
 }
 
 /**
- * Every message, oldest first, each acknowledged once it was saved: what is not saved stays. As the only consumer; what
- * comes meanwhile is saved too.
+ * Saves every message, oldest first, and acknowledges each once it is saved; others stay. Must be the only consumer.
+ * Also saves what arrives meanwhile.
  */
 async function drained(
   channel: Channel,
@@ -255,7 +254,7 @@ async function drained(
     for (const message of batch) await save(message.content.toString('utf8'))
     const last = batch.at(-1)
     if (last) channel.ack(last, true)
-    // an answer to what is asked after an acknowledgement comes behind whatever that has set free
+    // an answer to a request after an acknowledgement comes after the deliveries that this set free
     const { messageCount } = await within(Promise.resolve(channel.checkQueue(queue)))
     if (waiting.length > 0 || messageCount > 0) continue
     await within(Promise.resolve(channel.checkQueue(queue)))
@@ -309,8 +308,8 @@ function notRead(queue: string): AdminError {
 }
 
 /**
- * Each once, in the order in which they were written. A broker that took nothing for a while takes what was sent to it
- * then once it can, though its sender has given up and written it again since.
+ * Returns each message once, in the order of writing. A broker that accepted nothing for a while may accept messages
+ * later, although their sender gave up and wrote them again.
  */
 function inPlace(messages: readonly ConsumeMessage[]): ConsumeMessage[] {
   const numbered = messages.map((message, index) => {

@@ -9,13 +9,13 @@ import { managementApi } from './management.ts'
 
 export interface ListOptions {
   timeoutMs: number
-  /** the second way, asked for when it is needed; null: there is none */
+  /** Returns the second way, when it is needed; null if there is none */
   rabbitmqctl?: (() => Promise<CtlCommand | null>) | undefined
 }
 
 /**
- * What is asked of the management API, and of `rabbitmqctl` on the broker's machine where that is not there, or cannot
- * be reached from here. Throws UNAVAILABLE where neither can be had, with both reasons.
+ * Reads lists from the management API, or from `rabbitmqctl` on the broker's machine if the API is missing or
+ * unreachable from here. Throws UNAVAILABLE with both reasons if neither works.
  */
 export function brokerLists(
   given: BrokerEndpoint,
@@ -39,12 +39,12 @@ export function brokerLists(
     const answer = silence === null ? await ask(first).then((given) => ({ given }), unreached) : silence
     if ('given' in answer) return answer.given
     const other = await secondWay().catch((why: unknown) => {
-      // what was not ready may be soon
+      // asked again next time: it may be ready soon
       second = null
       throw neither(answer, why)
     })
     if (other === null) throw answer
-    // who waited for it in vain once does not wait again
+    // after one timeout, it is not asked again
     if (answer.code === 'TIMED_OUT') silence = answer
     return ask(other).catch((why: unknown) => {
       throw neither(answer, why)
@@ -67,7 +67,7 @@ export function brokerLists(
   }
 }
 
-/** Throws whatever was answered. */
+/** Returns the error if the API was not reached. Throws any other. */
 function unreached(error: unknown): AdminError {
   if (error instanceof AdminError && ['UNAVAILABLE', 'UNREACHABLE', 'TIMED_OUT'].includes(error.code)) return error
   throw error

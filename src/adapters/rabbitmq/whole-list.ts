@@ -7,16 +7,14 @@ import type { Link } from './link.ts'
 import type { BrokerLists } from './lists.ts'
 import { isOurs } from './own-connections.ts'
 
-/**
- * how long lists lag at most, unless a broker is told to count more seldom than every five seconds (FIELD-NOTES.md 3)
- */
+/** milliseconds that lists lag at most, if the broker counts at least every five seconds (FIELD-NOTES.md 3) */
 const lagMs = 7000
 const pollMs = 500
 
 /**
- * Asks for the list of connections until whoever came before this program is in it: lists lag, and have them once they
- * have ours, which came later; nodes of a cluster count each for itself, so that there the time has to pass. Throws
- * UNAVAILABLE where ours is never listed: the broker counts more seldom, or collects nothing.
+ * Returns a function that asks for the list of connections until it has all that came before this program. Lists lag,
+ * but are complete once they have ours, which came later. Nodes of a cluster count separately, so there the lag has to
+ * pass. Throws UNAVAILABLE if ours is never listed: the broker counts less often, or collects nothing.
  */
 export function wholeList(
   link: Link,
@@ -37,7 +35,7 @@ export function wholeList(
     for (;;) {
       const late = performance.now() - since > lagMs
       const listed = await lists.connections()
-      // one that has only just come is listed without its user at first
+      // a new connection is listed without its user at first
       const isOwnThere = listed.some(isOwn)
       if (isOwnThere && (late || (listed.every((it) => it.user !== '') && (await isAlone(lists))))) return listed
       if (late && performance.now() - begun > lagMs) throw unlisted(peer)

@@ -27,14 +27,14 @@ type SharedOptions = Pick<
   | 'connectionName'
 >
 
-/** What all connections have in common, to a server, a node of a cluster or a sentinel. */
+/** Returns the options of all connections, to a server, a node of a cluster or a sentinel. */
 export function shared(timeoutMs: number): SharedOptions {
   return {
     lazyConnect: true,
-    // RESP 2, so that servers before 6 answer too, and AUTH is a command of its own with an answer of its own
+    // RESP 2, so that servers before 6 answer too, and AUTH is a separate command with its own answer
     protocol: 2,
     connectTimeout: timeoutMs,
-    // what is let go is let go at once: a silent server's goodbye is not waited for
+    // disconnects at once, without waiting for a silent server
     disconnectTimeout: 0,
     reconnectOnError: null,
     maxRetriesPerRequest: 0,
@@ -45,7 +45,7 @@ export function shared(timeoutMs: number): SharedOptions {
   }
 }
 
-/** Where the sockets to a server lead, and how they are encrypted: those to a sentinel too, as in Spring Data Redis. */
+/** Returns where sockets to a server lead, and their encryption: also for a sentinel, as in Spring Data Redis. */
 export async function socketTo(endpoint: SessionsEndpoint, { host, port }: HostPort): Promise<RedisSocket> {
   const place = await placeOf({ host, port, reach: endpoint.reach })
   return { ...place, ...tlsOf(endpoint, host) }
@@ -53,7 +53,7 @@ export async function socketTo(endpoint: SessionsEndpoint, { host, port }: HostP
 
 export type RedisSocket = HostPort & Pick<RedisOptions, 'tls'>
 
-/** `host`: whose certificate it has to be; left out, that of whatever each socket is made to. */
+/** Returns TLS options. The certificate must be of `host`, or of the host of each socket if left out. */
 export function tlsOf({ tls: { mode, ca } }: SessionsEndpoint, host?: string): Pick<RedisOptions, 'tls'> {
   if (mode !== 'require' && mode !== 'verify') return {}
   const verify = mode === 'verify'
@@ -72,19 +72,19 @@ export async function talk<C extends Redis | Cluster, T>(
   ask: (client: C) => Promise<T>,
 ): Promise<T> {
   let failure: unknown = null
-  // also what keeps a broken connection from ending the process
+  // this listener also keeps a broken connection from ending the process
   client.on('error', (error: unknown) => (failure ??= error))
   try {
     await client.connect()
     return await ask(client)
   } catch (error) {
-    // ioredis rejects with 'Connection is closed.' and tells the reason apart
+    // ioredis rejects with 'Connection is closed.' and reports the reason separately
     const reason = error instanceof AdminError || isReply(error) ? error : (failure ?? error)
     throw isForeign(reason) ? await foreign(peer, timeoutMs) : redisFailure(reason, peer)
   }
 }
 
-/** A password that the server does not need does not stop a diagnosis. */
+/** Signs in. Ignores a password that the server does not need, so that it does not stop a diagnosis. */
 export async function authenticate(server: Redis, user: string | null, password: Secret | null): Promise<void> {
   if (password === null) return
   const revealed = password.reveal()
@@ -96,7 +96,7 @@ export async function authenticate(server: Redis, user: string | null, password:
   }
 }
 
-/** The redis-cli command for a server; it prompts for the password. */
+/** Returns the redis-cli command for a server; it prompts for the password. */
 export function redisCli(
   { user, password, tls }: Pick<SessionsEndpoint, 'user' | 'password' | 'tls'>,
   { host, port }: { host: string; port: number },

@@ -7,16 +7,15 @@ import type { RedisSocket } from './client.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
 interface Places {
-  /** where the client begins */
+  /** addresses where the client begins */
   seeds: readonly RedisSocket[]
-  /** where the nodes are reached that the cluster names itself by, host:port; null: there */
+  /** addresses to reach the nodes, by the host:port that the cluster gives them; null if these are the same */
   natMap: Record<string, RedisSocket> | null
 }
 
 /**
- * Where the sockets to the nodes of a cluster lead. Those that have to be reached in a way of their own are asked for
- * the names of all others, whose ways are opened with theirs. Throws, of the first of `nodes`, what opening it throws,
- * where none answers.
+ * Returns where the sockets to the nodes of a cluster lead. If any node is reached through another address, asks for
+ * the names of all nodes, and opens the ways to them. If no node answers, throws the error of the first of `nodes`.
  */
 export async function clusterPlaces(
   endpoint: SessionsEndpoint,
@@ -47,7 +46,7 @@ export async function clusterPlaces(
     const named = await Promise.allSettled(
       names.map(async (name) => [keyOf(name), await socketTo(endpoint, name)] as const),
     )
-    // a replica that cannot be reached is no loss: it is never asked; a master is missed when it is
+    // an unreachable replica is no loss, since it is never asked; an unreachable master fails once it is asked
     const reached = named.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
     return { seeds: [socket], natMap: Object.fromEntries(reached) }
   } catch (error) {
@@ -58,7 +57,7 @@ export async function clusterPlaces(
   }
 }
 
-/** All nodes that serve a part of the keys, or stand by to. */
+/** Lists all nodes that serve a part of the keys, or stand by to. */
 async function namesBy(client: Redis, { user, password }: SessionsEndpoint): Promise<HostPort[]> {
   await authenticate(client, user, password)
   const slots = (await client.cluster('SLOTS')) as unknown as [number, number, ...[string | null, number][]][]
@@ -66,7 +65,7 @@ async function namesBy(client: Redis, { user, password }: SessionsEndpoint): Pro
   return [...new Map(named.map((it) => [keyOf(it), it])).values()]
 }
 
-/** As ioredis writes it. */
+/** Returns an address as ioredis writes it. */
 function keyOf({ host, port }: HostPort): string {
   return `${host}:${port}`
 }

@@ -12,20 +12,20 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 
 export interface Connection {
   peer: Peer
-  /** how redis-cli is called for the same */
+  /** redis-cli command for the same server */
   client: ShellCommand
   /** the server; in a cluster each of the masters */
   servers: readonly Redis[]
   isCluster: boolean
-  /** INFO of the first server, or why there is none */
+  /** INFO of the first server, or the error that prevents it */
   info: string | AdminError
   close: () => void
 }
 
-/** what is left of the time for the master, however long the sentinels took */
+/** least milliseconds for the master, however long the sentinels took */
 const leastMs = 100
 
-/** Signed in, on the right database, and verified to answer. Never reconnects by itself. */
+/** Connects, signs in, selects the database, and verifies that the server answers. Never reconnects by itself. */
 export async function connectRedis(endpoint: SessionsEndpoint, timeoutMs: number): Promise<Connection> {
   const { cluster, sentinel } = endpoint
   if (cluster) return connectCluster(endpoint, cluster, timeoutMs)
@@ -62,8 +62,7 @@ async function connectCluster(
   const cluster = new ioredis.Cluster([...places.seeds], {
     lazyConnect: true,
     clusterRetryStrategy: () => null,
-    // each node has its share of the time; a little more, so that the deadline is what is told where all of them are
-    // silent
+    // each node has its share of the time, and a little more, so that the deadline is reported if all are silent
     slotsRefreshTimeout: timeoutMs / places.seeds.length + 50,
     redisOptions: { ...shared(timeoutMs), ...credentials, ...tlsOf(endpoint) },
     ...(places.natMap && { natMap: places.natMap }),
@@ -88,7 +87,7 @@ async function connectCluster(
   }
 }
 
-/** On a busy machine ioredis may give up on the last node just before the deadline, which tells more. */
+/** Waits for our deadline, which tells more, if ioredis gives up on the last node just before it on a busy machine. */
 async function untilLate(error: unknown): Promise<never> {
   if (error instanceof AdminError && /: timeout$/.test(error.message)) return new Promise<never>(() => undefined)
   throw error
@@ -109,7 +108,7 @@ async function signIn(
   return info
 }
 
-/** If INFO is renamed or forbidden, the server still answers. */
+/** Returns INFO, or the error if INFO is renamed or forbidden: the server still answers. */
 async function infoOf(server: Redis, peer: Peer): Promise<string | AdminError> {
   try {
     return await server.info()

@@ -15,12 +15,12 @@ import type { LastCount } from './counted.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
-/** A key that is no session: a command on it needs the same rights, and changes nothing. */
+/** A key that is not a session: a command on it needs the same rights, and changes nothing. */
 const nobody = 'testops-admin'
-/** what the index of an indexed repository is read and changed by */
+/** commands that read and change the index of an indexed repository */
 const ofIndex = ['SMEMBERS', 'SREM', 'ZRANGE', 'ZREM'] as const
 
-/** Removes sessions over a connection of its own, one to each master of a cluster. Throws as `openSessions`. */
+/** Opens a control to remove sessions, with one connection per master of a cluster. Throws as `openSessions` does. */
 export async function openSessionsControl(
   endpoint: SessionsEndpoint,
   { timeoutMs, last }: { timeoutMs: number; last: LastCount },
@@ -46,14 +46,14 @@ export async function openSessionsControl(
       }
     },
     async remove(selection, { flush, ...options }) {
-      // where all is emptied at once, whoever has signed in since the plan is meant too
+      // emptying the database also removes sessions that began after the plan
       const known = flush ? null : last.find(selection)
       const isSame = known?.nodes.every(({ name }, at) => nodes[at]?.name === name) ?? false
       const counted =
         known && isSame ? known : await countSessions(nodes, flush ? { ...selection, asOf: null } : selection)
       last.forget()
       const { census } = counted
-      // whoever is the master by now is asked whether all are gone: a former one may not know yet that it is none
+      // verifies on the current master: a former one may not know yet that it was replaced
       const anew = async (): Promise<readonly Node[]> => sameNodes(nodes, await nodesOf(await reconnected(), timeoutMs))
       if (census.namespace === null) return { counted: 0, removed: 0, notFlushed: null }
       let notFlushed: string | null = null
@@ -80,7 +80,7 @@ export async function openSessionsControl(
   }
 }
 
-/** The nodes of another connection, in the order of these. Throws UNAVAILABLE where a cluster has others. */
+/** Returns the nodes of another connection, in the order of these. Throws UNAVAILABLE if a cluster has others. */
 function sameNodes(nodes: readonly Node[], others: readonly Node[]): readonly Node[] {
   if (!nodes[0]!.isInCluster) return others
   const named = nodes.map(({ name }) => others.find((other) => other.name === name))
@@ -96,7 +96,7 @@ function replaced({ peer: { where, suggestions } }: Node): AdminError {
   )
 }
 
-/** Null if the database was emptied, else the reason why not. */
+/** Empties the database if it may. Returns null if it did, else the reason why not. */
 async function flushed(
   nodes: readonly Node[],
   { namespace, foreign }: { namespace: string; foreign: number },
@@ -111,8 +111,8 @@ async function flushed(
 }
 
 /**
- * UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN where neither is, and what else keeps
- * the store from writing.
+ * Returns UNLINK, else DEL, whichever is allowed on keys of that space. Throws FORBIDDEN if neither is, and any other
+ * error that keeps the store from writing.
  */
 async function removalVerb(nodes: readonly Node[], namespace: string, client: ShellCommand): Promise<RemovalVerb> {
   try {
@@ -148,7 +148,7 @@ function missing(
   )
 }
 
-/** In a cluster, a node without the slot says so only after it has accepted the command's right. */
+/** Tries a right on all nodes. A cluster node without the slot says so only after it has accepted the right. */
 async function tryOn(
   nodes: readonly Node[],
   verb: RemovalVerb | 'EXISTS' | (typeof ofIndex)[number],

@@ -2,18 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { SessionSelection } from '../../core/sources.ts'
 import type { Counted } from './bulk/count.ts'
 
-/**
- * The last count of this process, so that what was counted for a plan is what its step removes, without another look at
- * all keys.
- */
+/** The last count of this process. A step removes what was counted for its plan, without another look at all keys. */
 export interface LastCount {
   keep(counted: Counted): void
-  /** what answers that question still: the same, of a moment ago; or the one that was made at `asOf` */
+  /** Returns the last count if it answers `selection`: the same one a moment ago, or the one made at `asOf` */
   find(selection: SessionSelection): Counted | null
   forget(): void
 }
 
-/** how old an answer may be that is given again where the question names no time */
+/** milliseconds for which a count is reused if the selection names no time */
 const freshMs = 10_000
 
 export function lastCount(): LastCount {

@@ -7,7 +7,7 @@ import type { Suggestion } from '../../core/shell-command.ts'
 /** Explains an error reply of Redis, or a broken connection, to the operator. */
 export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   if (thrown instanceof AdminError) return thrown
-  // what ioredis says of a cluster as a whole hides what the last of its nodes said
+  // ioredis's error for a whole cluster hides the error of its last node
   const { lastNodeError } = thrown as { lastNodeError?: unknown }
   if (lastNodeError instanceof Error) return redisFailure(lastNodeError, peer)
   const server = `Redis at ${peer.where}`
@@ -53,7 +53,7 @@ export function redisFailure(thrown: unknown, peer: Peer): AdminError {
   return peerFailure(thrown, peer)
 }
 
-/** Whether a server other than Redis answered. */
+/** True if a server other than Redis answered. */
 export function isForeign(thrown: unknown): boolean {
   return (
     thrown instanceof Error && (thrown.name === 'ParserError' || /protocol error|unknown RESP/i.test(thrown.message))

@@ -19,7 +19,7 @@ export { lastCount } from './counted.ts'
 type Memory = Awaited<ReturnType<SessionsSource['memory']>>
 
 /**
- * One connection that only reads; one to each master of a cluster. Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED,
+ * Opens one read-only connection, or one to each master of a cluster. Throws UNREACHABLE, TIMED_OUT, UNAUTHENTICATED,
  * FORBIDDEN, EXHAUSTED, UNAVAILABLE (no such database), UNEXPECTED_ANSWER.
  */
 export async function openSessions(
@@ -62,7 +62,7 @@ function sessionsSource(
       return await withDeadline(question(), timeoutMs, peer)
     } catch (error) {
       const failure = redisFailure(error, peer)
-      // whoever does not answer one question is not asked the next
+      // a server that does not answer one request is not asked again
       if (failure.code === 'TIMED_OUT') close()
       throw failure
     }
@@ -105,7 +105,7 @@ async function memoryOf(server: Redis): Promise<Memory> {
   }
 }
 
-/** How full a server is; a server without a limit is never full. */
+/** Returns how full a server is; 0 if it has no limit. */
 function share({ usedBytes, maxBytes }: Memory): number {
   return maxBytes > 0 ? usedBytes / maxBytes : 0
 }

@@ -3,7 +3,7 @@ import type { SessionSample, SessionTimes } from '../../core/sources.ts'
 import { literally } from '../../knowledge/session-keys.ts'
 import { sessionTimes, timeFields } from './times.ts'
 
-/** keys that one SCAN looks at, and how many SCANs one sample may take: a store of foreign keys is left in peace */
+/** keys per SCAN, and most SCANs per sample, to spare a store of foreign keys */
 const keysPerRound = 1000
 const maxRounds = 200
 
@@ -13,7 +13,7 @@ interface Found {
 }
 
 /**
- * Times of at most `limit` sessions of those servers (several in a cluster), found by the shape of the keys
+ * Reads the times of at most `limit` sessions of those servers (several in a cluster), found by the shape of the keys
  * (FIELD-NOTES.md 4). Ends after `maxRounds` or `budgetMs`, whichever is first. Ids are never kept.
  */
 export async function sampleSessions(
@@ -50,7 +50,7 @@ interface Candidate {
   namespace: string
 }
 
-/** The key where it may be a session; the mark of an indexed repository is noted. */
+/** Returns the key if it may be a session. Notes the mark of an indexed repository. */
 function candidate(key: string, wanted: string | null, namespaces: Map<string, Found>): Candidate[] {
   const [, namespace, rest] = /^(.+?):sessions:(.+)$/s.exec(key) ?? []
   if (namespace === undefined || rest === undefined || (wanted !== null && namespace !== wanted)) return []
@@ -83,7 +83,7 @@ async function read(server: Redis, candidates: readonly Candidate[], namespaces:
   return sessions
 }
 
-/** A key of another type is not a session. A forbidden command is a reason to stop. */
+/** True for an error that is a reason to stop. A key of another type is none: it is only not a session. */
 function isRefused(error: Error | null | undefined): error is Error {
   return error !== null && error !== undefined && !error.message.startsWith('WRONGTYPE')
 }

@@ -10,10 +10,10 @@ type Sentinels = NonNullable<SessionsEndpoint['sentinel']>
 type Address = Sentinels['nodes'][number]
 
 /**
- * Where the master is, as that sentinel says which answers first. All are asked at once, so that a silent one keeps
- * nobody waiting, and all are let go, which ioredis does not do with those that it asks by itself. Throws where none
- * knows what one of them says: UNAUTHENTICATED, UNAVAILABLE (no such master), UNEXPECTED_ANSWER, else why the first in
- * the list says nothing: UNREACHABLE, TIMED_OUT.
+ * Returns the master's address from the sentinel that answers first. Asks all at once, so that a silent one delays
+ * nobody. Disconnects from all, which ioredis does not do with sentinels it asks itself. If none knows the master,
+ * throws what one of them says: UNAUTHENTICATED, UNAVAILABLE (no such master), UNEXPECTED_ANSWER. Otherwise throws why
+ * the first in the list says nothing: UNREACHABLE, TIMED_OUT.
  */
 export async function findMaster(
   endpoint: SessionsEndpoint,
@@ -37,7 +37,7 @@ export async function findMaster(
     return await Promise.any(answers)
   } catch (error) {
     const failures = (error as AggregateError).errors as readonly AdminError[]
-    // what one of them says tells more than that others are silent
+    // the answer of one says more than the silence of others
     throw failures.find(({ code }) => code !== 'UNREACHABLE' && code !== 'TIMED_OUT') ?? failures[0]!
   } finally {
     over.abort()

@@ -3,7 +3,7 @@ import type { SessionTimes } from '../../core/sources.ts'
 /** The fields of a session that are read. All others hold user data (FIELD-NOTES.md 4). */
 export const timeFields = ['creationTime', 'lastAccessedTime', 'maxInactiveInterval'] as const
 
-/** The times of one hash; null if it has none of the three fields and so is not a session. */
+/** Returns the times of one hash; null if it has none of the three fields and so is not a session. */
 export function sessionTimes(fields: readonly (Buffer | null)[], ttlMs: number): SessionTimes | null {
   if (fields.every((field) => field === null)) return null
   const [creation, lastAccessed, maxInactive] = fields.map((field) => (field ? decodeNumber(field) : null))
@@ -19,7 +19,7 @@ const magic = Buffer.from('aced00057372', 'hex')
 const longClass = Buffer.from('\u0000\u000ejava.lang.Long', 'latin1')
 const integerClass = Buffer.from('\u0000\u0011java.lang.Integer', 'latin1')
 
-/** A number as Java's or a JSON serializer writes it; null if it is neither. */
+/** Decodes a number as Java's or a JSON serializer writes it; null if it is neither. */
 export function decodeNumber(bytes: Buffer): number | null {
   if (!bytes.subarray(0, magic.length).equals(magic)) return decodeText(bytes)
   const name = bytes.subarray(magic.length)

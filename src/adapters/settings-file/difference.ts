@@ -1,10 +1,10 @@
 /**
- * The lines that differ, by - and +, with nothing around them. Of several values on one line only the part that changes
- * is shown, since its neighbours may be secrets.
+ * Returns the lines that differ, marked - and +, without context. If a line has several values, shows only the part
+ * that changes, since its neighbours may be secrets.
  */
 export async function differenceOf(before: string, after: string): Promise<string> {
   const { diffLines } = await import('diff')
-  // a last line that gets a line's end is the same to its reader
+  // a last line that gains a line end is the same to its reader
   const changes = diffLines(closed(before), closed(after)).filter(({ added, removed }) => added || removed)
   const lines: string[] = []
   for (let index = 0; index < changes.length; index += 1) {
@@ -32,7 +32,8 @@ function linesOf(text: string): string[] {
 }
 
 /**
- * Both without what both have on either side, up to the next comma or bracket, where a map or a list on one line shows.
+ * Returns both lines without what they share on either side, up to the next comma or bracket, if they show a map or a
+ * list on one line. Otherwise returns both unchanged.
  */
 function narrowed(was: string, is: string): [string, string] {
   if (!/[[{]/.test((was + is).replaceAll(/\$\{[^}]*(\}|$)/g, (_, end) => (end === '' ? '{' : '')))) return [was, is]

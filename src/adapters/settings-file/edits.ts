@@ -5,7 +5,7 @@ import { lookAt, parsedYaml } from '../yaml/look.ts'
 import type { ParsedYaml } from '../yaml/look.ts'
 import { refused } from './read.ts'
 
-/** The text with these edits made, each with what it comes to. Throws REFUSED. */
+/** Returns the text with these edits made, and what each edit changes. Throws REFUSED. */
 export function planEdits(
   file: string,
   text: string,
@@ -25,8 +25,8 @@ export function planEdits(
 }
 
 /**
- * The text as it was before these edits, byte for byte where nothing else has changed since, and nearly everywhere
- * else: whichever way back leads forward again to just this text. Throws REFUSED.
+ * Returns the text as it was before these edits, byte for byte if nothing else has changed since, and nearly so
+ * otherwise. Prefers a way back that leads forward again to exactly this text. Throws REFUSED.
  */
 export function revertEdits(file: string, text: string, edits: readonly ValueEdit[]): string {
   return edits.reduceRight(
@@ -38,12 +38,12 @@ export function revertEdits(file: string, text: string, edits: readonly ValueEdi
   )
 }
 
-/** What is at a path. Throws REFUSED if a text within the file is not YAML. */
+/** Returns what is at a path. Throws REFUSED if a text within the file is not YAML. */
 export function lookedAt(file: string, parsed: ParsedYaml, path: readonly string[]): ValueLook {
   return orRefused(file, () => lookAt(parsed, path))
 }
 
-/** Throws REFUSED if the callback throws an error about the text. */
+/** Runs `work`. Throws REFUSED if it throws an error about the text. */
 export function orRefused<T>(file: string, work: () => T): T {
   try {
     return work()
@@ -54,7 +54,7 @@ export function orRefused<T>(file: string, work: () => T): T {
   }
 }
 
-/** places that are tried, so that a short text in a large file does not take minutes */
+/** places to try, so that a short text in a large file does not take minutes */
 const mostTries = 64
 
 function reverted(file: string, text: string, edit: ValueEdit): string {
@@ -80,7 +80,7 @@ function leadsTo(before: string, { path, from, to }: ValueEdit, after: string): 
   try {
     return lookAt(parsedYaml(before), path).text === from && editYaml(before, [{ path, to }]) === after
   } catch {
-    // cut at another place it need not be YAML at all
+    // cut at another place, it may not be YAML at all
     return false
   }
 }
@@ -89,7 +89,7 @@ function edited(file: string, text: string, path: readonly string[], to: string 
   return orRefused(file, () => editYaml(text, [{ path, to }]))
 }
 
-/** The characters between what both have at their beginning and at their end. */
+/** Returns the characters between the common beginning and the common end of both texts. */
 function spliceOf(before: string, after: string): Pick<ValueEdit, 'at' | 'was' | 'is'> {
   const shorter = Math.min(before.length, after.length)
   let at = 0

@@ -14,14 +14,11 @@ import { own } from '../../core/own.ts'
 import { renderChart } from './render.ts'
 import type { HelmOptions } from './render.ts'
 
-/** as `--timeout` is where nobody says another */
+/** milliseconds, as `--timeout` has by default */
 const usualMs = 10_000
 
 interface FilesOptions {
-  /**
-   * so long at most is a file's text taken apart and put together, or helm waited for; by default, as long as
-   * `--timeout` is
-   */
+  /** Milliseconds for parsing or editing a file's text, or for helm; by default, those of `--timeout` */
   timeoutMs?: number
 }
 
@@ -58,7 +55,8 @@ export function filesSource({
       return { files: files.map(({ path }) => path), others }
     },
     async extended(file, service) {
-      // of a file that another includes with a folder of its own, that is taken to be where it lies
+      // assumes that relative paths start at the file's own folder, even if another file includes it with a different
+      // one
       const extended = extendedBy(serviceIn((await read(file)).value, service), dirname(file))
       return (
         extended && {
@@ -94,7 +92,7 @@ export function filesSource({
   }
 }
 
-/** A part of a text as Helm takes it: YAML has all of JSON. */
+/** Returns a part of a text for Helm, as JSON: YAML has all of JSON. */
 function valuesText(text: string, below: readonly string[]): string {
   return below.length === 0 ? text : JSON.stringify(valueAt(parsedYaml(text), below) ?? {})
 }
@@ -154,10 +152,10 @@ async function replaced(file: string, from: Buffer, text: string): Promise<Compa
   return (await replaceFile(file, { from, to })) ? 'set' : 'changed'
 }
 
-/** as many as no file has that people wrote */
+/** more names than any file that people wrote has */
 const mostNames = 5000
 
-/** Words in capitals, at least one underscore within, that are keys or stand in texts. */
+/** Lists words in capitals with an underscore that are keys or are in texts. */
 function namesIn(value: unknown): string[] {
   const names = new Set<string>()
   const within = (it: unknown): void => {

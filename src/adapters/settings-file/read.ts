@@ -9,7 +9,7 @@ import type { ParsedYaml } from '../yaml/look.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
 /**
- * a release with all its values fits into a Secret of 1 MB (helm's own storage), so that what is larger is something
+ * bytes; a release with all its values fits into a Secret of 1 MB (helm's own storage), so a larger file is something
  * else
  */
 export const mostBytes = 1_000_000
@@ -19,10 +19,10 @@ export interface SettingsFile extends ParsedYaml {
   bytes: Buffer
 }
 
-/** Takes texts apart and puts them together, and is ended where one of them takes too long. Throws TIMED_OUT. */
+/** Runs work on a file's text, and ends it if it takes too long. Throws TIMED_OUT. */
 export type WatchFile = <T>(file: string, work: () => T) => T
 
-/** Limits the work on a file's text in time, as the answer of a server is limited. */
+/** Returns a function that limits the time of work on a file's text, as for the answer of a server. */
 export function watchFiles(timeoutMs: number): WatchFile {
   return (file, work) =>
     watched(work, {
@@ -36,8 +36,8 @@ export function watchFiles(timeoutMs: number): WatchFile {
 }
 
 /**
- * Reads files of settings, each anew, and takes one apart only where it is another than the last. Throws as
- * `FilesSource`.
+ * Returns a function that reads a settings file anew each time, and parses it only if it differs from the last one.
+ * Throws as `FilesSource` does.
  */
 export function settingsFiles(watch: WatchFile): (file: string) => Promise<SettingsFile> {
   let last: SettingsFile | null = null
@@ -65,7 +65,7 @@ function parsedIn(file: string, bytes: Buffer): ParsedYaml {
   }
 }
 
-/** Throws REFUSED: the requested change was not made. */
+/** Returns the error REFUSED: the requested change was not made. */
 export function refused(file: string, line: number | null, reason: string, cause?: unknown): AdminError {
   const at = line === null ? file : `${file} line ${line}`
   return new AdminError(
@@ -78,7 +78,7 @@ export function refused(file: string, line: number | null, reason: string, cause
   )
 }
 
-/** Throws as `FilesSource`. */
+/** Reads a file of at most `mostBytes`. Throws as `FilesSource` does. */
 export async function bytesOf(file: string): Promise<Buffer> {
   try {
     const handle = await openUnheld(file)
@@ -108,7 +108,8 @@ export async function bytesOf(file: string): Promise<Buffer> {
 }
 
 /**
- * SOPS signs the whole file: whatever else changes it makes it unreadable (getsops.io, "Message Authentication Code").
+ * Throws REFUSED for a file that SOPS encrypted. SOPS signs the whole file, so another change makes it unreadable
+ * (getsops.io, "Message Authentication Code").
  */
 function refuseEncrypted(file: string, text: string): void {
   const lines = text.split('\n')

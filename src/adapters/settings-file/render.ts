@@ -15,12 +15,13 @@ export interface HelmOptions {
   signal?: AbortSignal
 }
 
-/** a chart with all that it draws in */
+/** most bytes of a rendered chart with all that it includes */
 const mostBytes = 50_000_000
 
 /**
- * Has helm fill in a chart's templates, without a cluster. `values`: texts, the later wins; `files`: as people know
- * them. The texts lie in files of this user's alone as long as it takes. Throws as `FilesSource.rendered`.
+ * Renders a chart's templates with helm, without a cluster. Of the texts `values`, later ones win; `files` are their
+ * names for the operator. The texts are in files that only this user can read, until helm ends. Throws as
+ * `FilesSource.rendered` does.
  */
 export async function renderChart(
   { chart, chartVersion }: ChartPlace,
@@ -47,10 +48,10 @@ export async function renderChart(
       shown: words(files),
       maxBytes: mostBytes,
       signal,
-      // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
+      // a chart named REPOSITORY/NAME must not be read from a folder of the operator
       directory: '/',
     })
-    // what helm says then may quote values, and so secrets
+    // helm's message may quote values, and so secrets
     if (exitCode !== 0)
       throw new AdminError('REFUSED', `helm cannot render chart ${chart} with these values. Nothing was changed`, [
         typed(words(files)),

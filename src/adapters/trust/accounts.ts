@@ -1,16 +1,16 @@
 /** The accounts of this machine, as /etc/passwd and /etc/group have them. */
 export interface Accounts {
-  /** null: it is not listed there */
+  /** Null if it is not listed there */
   userName: (uid: number) => string | null
   groupName: (gid: number) => string | null
   /**
-   * whether the group is the user's own: its main one, of the same name, and with no other member (Debian's adduser,
+   * True if the group is the user's own: its main one, of the same name, and with no other member (Debian's adduser,
    * login.defs USERGROUPS_ENAB)
    */
   isPrivateGroup: (gid: number, uid: number) => boolean
 }
 
-/** Reads both files' texts. What a directory service alone knows is not in them, and counts as unknown. */
+/** Reads both files' texts. Accounts that only a directory service has count as unknown. */
 export function accountsIn(passwd: string, group: string): Accounts {
   const users = passwd
     .split('\n')

@@ -6,9 +6,8 @@ import type { Accounts } from './accounts.ts'
 import type { Circle } from './flaws.ts'
 
 /**
- * Whom the user of this process trusts; null on a system without owners and modes, which is Windows. `sudo`: whether
- * the user who called sudo counts, too. On macOS lists of access rights are not looked at: they do not show in a mode
- * there.
+ * Returns whom the user of this process trusts; null on Windows, which has no owners and modes. With `sudo`, the user
+ * who called sudo counts too. On macOS, access lists are not examined: they do not show in a mode there.
  */
 export function ownCircle({
   sudo = true,
@@ -36,7 +35,7 @@ export function ownCircle({
   }
 }
 
-/** The accounts of this machine; none where the files cannot be read. */
+/** Returns the accounts of this machine; none if the files cannot be read. */
 export function accountsHere(): Accounts {
   return accountsIn(textOf('/etc/passwd'), textOf('/etc/group'))
 }
@@ -58,8 +57,8 @@ function textOf(file: string): string {
 }
 
 /**
- * Node reads no lists of access rights; `ls` marks what has one by a sign behind its mode. Where it does not answer, or
- * is one of those that put no sign there (BusyBox, Toybox), there may be one.
+ * True if a path has, or may have, an access list. Node reads none; `ls` marks one by a sign after the mode. There may
+ * be one if `ls` fails, or never puts a sign there (BusyBox, Toybox).
  */
 function hasList(path: string): boolean {
   if (/box$/.test(programOf('/bin/ls'))) return true
@@ -80,9 +79,9 @@ interface Mount {
 }
 
 /**
- * Whether nobody who sees these mounts can write at a path without symbolic links: its own mount is read-only, and no
- * writable one shows the same place. `mountinfo`: /proc/self/mountinfo (proc(5)). Volumes of a pod that hold a
- * ConfigMap or a Secret are such mounts.
+ * True if nobody who sees these mounts can write at a path without symbolic links. Its own mount is read-only, and no
+ * writable one shows the same place. `mountinfo` is the text of /proc/self/mountinfo (proc(5)). Volumes of a pod that
+ * hold a ConfigMap or a Secret are such mounts.
  */
 export function isReadOnlyAt(path: string, mountinfo: string): boolean {
   const mounts = mountinfo.split('\n').flatMap(mountIn)
@@ -114,7 +113,7 @@ function joined(root: string, rest: string): string {
   return `${root === '/' ? '' : root}${rest}` || '/'
 }
 
-/** Blanks, tabs, newlines and backslashes are written as three octal digits. */
+/** Decodes blanks, tabs, newlines and backslashes, which are written as three octal digits. */
 function plain(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }

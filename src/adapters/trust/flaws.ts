@@ -1,4 +1,4 @@
-/** What an entry of a file system says of who may change it. Pure: `judge.ts` asks the file system. */
+/** The facts about an entry of a file system that show who may change it. `judge.ts` asks the file system for them. */
 export interface Entry {
   path: string
   /** `target`: the file or folder that is to be trusted; `folder`: one above it; `link`: a symbolic link on the way */
@@ -18,27 +18,26 @@ export type Flaw = Pick<Entry, 'path' | 'role' | 'isFolder'> &
     | { why: 'replaced' }
   )
 
-/** Those whom this user trusts. */
+/** The users whom this user trusts. */
 export interface Circle {
   /** this user, root, and under sudo the user who called it */
   owners: ReadonlySet<number>
-  /** whether one of the owners is the only member of the group */
+  /** True if one of the owners is the only member of the group */
   isPrivate: (gid: number) => boolean
   /**
-   * whether a list of access rights stands beside the mode; asked where the group may write, since the group's bits are
-   * its mask then
+   * True if an access list stands beside the mode. Asked only if the group may write, since the group's bits are the
+   * list's mask then
    */
   hasList: (path: string) => boolean
-  /** whether nobody may write there, whatever the mode says */
+  /** True if nobody may write there, whatever the mode says */
   isReadOnly: (path: string) => boolean
 }
 
 const sticky = 0o1000
 
 /**
- * Why others could have written a file or folder, or could put another in the place of what lies in it; null: only the
- * circle could. In a sticky folder, such as /tmp, nobody moves what is another's: it is the entry in it that counts,
- * and each is judged by its owner.
+ * Returns why others could have written a file or folder, or could replace what is in it; null if only the circle
+ * could. In a sticky folder, such as /tmp, nobody moves another user's entry: there each entry is judged by its owner.
  */
 export function flawOf(entry: Entry, { owners, isPrivate, hasList, isReadOnly }: Circle): Flaw | null {
   const { path, role, isFolder, uid, gid, mode } = entry

@@ -7,22 +7,22 @@ import { mendsOf, whyDistrusted } from './refusal.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 export interface FolderKind {
-  /** as errors name it: 'the state folder' */
+  /** Name in error messages: 'the state folder' */
   what: string
-  /** how another folder is named in its place */
+  /** Command that selects another folder */
   elsewhere: Suggestion
 }
 
-/** Where journals, locks and former secrets lie. */
+/** The folder of journals, locks and former secrets. */
 const stateFolder: FolderKind = {
   what: 'the state folder',
   elsewhere: 'export XDG_STATE_HOME=DIRECTORY   # keeps journals in another folder',
 }
 
 /**
- * Throws REFUSED for a folder of this program that is another user's, or that others may write: nothing is read from
- * such a folder, nor written to it. `toWrite`: it may be made, so that the way to it counts even where it is missing.
- * Throws what the system throws.
+ * Throws REFUSED for a folder of this program that another user owns, or that others may write: it is neither read nor
+ * written. With `toWrite`, the folder may be created, so the way to it counts even if it is missing. Throws system
+ * errors.
  */
 export function assertOwnFolder(
   folder: string,
@@ -32,7 +32,7 @@ export function assertOwnFolder(
   if (flaws.length > 0 && (place !== null || toWrite)) throw distrusted(kind, folder, flaws)
 }
 
-/** The same of an open file of the state folder, by its descriptor. */
+/** Throws REFUSED if others could have written an open file of the state folder, by its descriptor. */
 export function assertOwnFile(file: string, descriptor: number): void {
   if (!fstatSync(descriptor).isFile())
     throw new AdminError('REFUSED', `${file} is not trusted: it is not a regular file`, [typed(['ls', '-l', file])])

@@ -5,26 +5,25 @@ import { ownCircle } from './circle.ts'
 import { flawOf } from './flaws.ts'
 import type { Circle, Entry, Flaw } from './flaws.ts'
 
-/** What is known of who may change a file or folder. */
+/** What is known about who may change a file or folder. */
 export interface Judgement {
-  /** without symbolic links; null: it is not there */
+  /** Path without symbolic links; null if it is missing */
   place: string | null
-  /** none: only this user and root can change what it holds, or what its name leads to */
+  /** Empty if only this user and root can change what it holds, or what its name leads to */
   flaws: readonly Flaw[]
 }
 
 /**
- * Judges a file that is open, by its descriptor, and the way by which its name led there: each folder from the root on,
- * and each symbolic link. What is read from the descriptor afterwards is what was judged. Throws what the system
- * throws.
+ * Judges an open file by its descriptor, and the way on which its name led there: each folder from the root on, and
+ * each symbolic link. What is read from the descriptor afterwards is what was judged. Throws system errors.
  */
 export function judgeOpened(path: string, descriptor: number, circle = ownCircle()): Judgement {
   return judge(path, fstatSync(descriptor), circle)
 }
 
 /**
- * Judges a folder, or what another program is going to open, in the same way; where it is not there, what there is of
- * the way to it.
+ * Judges a folder, or a file that another program is going to open, in the same way. If it is missing, judges what
+ * exists of the way to it.
  */
 export function judgePath(path: string, circle = ownCircle()): Judgement {
   return judge(path, null, circle)
@@ -33,7 +32,7 @@ export function judgePath(path: string, circle = ownCircle()): Judgement {
 /** as Linux has it (path_resolution(7)) */
 const mostLinks = 40
 
-/** `opened`: of the descriptor, where there is one. `path` is absolute. */
+/** Judges `path`, which is absolute. `opened` has the facts of the descriptor, if there is one. */
 function judge(path: string, opened: Stats | null, circle: Circle | null): Judgement {
   if (circle === null) return { place: path, flaws: [] }
   const flaws = new Map<string, Flaw>()
@@ -85,10 +84,10 @@ function judge(path: string, opened: Stats | null, circle: Circle | null): Judge
   return { place, flaws: [...flaws.values()] }
 }
 
-/** what the system says of a path that leads nowhere: the last two of one that no file can have */
+/** error codes of a path that leads nowhere; the last two are of a path that no file can have */
 const leadsNowhere = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']
 
-/** Null if the path is missing, or if a file is where a folder should be. */
+/** Returns null if the path is missing, or if a file is where a folder should be. */
 function lstatIfThere(path: string): Stats | null {
   try {
     return lstatSync(path)

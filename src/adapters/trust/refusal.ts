@@ -32,14 +32,14 @@ function named(name: string | null, kind: 'user' | 'group', id: number): string 
 }
 
 /**
- * The commands that fix it. None if another user owns a folder on the way: that user can replace the file, whatever its
- * mode.
+ * Returns the commands that fix it. None if another user owns a folder on the way: that user can replace the file,
+ * whatever its mode.
  */
 export function mendsOf(flaws: readonly Flaw[], self = process.geteuid?.() ?? 0): ShellCommand[] {
   if (flaws.some((it) => it.why === 'replaced' || (it.why === 'owner' && it.role === 'folder'))) return []
   const taken = flaws.filter((it) => it.why === 'owner')
   const shut = flaws.flatMap((it) => (it.why === 'owner' || it.why === 'replaced' ? [] : [it]))
-  // others need a folder that is for all: what lies in it is protected, and they may still write there
+  // others need a shared folder: with the sticky bit, its contents are protected, and they may still write there
   const shared = shut.filter(
     (it) =>
       it.role === 'folder' &&

@@ -2,22 +2,22 @@ import { EVENT_ID, YAMLException } from 'js-yaml'
 import type { Event } from 'js-yaml'
 
 /**
- * A file that somebody wrote says some things twice; one in which each of a few lines doubles the one above fills the
- * memory.
+ * Most values that aliases may repeat. People repeat few, but a file in which each of a few lines doubles the one above
+ * fills the memory.
  */
 const mostRepeated = 100_000
-/** as deep as js-yaml reads a text, which does not count what aliases stand for */
+/** most levels; js-yaml allows as many, but does not count what aliases stand for */
 const mostLevels = 100
 
-/** How many values something is with its aliases written out, and how many levels deep. */
+/** The number of values with aliases written out, and of levels. */
 interface Extent {
   values: number
   levels: number
 }
 
 /**
- * Refuses a text whose aliases stand for so much, so deep, or for themselves, that no walk through its values comes to
- * an end in reasonable time. Throws js-yaml's `YAMLException` with the place of the alias.
+ * Refuses a text whose aliases stand for too much, too deep, or for themselves, so that a walk through its values would
+ * take too long. Throws js-yaml's `YAMLException` with the place of the alias.
  */
 export function refuseSwelling(text: string, events: readonly Event[]): void {
   let anchors = new Map<string, Extent | null>()
@@ -49,7 +49,7 @@ export function refuseSwelling(text: string, events: readonly Event[]): void {
       const meant = anchors.get(name)
       if (meant === null)
         YAMLException.throwAt(text, event.anchorStart, `the alias *${name} is inside the value that it names`)
-      // of one that names nothing, js-yaml itself tells
+      // js-yaml itself reports an alias that names nothing
       if (!meant) continue
       repeated += meant.values
       if (repeated > mostRepeated)

@@ -8,7 +8,7 @@ import { candidatesFor } from './splices.ts'
 import type { YamlNode } from './tree.ts'
 import { yamlTrees } from './tree.ts'
 
-/** One text at a path of keys, or nothing there any more (null). */
+/** Sets the text at a path of keys, or removes what is there (null). */
 export interface YamlEdit {
   path: readonly string[]
   to: string | null
@@ -27,10 +27,10 @@ export class YamlEditError extends Error {
 }
 
 /**
- * The text with the edits made, and all else as it was, byte for byte: comments, blank lines, quotes, anchors, line
- * ends and the order of keys. Each way to write an edit is read back, and taken only where the value is what it was but
- * for the path, in YAML 1.1 (as Helm reads it) and in YAML 1.2. Throws `YamlError` where the text is not one YAML
- * document, and `YamlEditError` where no way is found.
+ * Returns the text with the edits made, and all else byte for byte: comments, blank lines, quotes, anchors, line ends
+ * and the order of keys. Reads each way to write an edit back. Takes it only if nothing else changed, in YAML 1.1 (as
+ * Helm reads it) and in YAML 1.2. Throws `YamlError` if the text is not one YAML document, and `YamlEditError` if no
+ * way is found.
  */
 export function editYaml(text: string, edits: readonly YamlEdit[]): string {
   return edits.reduce(edited, text)
@@ -51,7 +51,7 @@ function edited(text: string, { path, to }: YamlEdit): string {
   throw new YamlEditError(obstacle.reason, text.slice(0, obstacle.offset).split('\n').length)
 }
 
-/** The outer text is taken where it has just the inner one that was made, and all else as it was. */
+/** Edits an inner text. Accepts the result only if the outer text has just that inner one, and all else as it was. */
 function editedWithin(text: string, inner: InnerYaml, to: string | null): string {
   const { at, rest, line } = inner
   const made = attempted(() => editYaml(inner.text, [{ path: rest, to }]), line)
@@ -73,7 +73,7 @@ function attempted<T>(work: () => T, line: number): T {
 
 const schemas = [yaml11, yaml12]
 
-/** An empty file is one without values, as Helm takes it. */
+/** Returns the tree of a document; null for an empty file, which has no values, as for Helm. */
 function documentOf(text: string): YamlNode | null {
   if (isEmptyYaml(text)) return null
   parseYaml(text)
@@ -84,7 +84,7 @@ function valueOf(text: string, schema: Schema): unknown {
   return isEmptyYaml(text) ? {} : (loadYaml(text, schema) ?? {})
 }
 
-/** Whether it holds only comments. */
+/** True if a text holds only comments, blank lines and at most one `---`. */
 export function isEmptyYaml(text: string): boolean {
   const lines = text
     .replace(/^\uFEFF/, '')
@@ -101,7 +101,7 @@ function tried(text: string, schema: Schema): unknown {
   }
 }
 
-/** A copy along the path, so that what is shared through an alias stays what it is elsewhere. */
+/** Returns a copy that is changed at the path, so that a value shared through an alias stays the same elsewhere. */
 function changed(value: unknown, [key, ...rest]: readonly string[], to: string | null): unknown {
   if (key === undefined) return to
   const from = isMap(value) ? value : {}

@@ -42,7 +42,7 @@ function yamlError(error: unknown, text: string): YamlError {
   }
   if (error.mark) {
     const reason = reasonOf(error.reason, text, error.mark.position)
-    // what is never closed shows at the end of the text, behind the last line that there is to look at
+    // something unclosed shows at the end of the text, after the last line with content
     const last = text.trimEnd().split('\n')
     const line = Math.min(error.mark.line + 1, last.length)
     return new YamlError(
@@ -52,14 +52,14 @@ function yamlError(error: unknown, text: string): YamlError {
       options,
     )
   }
-  // a second document is the one other fault without a mark that text with content can have
+  // the only other fault without a mark in a text with content is a second document
   const lines = text.split('\n')
   const content = lines.findIndex((line) => /^[^#\s-]/.test(line))
   const second = content < 0 ? -1 : lines.findIndex((line, index) => index > content && /^---(\s|$)/.test(line))
   return new YamlError(error.reason, Math.max(second + 1, 1), 1, options)
 }
 
-/** Plain words for errors about the library's internals. */
+/** Returns plain words for errors about the library's internals. */
 function reasonOf(reason: string, text: string, offset: number): string {
   if (reason === 'duplicated mapping key') return twice(text, offset)
   if (reason.startsWith('cannot merge mappings')) return '`<<` merges something that is not a map'
@@ -70,7 +70,7 @@ function reasonOf(reason: string, text: string, offset: number): string {
   return reason.startsWith('unknown') ? `the tag \`${tag}\` is unknown` : `the value does not fit its tag \`${tag}\``
 }
 
-/** Names the key at that place, and the other spelling where YAML 1.1 takes both for one, as `on` and `true`. */
+/** Says that the key at that place is there twice, or that YAML 1.1 reads it as another, as `on` and `true`. */
 function twice(text: string, offset: number): string {
   const lines = (node: YamlNode | null): string | null => {
     if (node?.kind === 'sequence') return first(node.items.map((it) => () => lines(it)))
@@ -93,7 +93,7 @@ function twice(text: string, offset: number): string {
   return first(yamlTrees(text).map((it) => () => lines(it))) ?? 'a key is there twice'
 }
 
-/** Where a map or a list is a key, as `{{ … }}` reads; null: nowhere, or the text cannot be taken apart. */
+/** Finds a map or a list that is a key, as `{{ … }}` reads; null if there is none, or the text cannot be parsed. */
 function oddKey(text: string): number | null {
   const within = (node: YamlNode): number | null => {
     if (node.kind === 'sequence') return first(node.items.map((it) => () => within(it)))

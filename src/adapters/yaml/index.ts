@@ -12,13 +12,13 @@ export { YamlError } from './failure.ts'
 export interface YamlDocument {
   /** plain data */
   value: unknown
-  /** where the key (in a list: the item) at the end of this path stands; null where the path leads nowhere */
+  /** Returns where the key (in a list, the item) at the end of this path is; null if the path leads nowhere */
   positionOf: (path: readonly (string | number)[]) => YamlPosition | null
 }
 
 /**
- * One YAML document as plain data, in YAML 1.2, with positions. Throws `YamlError`, for duplicate keys, for a second
- * document, and for what YAML 1.1 refuses: `on:` beside `true:` is one key to it, and `<<:` takes maps alone.
+ * Parses one YAML document as plain data, in YAML 1.2, with positions. Throws `YamlError` for duplicate keys, a second
+ * document, and what YAML 1.1 refuses: it reads `on:` and `true:` as one key, and `<<:` takes only maps.
  */
 export function parseYaml(text: string): YamlDocument {
   const { document, value } = reading(text, () => {
@@ -37,12 +37,12 @@ export function parseYaml(text: string): YamlDocument {
   }
 }
 
-/** The value of a text in one of YAML's versions: what one takes another may refuse. Throws `YamlError`. */
+/** Returns the value of a text in one of YAML's versions: one may refuse what another accepts. Throws `YamlError`. */
 export function loadYaml(text: string, schema: Schema): unknown {
   return reading(text, () => load(text, { schema }))
 }
 
-/** The values of all documents of a text, in YAML 1.1. Throws `YamlError`. */
+/** Returns the values of all documents of a text, in YAML 1.1. Throws `YamlError`. */
 export function yamlDocuments(text: string): unknown[] {
   return reading(text, () => {
     // refuses aliases that stand for too much

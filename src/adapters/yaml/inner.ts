@@ -1,12 +1,12 @@
 import type { YamlNode } from './tree.ts'
 
-/** A YAML text that stands as one value within another one, and what is left of a path below it. */
+/** A YAML text that is one value within another one, and what is left of a path below it. */
 export interface InnerYaml {
-  /** where it stands in the outer one */
+  /** path to it in the outer one */
   at: readonly string[]
   rest: readonly string[]
   text: string
-  /** of the outer one, from 1, at which its first line stands */
+  /** line of the outer one, from 1, on which it starts */
   line: number
   /** offsets of its lines in the outer one */
   start: number
@@ -15,12 +15,12 @@ export interface InnerYaml {
   indent: string
 }
 
-/** Where such texts stand: the values of an Application of Argo CD (argo-cd.readthedocs.io, "Helm", `values`). */
+/** Paths to such texts: the values of an Application of Argo CD (argo-cd.readthedocs.io, "Helm", `values`). */
 const places: readonly (readonly string[])[] = [['spec', 'source', 'helm', 'values']]
 
 /**
- * The inner text that a path leads into; null: into none, or into one that is not written as a block of lines that stay
- * as they are (`|`).
+ * Returns the inner text that a path leads into; null if it leads into none, or into one that is not a literal block
+ * (`|`).
  */
 export function innerAt(text: string, tree: YamlNode | null, path: readonly string[]): InnerYaml | null {
   const at = places.find((it) => path.length > it.length && it.every((key, index) => path[index] === key))
@@ -48,8 +48,8 @@ export function innerAt(text: string, tree: YamlNode | null, path: readonly stri
 }
 
 /**
- * The outer text with another inner one. Lines that both have stay byte for byte. What comes out is for the caller to
- * read back.
+ * Returns the outer text with another inner one. Lines that both have stay byte for byte. The caller must read the
+ * result back.
  */
 export function withInner(text: string, { text: was, start, end, indent }: InnerYaml, next: string): string {
   const outer = text.slice(start, end).split('\n')

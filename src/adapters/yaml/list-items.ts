@@ -4,17 +4,17 @@ import type { YamlNode } from './tree.ts'
 import { scalarText } from './write.ts'
 
 interface ItemEdit {
-  /** what the item begins with, or is as a whole (`bare`): the last that does */
+  /** Beginning of the item, or the whole item (`bare`); the last match counts */
   prefix: string
   bare: string
-  /** null: it goes */
+  /** New text; null to remove the item */
   to: string | null
 }
 
 /**
- * The text with one text item of the list at a path of keys set, or without it; one that is not there yet is added
- * behind the last. All else stays byte for byte. Throws `YamlEditError` where the path leads to no list of texts. What
- * comes out is for the caller to read back.
+ * Returns the text with one text item of the list at a path of keys set or removed. Adds a missing item after the last.
+ * All else stays byte for byte. Throws `YamlEditError` if the path does not lead to a list of texts. The caller must
+ * read the result back.
  */
 export function editListItem(text: string, path: readonly string[], { prefix, bare, to }: ItemEdit): string {
   const list = listAt(text, path)

@@ -15,7 +15,7 @@ export interface ParsedYaml {
   tree: YamlNode | null
 }
 
-/** As Helm and compose read it, in YAML 1.1. Throws `YamlError`. */
+/** Parses a text as Helm and compose read it, in YAML 1.1. Throws `YamlError`. */
 export function parsedYaml(text: string): ParsedYaml {
   if (isEmptyYaml(text)) return { text, value: {}, tree: null }
   // first, since it refuses aliases that stand for too much
@@ -23,7 +23,7 @@ export function parsedYaml(text: string): ParsedYaml {
   return { text, value: loadYaml(text, yaml11), tree }
 }
 
-/** What stands at a path of keys. Throws `YamlError` where that leads into an inner text which is none. */
+/** Returns what is at a path of keys. Throws `YamlError` if it leads into an inner text that is not YAML. */
 export function lookAt({ text, value: all, tree }: ParsedYaml, path: readonly string[]): ValueLook {
   const inner = innerAt(text, tree, path)
   if (inner) {
@@ -49,21 +49,21 @@ export function lookAt({ text, value: all, tree }: ParsedYaml, path: readonly st
   }
 }
 
-/** The keys of the map at that path. */
+/** Returns the keys of the map at that path; none if there is no map. */
 export function keysAt(parsed: ParsedYaml, path: readonly string[]): string[] {
   const value = valueAt(parsed, path)
   return isMap(value) ? Object.keys(value) : []
 }
 
-/** The value at that path; undefined where it leads nowhere. */
+/** Returns the value at that path; undefined if it leads nowhere. */
 export function valueAt({ text, value: all, tree }: ParsedYaml, path: readonly string[]): unknown {
-  // a key that does not exist leads into the inner text at the end of the path
+  // with a key added, the path leads into an inner text that is at its end
   const inner = innerAt(text, tree, [...path, ''])
   if (inner) return valueAt(parsedInner(inner), inner.rest.slice(0, -1))
   return path.reduce<unknown>((from, key) => (isMap(from) && Object.hasOwn(from, key) ? from[key] : undefined), all)
 }
 
-/** The maps that hold one of these paths of keys, by their own paths, the outermost first; below `at`. */
+/** Lists the maps below `at` that hold one of these paths of keys, by their own paths, the outermost first. */
 export function placesIn(
   parsed: ParsedYaml,
   at: readonly string[],
@@ -79,9 +79,9 @@ export function placesIn(
   return found
 }
 
-/** as many as are ever proposed */
+/** most places to propose */
 const mostPlaces = 20
-/** umbrellas of umbrellas, and a manifest around them */
+/** levels to search: for umbrellas of umbrellas, and a manifest around them */
 const deepest = 8
 
 function parsedInner({ text, line }: InnerYaml): ParsedYaml {
@@ -94,13 +94,13 @@ function parsedInner({ text, line }: InnerYaml): ParsedYaml {
   }
 }
 
-/** As written, 5.30 and not 5.3; a value from an alias or a merge, as it is read. */
+/** Returns a value as written, 5.30 and not 5.3; a value from an alias or a merge, as it is read. */
 function textOf(value: unknown, node: YamlNode | null): string | null {
   if (value === null || value === undefined || typeof value === 'object') return null
   return node?.kind === 'scalar' ? node.value : `${value as string | number | boolean}`
 }
 
-/** The node at the end of that path, and where the last key of it stands; what comes by a merge has none. */
+/** Returns the node at the end of that path, and the offset of its last key. What comes by a merge has no node. */
 function nodeAt(document: YamlNode | null, path: readonly string[]): { node: YamlNode | null; offset: number | null } {
   let node = document
   let offset: number | null = null

@@ -4,7 +4,7 @@ export interface YamlPosition {
   column: number
 }
 
-/** The line and the column of an offset. */
+/** Returns the line and the column of an offset. */
 export function positionAt(text: string, offset: number): YamlPosition {
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf('\n') + 1

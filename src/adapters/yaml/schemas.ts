@@ -2,7 +2,7 @@ import { CORE_SCHEMA, YAML11_SCHEMA, defineScalarTag, mapTag, seqTag } from 'js-
 import type { Schema } from 'js-yaml'
 
 /**
- * Of compose files: what stands so is taken away, or stands in place of what it would be laid over (compose-spec,
+ * Tags of compose files: a value with one is removed, or replaces what it would be merged with (compose-spec,
  * 13-merge.md).
  */
 const composeTags = ['!reset', '!override'].flatMap((tagName) => [

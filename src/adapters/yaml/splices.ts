@@ -1,7 +1,7 @@
 import type { Entry, MappingNode, ScalarNode, YamlNode } from './tree.ts'
 import { block, flow, indentStep, scalarText } from './write.ts'
 
-/** A part of the text that gives way to another. */
+/** A part of the text, and what replaces it. */
 interface Splice {
   start: number
   end: number
@@ -13,15 +13,15 @@ interface Obstacle {
   offset: number
 }
 
-/** Ways to write an edit, the most natural first, and what to say where none of them comes out as wanted. */
+/** Ways to write an edit, the most natural first, and the error if none of them has the wanted result. */
 export interface Candidates {
   splices: readonly Splice[]
   obstacle: Obstacle
 }
 
 /**
- * How far a path leads into the tree: the last node, the entry that holds it, the maps on the way, and the keys still
- * to go.
+ * How far a path leads into the tree: the last node, the entry and the map that hold it, the keys on the way, and the
+ * keys that are left.
  */
 interface Place {
   node: YamlNode
@@ -107,7 +107,7 @@ function replacements(text: string, node: ScalarNode, to: string): Splice[] {
       { start, end, insert: ` ${scalarText(to)}` },
       { start, end, insert: `: ${scalarText(to)}` },
     ]
-  // an image needs no quotes for its slashes and variables: reading it back tells
+  // an image needs no quotes for its slashes and variables, as reading it back confirms
   if (style === 'plain' && to.indexOf('/') > 0 && /^[\w$][\w${}.:/@+-]*$/.test(to))
     return [
       { start, end, insert: to },
@@ -118,7 +118,7 @@ function replacements(text: string, node: ScalarNode, to: string): Splice[] {
       { start, end, insert: scalarText(to, style) },
       { start, end, insert: scalarText(to, 'double') },
     ]
-  // the comment behind the sign and the blank lines below stay
+  // keeps the comment after the sign, and the blank lines below
   const header = Math.max(text.lastIndexOf('|', start), text.lastIndexOf('>', start))
   const [, sign = ''] = /^([|>][-+0-9]*)/.exec(text.slice(header)) ?? []
   const remark = text.slice(header + sign.length, text.indexOf('\n', header) + 1)
@@ -127,7 +127,7 @@ function replacements(text: string, node: ScalarNode, to: string): Splice[] {
   return [{ start: header, end, insert: scalarText(to) + remark + blanks }]
 }
 
-/** A key of a map that does not have it: behind the last of the others, else before the first. */
+/** Returns ways to add a key to a map: after the last of the others, else before the first. */
 function additions(text: string, node: MappingNode, path: readonly string[], to: string): Splice[] {
   if (node.isFlow)
     return [
@@ -147,14 +147,14 @@ function additions(text: string, node: MappingNode, path: readonly string[], to:
   ]
 }
 
-/** A key whose value is null becomes a map. */
+/** Returns ways to turn a key's null into a map. */
 function fillings(text: string, node: ScalarNode, entry: Entry, path: readonly string[], to: string): Splice[] {
   const inline = `{${flow(path, to)}}`
   const newline = newlineOf(text)
   const column = columnOf(text, entry.keySpan.start)
   const lines = block(path, to, column + indentStep(text), indentStep(text)).join(newline)
   const end = lineEnd(text, node.end)
-  // what stood for null goes, with the blank before it
+  // removes what stood for null, with the blank before it
   const start =
     node.style === 'empty'
       ? node.start
@@ -167,7 +167,7 @@ function fillings(text: string, node: ScalarNode, entry: Entry, path: readonly s
   ]
 }
 
-/** An entry with its line, else alone; the last one leaves an empty map. */
+/** Returns ways to remove an entry: with its line, else alone. Removing the last one leaves an empty map. */
 function removals(text: string, entry: Entry, parent: MappingNode): Splice[] {
   const index = parent.entries.indexOf(entry)
   const next = parent.entries[index + 1]
@@ -197,7 +197,7 @@ function atEnd(text: string, path: readonly string[], to: string): Splice {
   return { start: text.length, end: text.length, insert: gap + lines + (text === '' || gap === '' ? newline : '') }
 }
 
-/** Behind the line's end, what is left on the line (a comment) included. */
+/** Returns the offset after the end of the line, and so after a comment on it. */
 function lineEnd(text: string, from: number): number {
   if (from > 0 && text[from - 1] === '\n') return from
   const end = text.indexOf('\n', from)

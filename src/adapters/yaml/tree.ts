@@ -9,7 +9,7 @@ import { COLLECTION_STYLE_FLOW, getScalarValue, parseEvents } from 'js-yaml'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { refuseSwelling } from './aliases.ts'
 
-/** Offsets into the text; `end` stands behind the last character. */
+/** Offsets into the text; `end` is after the last character. */
 interface Span {
   start: number
   end: number
@@ -39,19 +39,19 @@ interface SequenceNode extends Span {
   items: readonly YamlNode[]
 }
 
-/** A value with the offset at which its line of sight starts: behind its anchor and its tag. */
+/** A value with its offsets. It starts after its anchor and its tag. */
 export type YamlNode = ScalarNode | AliasNode | MappingNode | SequenceNode
 
 export interface Entry {
-  /** null: a list, a map or an alias as a key */
+  /** null if the key is a list, a map or an alias */
   key: string | null
   keySpan: Span
   value: YamlNode
 }
 
 /**
- * The documents of a YAML text, each as nodes that know where they stand; null for an empty one. Throws js-yaml's
- * `YAMLException`, for aliases that stand for too much, too.
+ * Parses the documents of a YAML text, each as nodes with their offsets; null for an empty one. Throws js-yaml's
+ * `YAMLException`, also for aliases that stand for too much.
  */
 export function yamlTrees(text: string): (YamlNode | null)[] {
   const events = parseEvents(text, {})
@@ -157,7 +157,7 @@ function scalar(text: string, event: ScalarEvent, from: number): ScalarNode {
   }
 }
 
-/** Where a key's value may start; the key's own end where it has no colon, as in `{a, b}`. */
+/** Returns where a key's value may start; the key's own end if it has no colon, as in `{a, b}`. */
 function behindColon(text: string, from: number): number {
   const at = passOver(text, from)
   return text[at] === ':' ? at + 1 : from
@@ -169,7 +169,7 @@ function behindBracket(text: string, from: number): number {
   return at + 1
 }
 
-/** The next character that is neither blank nor part of a comment. */
+/** Returns the offset of the next character that is neither blank nor part of a comment. */
 function passOver(text: string, from: number): number {
   let at = from
   for (;;) {

@@ -1,8 +1,8 @@
 import { CORE_SCHEMA, YAML11_SCHEMA, load } from 'js-yaml'
 
 /**
- * A text as a scalar that every reader takes as that text: bare only where neither YAML 1.1 nor 1.2 makes something
- * else of it (a number, a date, yes and no), else in the quotes that are asked for.
+ * Writes a text as a scalar that every reader takes as that text. Leaves it bare only if neither YAML 1.1 nor 1.2 reads
+ * something else (a number, a date, yes and no). Otherwise uses the requested quotes.
  */
 export function scalarText(value: string, style: 'plain' | 'single' | 'double' = 'plain'): string {
   if (style === 'single' && !/[^\x20-\x7e\u00a0-\ud7ff]/.test(value)) return `'${value.replaceAll("'", "''")}'`
@@ -19,7 +19,7 @@ function isTextBare(value: string): boolean {
   )
 }
 
-/** Keys below each other, each level further in, with the value behind the last. */
+/** Writes keys below each other, each level indented further, with the value after the last. */
 export function block(path: readonly string[], value: string, column: number, step: number): string[] {
   return path.map((key, depth) => {
     const last = depth === path.length - 1
@@ -27,15 +27,15 @@ export function block(path: readonly string[], value: string, column: number, st
   })
 }
 
-/** The same on one line, without the outer braces. */
+/** Writes nested keys and a value on one line, without the outer braces. */
 export function flow(path: readonly string[], value: string): string {
   const [key = '', ...rest] = path
   return `${scalarText(key)}: ${rest.length === 0 ? scalarText(value) : `{${flow(rest, value)}}`}`
 }
 
-/** By how much this file goes further in: what the first line below a bare key shows, else 2. */
+/** Returns the blanks per level in this file: as the first line below a bare key shows, else 2. */
 export function indentStep(text: string): number {
-  // how far in the bare key stands that was last seen; null: another line came since
+  // indent of the last bare key; null if another line came since
   let above: number | null = null
   for (const line of text.split('\n')) {
     const [, blanks = '', sign] = /^( *)([^\s#-])?/.exec(line)!

@@ -5,7 +5,8 @@ import { span } from '../../core/format.ts'
 import { had, tolerant } from '../../domain/wanted.ts'
 
 /**
- * A page of the web interface makes dozens of calls, so people wait for many seconds where a small one takes this long.
+ * Milliseconds above which a small call is slow. A page of the web interface makes dozens of calls, so people then wait
+ * for many seconds.
  */
 const warningMs = 1000
 

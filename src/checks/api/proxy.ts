@@ -12,11 +12,11 @@ import { command } from '../../core/shell-command.ts'
 
 const { tooLarge, tooLate, unusable, away } = proxyAnswers
 
-/** What a proxy cuts, how often within a day that has to be seen, and what is done about it. */
+/** What a proxy cuts, how often within a day makes it a problem, and what to do about it. */
 const cuts = [
   {
     ...tooLarge,
-    // what is too large once is so each time
+    // what is too large once is too large each time
     least: 1,
     message: 'refused as too large',
     remedy: `Let larger requests through (nginx: ${tooLarge.setting}, ${tooLarge.usual} unless set).`,
@@ -42,7 +42,7 @@ export const apiProxy = defineCheck({
   wants: ['accessLog', 'service'],
   async run({ accessLog: log, service }): Promise<Outcome> {
     const { findings: limits, detail, isOpen, commands: changes, refused } = await proxyLimits(service)
-    // what is not configured is no fault
+    // a log that is not configured is no fault
     if (log instanceof AdminError && !notConfigured(log)) throw log
     const seen = await cutsIn(log)
     const cutAway = 'found' in seen ? seen.found : []
@@ -73,7 +73,7 @@ export const apiProxy = defineCheck({
   },
 })
 
-/** What the proxy's log shows that it cut; else why nothing can be said. */
+/** Returns what the proxy's log shows that it cut; else why nothing can be said. */
 async function cutsIn(
   log: Wanted<AccessLogSource>,
 ): Promise<{ found: { cut: (typeof cuts)[number]; finding: Finding }[]; detail: string } | { reason: string }> {
@@ -97,14 +97,14 @@ function findingFor(
   const last = requests.at(-1)!
   return {
     message: `${over(requests, 'request')}: ${message} (${status}), the last by ${senderOf(last)}`,
-    // behind the request in a line of text, under its key in JSON
+    // after the request in a line of text, under its key in JSON
     evidence: inAccessLog(log, day, `("|":"?) ?${status}[ ,"}]`, (it) => it.status === status, requests),
   }
 }
 
 /**
  * Leaves out what a proxy answers while the service is stopped, starts or hangs: then nothing comes through for a
- * while. A request that takes too long fails between others that do not, or again and again by itself.
+ * while. A request that takes too long fails between others that succeed, or repeatedly by itself.
  */
 function withoutOutages(requests: readonly LoggedRequest[]): readonly LoggedRequest[] {
   const left = new Set<LoggedRequest>()
@@ -121,7 +121,7 @@ function withoutOutages(requests: readonly LoggedRequest[]): readonly LoggedRequ
   return requests.filter((request) => !left.has(request))
 }
 
-/** Pages and pictures may come from the proxy itself, whatever the service does. */
+/** True if the service answered an API call. Pages and pictures may come from the proxy itself. */
 function comesFromService({ path, status }: LoggedRequest): boolean {
   return path.includes('/api/') && !saysNothing(status)
 }

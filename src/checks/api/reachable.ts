@@ -62,7 +62,7 @@ export const apiReachable = defineCheck({
   },
 })
 
-/** What was copied from a browser is the address of a page. */
+/** Returns a hint if the address has a path: an address copied from a browser is that of a page. */
 function pathHint(base: string): string {
   const { origin, pathname } = new URL(base)
   return pathname === '/' ? '' : ` Unless the service has a path of its own there, the address is ${origin}.`

@@ -13,8 +13,8 @@ import { had, notConfigured } from '../../domain/wanted.ts'
 const { loginPage, signIn } = webSession
 
 /**
- * Which way of signing in is the main one does not show from outside, and asking for the page would leave a session in
- * the store on each run: so what the proxy answered to browsers is judged.
+ * Judges what the proxy answered to browsers. The main way of signing in does not show from outside. Requesting the
+ * page would leave a session in the store on each run.
  */
 export const apiSystemLogin = defineCheck({
   id: 'api/system-login',
@@ -71,7 +71,9 @@ function isView({ method, path }: LoggedRequest): boolean {
   return method === 'GET' && isPath(path, loginPage) && !isPath(path, signIn)
 }
 
-/** A service that is away, or a browser that went, says nothing of the page. */
+/**
+ * True if the page was redirected or refused. A service that is away, or a browser that left, says nothing about it.
+ */
 function isRefused({ status }: LoggedRequest): boolean {
   return (status > 300 && status < 400) || [401, 403, 404, 405, 410].includes(status)
 }

@@ -8,9 +8,9 @@ import { span } from '../../core/format.ts'
 import { readSettings } from '../../domain/service.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** Both times of a token are cut to whole seconds. */
+/** Seconds of tolerance: both times of a token are cut to whole seconds. */
 const toleranceSeconds = 2
-/** A proxy that dates answers has a clock of its own. */
+/** Seconds of tolerance for a dated answer: a proxy that dates it has a clock of its own. */
 const datedToleranceSeconds = 60
 
 export const apiTokenLifetime = defineCheck({
@@ -70,11 +70,14 @@ export const apiTokenLifetime = defineCheck({
 interface Life {
   seconds: number
   toleranceSeconds: number
-  /** where it stands */
+  /** Where the times are from */
   shown: string
 }
 
-/** Seconds between issue and expiry: from the token itself, else from the answer that brought it (SPEC.md 5). */
+/**
+ * Returns seconds between issue and expiry: from the token itself, else from the answer that brought it (SPEC.md 5).
+ * Null if neither says.
+ */
 function lifeOf({ issuedAt, expiresAt, expiresInSeconds, answeredAt }: AccessToken): Life | null {
   if (issuedAt !== null && expiresAt !== null)
     return { seconds: expiresAt - issuedAt, toleranceSeconds, shown: 'exp - iat in its second part' }

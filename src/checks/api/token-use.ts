@@ -13,9 +13,11 @@ import { typedOn } from '../../core/host.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** Calls of one program within a day. */
+/** Minimum calls of one program within a day to be named. */
 const manyCalls = 10
-/** Exchanges of one program within an hour; jobs that begin anew each time do fewer, and each makes calls besides. */
+/**
+ * Maximum exchanges of one program within an hour. Jobs that start anew each time do fewer, and each makes other calls.
+ */
 const manyExchanges = 100
 const hourMs = 3_600_000
 
@@ -63,7 +65,7 @@ export const apiTokenUse = defineCheck({
   },
 })
 
-/** What the program has to do, as it is tried by hand on its own machine. */
+/** Returns what the program must do, as a command to try by hand on its own machine. */
 function exchangeOn(base: string, client: string): Suggestion {
   return typedOn(client, command`read -rs TOKEN && ${nested(exchangeOf(base))}`)
 }
@@ -85,8 +87,8 @@ function exchangesAgain(exchanges: readonly LoggedRequest[], day: Day, log: Acce
 }
 
 /**
- * More than so many in some hour, and hardly two calls for each: jobs that exchange once have several to make, be it
- * under another name.
+ * True for more than `manyExchanges` within an hour, with at most two other calls for each. Jobs that exchange once
+ * make more, perhaps under another name.
  */
 function isStorm(exchanges: readonly LoggedRequest[], requests: readonly LoggedRequest[]): boolean {
   if (callsFrom(exchanges[0]!.client, requests).length > 2 * exchanges.length) return false
@@ -105,8 +107,9 @@ function isExchange({ method, path, status }: LoggedRequest): boolean {
 }
 
 /**
- * That no exchange is seen proves nothing: it may have gone another way, and a browser's session needs none. So
- * programs whose calls are accepted for longer than a Bearer token lives are only named.
+ * Returns why nothing can be told. That no exchange is seen proves nothing: it may have gone another way, and a
+ * browser's session needs none. So programs whose calls are accepted for longer than a Bearer token lives are only
+ * named.
  */
 function unrecorded(requests: readonly LoggedRequest[], { target }: AccessLogSource): string {
   const exchanging = new Set(requests.filter(isExchange).map(({ client }) => client))

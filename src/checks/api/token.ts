@@ -8,7 +8,7 @@ export const apiToken = defineCheck({
   id: 'api/token',
   title: 'API token is accepted',
   reads: ['api'],
-  // how quickly the service answers shows without a token
+  // not api/latency: how quickly the service answers shows without a token
   explains: ['api/roles', 'api/token-lifetime', 'trees/migrated'],
   async run({ api }, deployment): Promise<Outcome> {
     const exchange = tokenExchange(api.target)

@@ -78,7 +78,7 @@ function revival(down: readonly string[], broker: BrokerSource): Remedy {
   }
 }
 
-/** Nodes are named NAME@MACHINE. */
+/** Returns the machine of a node, which is named NAME@MACHINE. */
 function machineOf(node: string): string {
   return node.split('@').at(-1) ?? node
 }

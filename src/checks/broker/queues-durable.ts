@@ -17,7 +17,7 @@ interface View {
   broker: BrokerSource
   service: ServiceSource
   logs: LogsSource | null
-  /** the service reads its queues and met no refusal since its start: its settings were changed meanwhile */
+  /** True if the service reads its queues and met no refusal since its start: its settings were changed meanwhile */
   works: boolean
 }
 
@@ -49,7 +49,7 @@ function isAtWork({ queues, refused, exchanges }: QueueSituation): boolean {
   return !wasRefused && queues.some(({ consumed }) => consumed)
 }
 
-/** Where all is durable but the setting, no queue is touched. */
+/** Returns the remedy. If all is durable but the setting, it touches no queue. */
 function remedyFor({ setting: { name, durable }, queues, exchanges }: QueueSituation): Remedy {
   const isTransient = queues.some(({ queue }) => !queue.durable) || exchanges.some(({ exchange }) => !exchange.durable)
   if (!durable && !isTransient && queues.length + exchanges.length > 0) {
@@ -66,7 +66,7 @@ function remedyFor({ setting: { name, durable }, queues, exchanges }: QueueSitua
   }
 }
 
-/** Queues and exchanges that exist with another `durable` than the service asks for: 406 (FIELD-NOTES.md 3). */
+/** Finds queues and exchanges whose `durable` differs from what the service asks for: 406 (FIELD-NOTES.md 3). */
 function mismatches(view: View): Finding[] {
   const { situation, broker, service, works } = view
   const { queues, exchanges, setting, refused } = situation
@@ -110,7 +110,7 @@ function mismatches(view: View): Finding[] {
   })
 }
 
-/** Transient queues that the service declares and the broker refuses: 541 (FIELD-NOTES.md 3). */
+/** Finds transient queues that the service declares and the broker refuses: 541 (FIELD-NOTES.md 3). */
 function refusals(view: View): Finding[] {
   const { situation, broker, service } = view
   const { refusal, setting, refused, queues, missing, version } = situation
@@ -130,7 +130,7 @@ function refusals(view: View): Finding[] {
   return [{ message, evidence }]
 }
 
-/** The line of the log that tells of a refusal, and what finds it. */
+/** Returns the line of the log that shows a refusal, and the command that finds it. */
 function logged({ logs }: View, record: LogRecord | null, holds: (line: string) => boolean, sought: string): string[] {
   if (logs === null || record === null) return []
   return [grepLog(logs, sought), firstLine(record.text.split('\n').find(holds) ?? record.text, 300)]

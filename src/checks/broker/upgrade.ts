@@ -21,7 +21,7 @@ export const brokerUpgrade = defineCheck({
     const situation = await queueSituation(broker, service, logs, deployment)
     const { refusal, queues, setting, version, untold } = situation
     const transient = queues.filter(({ queue }) => !queue.durable).map(({ queue }) => queue)
-    // what a broker refuses is not declared: that is another check's finding
+    // a broker that refuses transient queues has none declared: that is another check's finding
     const willDeclare = !refusal.denied && !setting.durable && queues.every(({ queue }) => !queue.durable)
     if (transient.length === 0 && !willDeclare) {
       if (untold !== null) return { status: 'skipped', reason: untold }
@@ -50,7 +50,7 @@ export const brokerUpgrade = defineCheck({
   },
 })
 
-/** What becomes of transient queues. */
+/** Returns what will happen to transient queues. */
 function outlook({ refusal, version }: QueueSituation): string {
   if (refusal.denied)
     return `RabbitMQ ${version} refuses such queues, and a single node that still has one does not boot`

@@ -33,7 +33,9 @@ const release: Remedy = {
   commands,
 }
 
-/** What shows that the holder has ended comes first: until then, the repair refuses. */
+/**
+ * Returns the remedy for a holder that may live. Proof that it has ended comes first: until then, the repair refuses.
+ */
 function makeSure(lacks: readonly Lack[], lock: LockInQuestion): Remedy {
   const steps = stepsByHand(lacks, lock)
   return {
@@ -47,7 +49,7 @@ const waitForIt: Remedy = {
   commands,
 }
 
-/** Shows the settings that say where the service's Liquibase looks. */
+/** Returns the command that shows the settings for where the service's Liquibase looks. */
 function settingsToCompare(service: ServiceSource | null): Suggestion {
   const files = service?.settingsFiles ?? []
   return files.length === 0 ? '{edit}' : command`grep -nE ${'SPRING_LIQUIBASE_|SPRING_DATASOURCE_URL'} ${files}`
@@ -103,7 +105,7 @@ export const changelogLockCheck = defineCheck({
   },
 })
 
-/** `isMain`: the one into which the service's Liquibase looks. */
+/** Judges one database. `isMain` is true for the one that the service's Liquibase uses. */
 async function judge(
   database: DatabaseSource,
   around: Surroundings,
@@ -154,7 +156,7 @@ async function judge(
   const odd = flaws.map(({ message }) => message)
   if (holding.holder === 'live' && flaws.every(({ harmless }) => harmless)) {
     const shown = [`${holder} holds the change-log lock${since} and is alive: ${holding.who}`, ...odd].join('; ')
-    // a dead service is a fault of its own, whoever else migrates
+    // a service that is down is a fault of its own, whoever else migrates
     if (around.status !== null && around.status.state !== 'running') return { status: 'ok', detail: shown }
     const underway = 'a migration of the database is under way'
     return {
@@ -197,7 +199,7 @@ function problem(severity: Severity, finding: Finding, remedy: Remedy): Outcome 
   return { status: 'problem', severity, findings: [finding], remedy }
 }
 
-/** A held row in a schema where the service does not look matters where nobody is at work on it. */
+/** Finds a lock in a schema that the service does not use, unless its holder is alive; null if there is none. */
 async function heldElsewhere(
   database: DatabaseSource,
   { elsewhere }: LockTables,
@@ -232,7 +234,7 @@ async function evidenceOf(database: DatabaseSource, { own, elsewhere }: LockTabl
   ]
 }
 
-/** As whom this program uses the database. */
+/** Returns the user as whom this program uses the database; null if it is unknown. */
 async function userOf(database: DatabaseSource): Promise<string | null> {
   return (await tolerant(database.identity()))?.user ?? null
 }

@@ -6,7 +6,10 @@ import { percent } from '../../core/format.ts'
 import { tolerant } from '../../domain/wanted.ts'
 import { endSessionText, sessionsText, sql } from '../../core/sql-text.ts'
 
-/** Pools take connections in handfuls: above this, the next handful may already be refused. */
+/**
+ * Share of used connections that is an error. Pools take connections in handfuls: above this, the next handful may
+ * already be refused.
+ */
 const errorShare = 0.95
 const warningShare = 0.85
 

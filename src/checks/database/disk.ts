@@ -10,13 +10,18 @@ import { command } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 import type { SqlText } from '../../core/sql-text.ts'
 
-/** Two segments of the write-ahead log, 16 MB each: with less, PostgreSQL may stop at the next one. */
+/**
+ * Minimum free bytes: two segments of the write-ahead log, 16 MB each. With less, PostgreSQL may stop at the next one.
+ */
 const leastBytes = 2 * 16 * 1024 * 1024
-/** On a large disk a few per cent are plenty, on a small one a gigabyte is most of it: both must be short. */
+/**
+ * Free bytes and share below which a disk is nearly full: both must be short. On a large disk a few per cent are
+ * plenty; on a small one a gigabyte is most of it.
+ */
 const scarceBytes = 1_000_000_000
 const scarceShare = 0.05
 
-/** What keeps a file from growing on a disk that has room. */
+/** What to check if a file cannot grow on a disk that has room. */
 const otherLimits = 'check quotas, inodes (`df -i`), and where temporary files are'
 
 export const databaseDisk = defineCheck({
@@ -46,7 +51,7 @@ export const databaseDisk = defineCheck({
         `${databaseBytes} (${bytes(databaseBytes)})`,
       ]
       if (!space.writable) {
-        // what df shows may be true all the same
+        // what df shows may still be true, if another limit applies
         const isElsewhere = freeBytes !== null && !isScarce(freeBytes, totalBytes)
         const figure = room === null ? '' : isElsewhere ? `, although ${room}: ${otherLimits}` : `; ${room}`
         const message = `PostgreSQL at ${one.target} has no room left to write: ${space.message}${figure}`

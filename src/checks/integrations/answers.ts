@@ -16,7 +16,7 @@ export const integrationsAnswers = defineCheck({
   title: 'external systems answer integrations',
   reads: ['logs'],
   wants: ['service'],
-  // whoever looks for this has debug output on
+  // an operator who looks into this has debug output on
   explains: ['integrations/debug-logging'],
   async run({ logs, service }, deployment): Promise<Outcome> {
     const calls = await troubledCalls({ logs, service }, isTrouble)
@@ -42,7 +42,7 @@ export const integrationsAnswers = defineCheck({
   },
 })
 
-/** Whether a call failed in a way that this check is about: a host that does not resolve has its own check. */
+/** True if a call failed in a way that this check is about: a host that does not resolve has its own check. */
 function isTrouble({ status, failure }: LoggedCall): boolean {
   return status === 400 || (failure !== null && !/UnknownHostException/.test(failure))
 }
@@ -52,7 +52,7 @@ function saidOf({ host, last }: Trouble, shown: Calls['shown']): string {
   return `${host ?? 'a system that the log does not name'}: ${what}`
 }
 
-/** Whether debug output of integrations is on, or unknown. */
+/** True if debug output of integrations is on, or if that is unknown. */
 async function isTold(service: ServiceSource | null, deployment: Deployment): Promise<boolean> {
   const told =
     service &&

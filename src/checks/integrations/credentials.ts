@@ -14,7 +14,7 @@ export const integrationsCredentials = defineCheck({
   title: 'external systems accept the credentials of integrations',
   reads: ['logs'],
   wants: ['service'],
-  // whoever looks for this has debug output on
+  // an operator who looks into this has debug output on
   explains: ['integrations/debug-logging'],
   async run({ logs, service }): Promise<Outcome> {
     const calls = await troubledCalls({ logs, service }, ({ status }) => refusals.has(status))

@@ -15,14 +15,14 @@ import { command } from '../../core/shell-command.ts'
 /** What the log and name resolution say about one host. */
 interface Host {
   name: string
-  /** how often the log names it, and when */
+  /** How often the log names it, and when */
   times: string
   last: Date | null
   record: LogRecord
   here: boolean
-  /** whether it resolves where the service runs; null: cannot be checked */
+  /** True if it resolves where the service runs; null if that cannot be checked */
   there: boolean | null
-  /** why it cannot be checked; null: unknown */
+  /** Why it cannot be checked; null if unknown */
   why: string | null
 }
 

@@ -89,7 +89,7 @@ export const serviceCpuLevel = defineCheck({
   },
 })
 
-/** Labels that lack nothing prove nothing (FIELD-NOTES.md 5). */
+/** Names the machines whose labels suggest x86-64-v3. Labels that lack nothing prove nothing (FIELD-NOTES.md 5). */
 function likely(verdicts: readonly MachineVerdict[]): string {
   const shown = verdicts.filter(({ by }) => by !== null)
   return shown.length === 0
@@ -116,14 +116,17 @@ function findingFor(
   }
 }
 
-/** The image's own word that the processor does not do, with the command that shows it; nothing: there is none. */
+/**
+ * Returns the image's own log line about a processor that does not suffice, with the command that shows it; empty if
+ * there is none.
+ */
 async function saidInLog(logs: Wanted<LogsSource>): Promise<readonly Suggestion[]> {
   const said = (await recentRecords(logs)).findLast(({ text }) => logSignatures.cpuLevel.test(text))
   const source = had(logs)
   return said && source ? [grepLog(source, 'x86-64-v3'), lineOf(said.text)] : []
 }
 
-/** Under a name of one's own, an image's needs are known only where it has said that they are not met. */
+/** Judges an image with a private name. Its needs are known only if it has logged that they are not met. */
 async function judgePrivate(name: string, service: ServiceSource, logs: Wanted<LogsSource>): Promise<Outcome> {
   const [log, status] = await Promise.all([saidInLog(logs), tolerant(service.status())])
   if (log.length === 0 || status === null || status.state === 'running')

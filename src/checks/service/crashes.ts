@@ -20,11 +20,11 @@ import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import type { Deployment } from '../../core/deployment.ts'
 
-/** for how long a service that came up again is worth a word */
+/** Milliseconds after an end during which it is reported, even if the service came up again */
 const recentMs = 3_600_000
 const saidBeforeLogging =
   /^(?:Picked up |Terminating due to |Fatal |Error: |Error occurred during |Unrecognized |Exception in thread )/
-/** of so many processes, containers or pods it is told why they end */
+/** Maximum number of processes, containers or pods whose end is explained */
 const mostTold = 3
 
 export const serviceCrashes = defineCheck({
@@ -65,7 +65,7 @@ export const serviceCrashes = defineCheck({
       status: 'problem',
       severity: isUp ? 'warning' : 'error',
       findings: [head, ...others],
-      // nothing else that is wrong made it release the lock, and no repair may start the service beside that migration
+      // no other fault made it release the lock, and no repair may start the service beside that migration
       ...(stolen !== null && { isApart: true, blocksRepairs: true }),
       remedy: startable(
         stolen === null
@@ -83,12 +83,15 @@ interface Look {
   environment: Awaited<ReturnType<ServiceSource['environment']>> | null
 }
 
-/** `status`: where the platform tells of no instance */
+/** `status` is present if the platform reports no instance */
 type Troubled = InstanceHealth & { status?: ServiceStatus }
 
 type Told = Finding & { ending: Ending | null; outOfMemory: boolean }
 
-/** Started at once, it would take the lock that is free now, and migrate beside the other. */
+/**
+ * Returns the remedy for a stolen lock. Started at once, the service would take the free lock and migrate beside the
+ * other.
+ */
 function letItEnd(holder: string, deployment: Deployment): Remedy {
   return {
     text: 'Keep the service stopped until the other migration has ended. Only then start it.',
@@ -103,8 +106,8 @@ function letItEnd(holder: string, deployment: Deployment): Remedy {
 }
 
 /**
- * Where something else owns what runs, what is started by hand would run beside it, and an edit of what it does not
- * follow mends nothing.
+ * Replaces starts and edits if something else owns the pods: a service started by hand would run beside them, and an
+ * edit that the owner does not follow fixes nothing.
  */
 function startable(remedy: Remedy, { ownedByOthers = [] }: ServiceStatus): Remedy {
   if (ownedByOthers.length === 0) return remedy
@@ -119,7 +122,7 @@ function startable(remedy: Remedy, { ownedByOthers = [] }: ServiceStatus): Remed
   }
 }
 
-/** Where the platform tells no more than that it has failed. */
+/** Stands for the service if the platform reports only that it has failed. */
 const unknownInstance = {
   name: 'the service',
   isUp: false,
@@ -135,8 +138,8 @@ function isWorking({ isUp, isReady }: InstanceHealth): boolean {
 }
 
 /**
- * It cannot begin, or has ended and does not run; or it runs again, and has ended not long ago. One that was replaced
- * is past.
+ * True if it cannot begin, or has ended and does not run, or ended not long ago and runs again. One that was replaced
+ * does not count.
  */
 function isTroubled(it: InstanceHealth, { instances }: ServiceHealth): boolean {
   if (it.waits !== null) return true
@@ -167,7 +170,9 @@ async function findingFor(it: Troubled, { service, logs, environment }: Look): P
   return { message: `${inWords(it)}${why === null ? '' : `: ${why}`}`, evidence: shown, ending, outOfMemory }
 }
 
-/** The end of the run that ended: its own log where the platform keeps one, else that part of the whole. */
+/**
+ * Returns the end of the run that ended: from its own log if the platform keeps one, else from that part of the whole.
+ */
 async function wordsOf(
   { name, ended }: InstanceHealth,
   service: ServiceSource,
@@ -177,7 +182,7 @@ async function wordsOf(
   if (own !== null) return own
   const records = await recentRecords(logs)
   const [from, to] = [ended?.startedAt?.getTime() ?? 0, (ended?.at?.getTime() ?? Number.POSITIVE_INFINITY) + 1000]
-  // a platform may tell times to the second
+  // a platform may report times only to the second
   const before = records.findLastIndex(({ at }) => at !== null && at.getTime() < from - 1000)
   const after = records.findIndex(({ at }, index) => index > before && at !== null && at.getTime() > to)
   const run = records.slice(before + 1, after === -1 ? undefined : after)
@@ -185,7 +190,10 @@ async function wordsOf(
   return text === '' ? null : { command: service.commands.logs, text }
 }
 
-/** What Java or the C library prints before the first dated line. In the log it looks like part of the previous run. */
+/**
+ * Returns what Java or the C library prints before the first dated line. In the log it looks like part of the previous
+ * run.
+ */
 function undatedWords(lastRecord: string): string {
   const lines = lastRecord.split('\n').slice(1)
   const first = lines.findIndex((line) => saidBeforeLogging.test(line))
@@ -210,7 +218,7 @@ function inWords({ name, isUp, isReady, waits, ended, restarts, status }: Troubl
   return [`${name} ${state}`, how, again].filter(Boolean).join(', ')
 }
 
-/** `again`: what starts it */
+/** Returns the remedy; `again` is the command that starts the service. */
 function remedyFor(told: readonly Told[], again: Suggestion): Remedy {
   if (told.some(({ outOfMemory }) => outOfMemory)) {
     return {

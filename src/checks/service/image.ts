@@ -62,7 +62,7 @@ export const serviceImage = defineCheck({
         )
       }
     }
-    // a registry of one's own may call it as it likes
+    // a private registry may use any name
     if (name !== null && name !== images.standard && name !== images.legacy)
       return {
         status: 'skipped',
@@ -72,7 +72,7 @@ export const serviceImage = defineCheck({
   },
 })
 
-/** What does not fit together in what is declared; null: nothing. */
+/** Returns what does not fit together in what is declared; null if all fits. */
 function disagreementOf({ tag, build }: ServiceImage): string | null {
   const [declared, tagged] = [parsed(build), parsed(tag)]
   if (declared && tagged && compareBuilds(declared, tagged) !== 0)

@@ -15,9 +15,9 @@ import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
- * Signatures of which another check has the last word, since it sees the thing itself: the lock, the queues, the
- * sessions, the processor, the calls of integrations. Whose login is refused, and who moves a test case to where its
- * like is, is told it at once, and nothing is wrong with the service; agents keep logs of their own.
+ * Signatures that another check judges, since it sees the thing itself: the lock, the queues, the sessions, the
+ * processor, the calls of integrations. The others are no fault of the service: a refused login, and a test case moved
+ * to where one like it exists, are reported to the user at once. Agents keep logs of their own.
  */
 const toldElsewhere: readonly SignatureId[] = [
   'unknown-host',
@@ -87,11 +87,11 @@ export const serviceLogErrors = defineCheck({
   },
 })
 
-/** What is held in transactions, for how long, and who waits for whom. */
+/** Query for what is held in transactions, for how long, and who waits for whom. */
 const transactions =
   'SELECT pid, usename, state, now() - xact_start AS open, pg_blocking_pids(pid) AS waits_for, left(query, 60) AS query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start'
 
-/** Where to begin: what held the connections, the memory that it has, the line of the log. */
+/** Returns where to begin: with what held the connections, with the service's memory, or with the log. */
 function nextFor(
   { id }: (typeof signatures)[number],
   { database, user }: { database: DatabaseSource | null; user: string | null },
@@ -100,12 +100,14 @@ function nextFor(
   return [id === 'out-of-memory' ? '{edit}' : '{logs}']
 }
 
-/** A refused `durable` is the queues' own check's; the broker refuses other things in the same words. */
+/**
+ * True for a refused `durable`, which the queues' own check reports. The broker refuses other things in the same words.
+ */
 function isToldByQueues(id: SignatureId, { text }: LogRecord): boolean {
   return id === 'precondition-failed' && durableConflicts(text).length > 0
 }
 
-/** What was seen lately goes on, as far as can be told. */
+/** Returns the severity of a signature if it was seen lately, since it probably goes on; else a warning. */
 function severityOf(severity: Severity, found: readonly LogRecord[]): Severity {
   const at = found.at(-1)?.at ?? null
   return at !== null && Date.now() - at.getTime() <= recentMs ? severity : 'warning'

@@ -23,7 +23,7 @@ export const serviceReady = defineCheck({
     const waiting = instances.filter(isNotReady)
     const young = waiting.filter(isYoung)
     const missing = wanted - instances.length
-    // where there is none at all, it does not run
+    // without any instance, the service does not run at all
     if (missing > 0 && instances.length > 0 && waiting.length === young.length) {
       const { detail } = await service.status()
       const message = `${missing} of ${wanted} replicas of the service ${missing === 1 ? 'is' : 'are'} missing`
@@ -54,12 +54,12 @@ export const serviceReady = defineCheck({
   },
 })
 
-/** It runs, and its probe says no. One that does not run is another matter. */
+/** True if it runs and its probe says no. One that does not run is another matter. */
 function isNotReady({ isUp, isReady, waits }: InstanceHealth): boolean {
   return isUp && isReady === false && waits === null
 }
 
-/** It may still be on its way. */
+/** True if it may still be starting. */
 function isYoung({ startedAt }: InstanceHealth): boolean {
   return startedAt !== null && Date.now() - startedAt.getTime() < chartProbes.startupMs
 }

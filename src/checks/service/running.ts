@@ -46,7 +46,7 @@ export const serviceRunning = defineCheck({
   },
 })
 
-/** What is scaled up would run beside those. */
+/** Returns the remedy for pods with another owner: what is scaled up would run beside those. */
 function throughOwner(owners: readonly InstanceOwner[]): Remedy {
   return {
     text: `Find out why it ended. Then start it through the owner of its pods: ${owners.map(({ name }) => name).join(', ')}.`,

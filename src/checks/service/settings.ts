@@ -10,7 +10,7 @@ import type { Suggestion } from '../../core/shell-command.ts'
 import { counted, listed } from '../../core/format.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 
-/** What stands in the way of comparing, and says nothing of the service. */
+/** Errors that prevent a comparison, and say nothing about the service. */
 const uncompared: readonly AdminError['code'][] = ['NOT_CONFIGURED', 'FORBIDDEN', 'USAGE', 'REFUSED']
 
 export const serviceSettings = defineCheck({
@@ -36,7 +36,7 @@ export const serviceSettings = defineCheck({
   },
 })
 
-/** Of a secret it is told that it differs, and no more. */
+/** Returns a setting that differs. Of a secret it says only that it differs. */
 function line({ name, declared, runs }: DriftingSetting): string {
   const isSecret = declared instanceof Secret || runs instanceof Secret
   if (isSecret)

@@ -43,10 +43,10 @@ export const serviceUnfinishedRepair = defineCheck({
       }
     const operator = await atWork({ runs, broker: had(broker), databases: had(database), service: had(service) })
     if (operator !== null) return { status: 'ok', detail: operator, underway: 'a repair is under way' }
-    // such records are in the way only while something of a repair may stand
+    // such records are in the way only while something of a repair may be in place
     const [left] = strange.length + empty.length > 0 ? await leftStanding(comparison) : []
     const severity = unfinished.length + genuine.length > 0 ? 'error' : 'warning'
-    // where it only has to start the service, what keeps that from starting comes first
+    // if the run only has to start the service, what keeps the service from starting comes first
     const isAtStart = unfinished.length === 1 && findings.length === 1 && unfinished[0]!.isAtStart === true
     return {
       status: 'problem',
@@ -99,8 +99,8 @@ function queueListed(broker: BrokerSource, run: string): ShellCommand {
 }
 
 /**
- * Runs of which only the deployment keeps a journal: those that may be genuine, and those that this program never
- * wrote.
+ * Returns runs whose journal is only in the deployment: those that may be genuine, those that this program never wrote,
+ * and those with an empty record.
  */
 async function begunElsewhere(
   runs: RunsSource,
@@ -116,12 +116,12 @@ async function begunElsewhere(
   const genuine: string[] = []
   const strange: Strange[] = []
   const empty: string[] = []
-  // without one, there is nothing to open another connection for
+  // without such a run, there is nothing to open another connection for
   if (names.length === 0) return { genuine, strange, empty }
   const records = await tolerant(runs.inDeployment())
   const isOver = overIn(comparison)
   for (const name of names) {
-    // that it cannot be read by this user is no proof of anything
+    // that this user cannot read it proves nothing
     if (records === null) genuine.push(name)
     const record = records?.find((it) => nameOf(it) === name)
     if (!record || ('record' in record && (await isOver(record)))) continue
@@ -136,7 +136,7 @@ async function begunElsewhere(
   return { genuine, strange, empty }
 }
 
-/** What cannot be compared may be genuine. */
+/** Returns why a record does not fit; null if it fits, or cannot be compared and so may be genuine. */
 async function misfitIn(
   record: RunHistory,
   comparison: { deployment: Deployment; open: ComparedSources },
@@ -176,8 +176,8 @@ interface LockPlaces {
 }
 
 /**
- * Who holds one of the locks that keep a second operator out, none of which is taken for it; null: nobody whom this
- * machine can see.
+ * Returns who holds one of the locks that keep a second operator out, without taking any; null if this machine sees
+ * nobody.
  */
 async function atWork({ runs, broker, databases, service }: LockPlaces): Promise<string | null> {
   const inDatabase = async (): Promise<Holder | null> => (databases?.[0] ? tolerant(databases[0].operator()) : null)
@@ -188,7 +188,7 @@ async function atWork({ runs, broker, databases, service }: LockPlaces): Promise
   return `a repair is under way: ${holder.who ?? 'an operator'} runs ${holder.what ?? 'one'}${holder.since ? ` since ${holder.since.toISOString()}` : ''}`
 }
 
-/** What is worst comes first; one of them is there. */
+/** Returns the remedy for the worst finding; there is at least one. */
 function remedyFor({
   own,
   elsewhere,
@@ -200,7 +200,7 @@ function remedyFor({
   elsewhere: string | undefined
   strange: Strange | undefined
   empty: string | undefined
-  /** what of a repair may stand, one sentence */
+  /** What of a repair may be in place, in one sentence */
   left: string | undefined
 }): Remedy {
   if (own !== undefined) {

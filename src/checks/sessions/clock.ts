@@ -6,7 +6,7 @@ import { byHand } from '../../domain/by-hand.ts'
 import { counted, grouped, span } from '../../core/format.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
-/** A doctor run looks at so many sessions, not at all of them. */
+/** Maximum number of sessions that a doctor run reads. */
 const sampleSize = 2000
 
 export const sessionsClock = defineCheck({

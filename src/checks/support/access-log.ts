@@ -2,24 +2,24 @@ import type { AccessLogSource, LoggedRequest } from '../../core/sources.ts'
 import { bytes, counted, listed, moment, span } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** How much of the access log a check looks at. */
+/** Bytes of the access log that a check reads. */
 const accessLogBytes = 4_000_000
 
-/** What is older has been dealt with, or comes again. */
+/** Milliseconds of the log that are judged. What is older has been dealt with, or comes again. */
 const recentMs = 24 * 3_600_000
 const minuteMs = 60_000
 
-/** What was read of the log, and of that the last day, both in the order of the log. */
+/** What was read of the log, and the last day of it, both in the order of the log. */
 export interface Day {
   all: readonly LoggedRequest[]
   requests: readonly LoggedRequest[]
-  /** `the last 24 h`, or what of it could be read: `the last 5 h 12 min, as far as its newest 4 MB go back` */
+  /** `the last 24 h`, or as much as could be read: `the last 5 h 12 min, as far as its newest 4 MB go back` */
   span: string
-  /** the log and that span, as messages have it */
+  /** The log and that span, as messages show them */
   where: string
 }
 
-/** The requests of the last day; or why there are none to judge. */
+/** Returns the requests of the last day, or why there are none to judge. */
 export async function lastDay(log: AccessLogSource): Promise<Day | { reason: string }> {
   const { requests, unread, complete } = await log.recent({ maxBytes: accessLogBytes })
   if (requests.length === 0) {
@@ -36,8 +36,8 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
 }
 
 /**
- * A busy proxy writes more within a day than is read, and a log that is rotated begins anew: neither shows the whole
- * day.
+ * Returns how much of the last day was read. A busy proxy writes more within a day than is read, and a rotated log
+ * begins anew: neither shows the whole day.
  */
 function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: number): string {
   const newest = `its newest ${bytes(accessLogBytes)}`
@@ -48,8 +48,8 @@ function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: num
 }
 
 /**
- * A command that counts such lines, since the lines themselves may hold secrets; then what it counts, and what they ask
- * for.
+ * Returns a command that counts such lines, since the lines themselves may hold secrets; then the count, and what they
+ * ask for.
  */
 export function inAccessLog(
   { target }: AccessLogSource,
@@ -66,7 +66,7 @@ export function inAccessLog(
   ]
 }
 
-/** Who sent a request: program and address. */
+/** Returns who sent a request: program and address. */
 export function senderOf({ agent, client }: LoggedRequest): string {
   return `${agent ?? 'a program without a name'} at ${client}`
 }
@@ -75,7 +75,7 @@ export function sameSender(requests: readonly LoggedRequest[]): (readonly Logged
   return grouped(requests, senderOf)
 }
 
-/** `GET /api/project 200 (12), …`: what was asked for and answered, the most frequent first. */
+/** Returns what was requested and answered, the most frequent first: `GET /api/project 200 (12), …`. */
 function asked(requests: readonly LoggedRequest[]): string {
   const kinds = grouped(requests, ({ method, path, status }) => `${method} ${path} ${status}`)
   return listed(
@@ -86,7 +86,7 @@ function asked(requests: readonly LoggedRequest[]): string {
   )
 }
 
-/** `1 request at 2026-11-21 02:12:44Z`, `3 requests, first …, last …`. */
+/** Returns a count with times: `1 request at 2026-11-21 02:12:44Z`, `3 requests, first …, last …`. */
 export function over(requests: readonly LoggedRequest[], noun: string): string {
   const times = requests.flatMap(({ at }) => at ?? [])
   const [first, last] = [times[0], times.at(-1)].map((at) => at && moment(at))

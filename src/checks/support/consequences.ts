@@ -1,4 +1,4 @@
-/** The checks whose problems a service that does not answer, or not all, causes. */
+/** Checks whose problems are caused by a service that does not answer, or only in part. */
 export const apiFails: readonly string[] = [
   'api/reachable',
   'api/token',
@@ -8,7 +8,7 @@ export const apiFails: readonly string[] = [
   'trees/migrated',
 ]
 
-/** The checks whose problems a service that cannot start, or does not work, causes. */
+/** Checks whose problems are caused by a service that cannot start, or does not work. */
 export const serviceFails: readonly string[] = [
   'service/running',
   'service/crashes',

@@ -2,8 +2,8 @@ import type { Finding, Outcome } from '../../core/check.ts'
 import type { DatabaseSource } from '../../core/sources.ts'
 
 /**
- * Judges each database by itself: one that cannot be asked does not hide what another shows. Throws the first error
- * where all else is well.
+ * Judges each database by itself: one that cannot be asked does not hide what another shows. Throws the first error if
+ * no database has a problem.
  */
 export async function eachDatabase(
   databases: readonly [DatabaseSource, ...DatabaseSource[]],
@@ -12,7 +12,7 @@ export async function eachDatabase(
   const settled = await Promise.allSettled(databases.map(judge))
   const outcomes = settled.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
   const problems = outcomes.filter((outcome) => outcome.status === 'problem')
-  // the gravest comes first, and with it what is done about it
+  // the gravest problem comes first, and so does its remedy
   const [first, ...others] = problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
   if (first) {
     const findings: [Finding, ...Finding[]] = [...first.findings]

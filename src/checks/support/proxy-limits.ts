@@ -8,17 +8,17 @@ import type { Suggestion } from '../../core/shell-command.ts'
 
 interface Limits {
   findings: Finding[]
-  /** what is typed to give them what they lack */
+  /** Commands that raise what is too low */
   commands: Suggestion[]
-  /** what they say; null: nothing */
+  /** The limits in words; null if there is no proxy */
   detail: string | null
-  /** one of them leaves the size to its controller, whose own settings are not read */
+  /** True if one of them leaves the size to its controller, whose own settings are not read */
   isOpen: boolean
-  /** why they may not be looked at */
+  /** FORBIDDEN if the proxies may not be looked at, else null */
   refused: AdminError | null
 }
 
-/** What proxies before the service lack by their own settings. */
+/** Returns what proxies before the service lack by their own settings. */
 export async function proxyLimits(service: Wanted<ServiceSource>): Promise<Limits> {
   const source = had(service)
   const asked = source === null ? [] : await wanted(async () => source.proxies())

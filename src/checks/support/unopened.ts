@@ -7,27 +7,25 @@ import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { editConfiguration, enterSecret } from '../../domain/by-hand.ts'
 
-/** A part of the deployment, and what is particular to it where it cannot be opened. */
+/** A part of the deployment, and its own remedies for when it cannot be opened. */
 interface Part {
-  /** where its address and credentials are kept */
+  /** Where its address and credentials are kept */
   kept: string
-  /** how its address says whether it is encrypted, and under which key its certificate authority is named */
+  /** How its address says that it is encrypted, and the key that names its certificate authority */
   tls: { scheme: string; key: string; starttls?: 'postgres' }
-  /** where nothing listens on `host` */
+  /** What to do if nothing listens on `host` */
   refused: (at: Endpoint, deployment: Deployment) => Step
-  /** which secret of the configuration opens it */
+  /** The secret of the configuration that opens it */
   secret: SecretName
-  /** where it is there and does not serve */
+  /** What to do if it is there and does not serve */
   unwell: Step
-  /** what is to be done about what it says, where that is particular to it */
+  /** What to do about its own errors, by their codes */
   said: Partial<Record<ErrorCode, string>>
 }
 
 type Endpoint = Pick<NetworkObstacle, 'host' | 'port'>
 
-/**
- * What is to be done, what is typed for it, then the flags of the doctor that looks again, then what is left to type.
- */
+/** What to do, the commands for it, the flags of the doctor that checks again, and the commands after that. */
 interface Step {
   text: string
   commands?: readonly Suggestion[]
@@ -35,7 +33,7 @@ interface Step {
   afterwards?: readonly Suggestion[]
 }
 
-/** What is done about each reason for which a source cannot be opened: only what does not run is started. */
+/** Returns the remedy for each reason why a source cannot be opened. Only what does not run is started. */
 export function unopened(id: string, part: Part): NonNullable<Check['unopened']> {
   return (error, deployment) => {
     const { text, commands = [], flags = '', afterwards = [] } = stepFor(error, part, deployment)
@@ -71,7 +69,7 @@ const fullDisk = 'Make room on the disk of its data, or enlarge it. Never delete
 const loginOnly =
   'The refused login is from the configuration. The service may use another, so no other problem is blamed on this.'
 
-/** What is done about something that stands between here and the part. */
+/** Returns what to do about something that stands between this machine and the part. */
 function stepAround(
   obstacle: Exclude<Obstacle, { kind: 'login' | 'disk' | 'instances' | 'settings' | 'right' | 'beyond' }>,
   { kept, tls, refused }: Part,
@@ -155,8 +153,8 @@ function stepForCode(
 }
 
 /**
- * How the start of a server is told: `unit` as systemctl finds it whatever its version, `service` as it is mostly
- * called; `unbootable`: what is typed where it will not start.
+ * Returns how to start a server. `unit` is what systemctl finds in every version, `service` its usual name,
+ * `unbootable` the command for a server that will not start.
  */
 export function server(
   name: string,
@@ -167,7 +165,7 @@ export function server(
     kept,
     refused: ({ host, port }, deployment) => ({
       text: `Start ${name} on ${hostInWords(host)}, or correct its address (${kept}). The service reconnects by itself or needs a restart.`,
-      // in a container systemd knows nothing of it
+      // systemd knows nothing about a server in a container
       commands: [
         ...(traitsOf(deployment).sharesMachine
           ? [command`sudo systemctl start ${service}`, command`systemctl status ${unit}`]
@@ -184,7 +182,7 @@ export function server(
   }
 }
 
-/** What shows whether a connection comes about from here. */
+/** Returns the command that shows if this machine can connect. */
 function connecting(at: Endpoint): Suggestion {
   return command`curl -sv --max-time 3 ${`telnet://${addressOf(at)}`} </dev/null`
 }
@@ -194,7 +192,8 @@ function addressOf({ host, port }: Endpoint): string {
 }
 
 /**
- * Where address and credentials are written: under a key of the configuration, else in settings named like this one.
+ * Returns where address and credentials are written: under a key of the configuration, else in settings named like this
+ * one.
  */
 export function keptIn(key: string, setting: string): string {
   return `\`${key}\` in the configuration, else ${setting.replace(/_[A-Z]+$/, '_…')} in {settings}`

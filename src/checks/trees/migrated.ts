@@ -23,7 +23,7 @@ import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { own } from '../../core/own.ts'
 
-/** A job that has not moved for so long hangs. */
+/** Milliseconds without progress after which a job hangs. */
 const hangsAfterMs = 3_600_000
 const mostNamed = 5
 
@@ -81,7 +81,9 @@ export const treesMigrated = defineCheck({
   },
 })
 
-/** Jobs that are not shown to this user say nothing of the trees. */
+/**
+ * Returns the error for jobs that this user may not see, which says nothing about the trees. Throws any other error.
+ */
 function notShown(error: unknown): AdminError {
   if (error instanceof AdminError && error.code === 'FORBIDDEN') return error
   throw error
@@ -92,7 +94,7 @@ function idleMs({ modifiedAt, createdAt }: MigrationJob, now: number): number {
   return moved === null ? 0 : now - moved.getTime()
 }
 
-/** One for all jobs in a state, newest first. */
+/** Returns one finding for all jobs in a state, newest first. */
 function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: number, base: string): Finding {
   const { status } = jobs[0]!
   const many = jobs.length > 1
@@ -120,7 +122,7 @@ function findingFor(jobs: readonly MigrationJob[], { cut }: SeenJobs, now: numbe
   }
 }
 
-/** Whether the last two tries of one of them failed: one more is no way out. `jobs`: newest first. */
+/** True if the last two tries of a job failed, so that one more is no way out. `jobs` must be newest first. */
 function hasFailedAgain(jobs: readonly MigrationJob[]): boolean {
   const last = new Map<string, string[]>()
   for (const job of jobs) {

@@ -14,21 +14,21 @@ export interface CpuFlags {
   config?: string | undefined
   timeout?: number | undefined
   here: boolean
-  /** runs a program where the processor is, in a pod that is made for it where there is no other way */
+  /** True to run a program where the processor is; makes a pod for it only if there is no other way */
   prove?: boolean
-  /** cpuinfo files, - for standard input */
+  /** cpuinfo files; `-` is standard input */
   file: readonly string[]
 }
 
-/** of a machine with thousands of processors */
+/** Maximum bytes of a cpuinfo file: enough for thousands of processors */
 const mostBytes = 64_000_000
 
 /**
- * Judges the machines that the flags mean. Throws USAGE for a file that is no cpuinfo, and what finding the
- * deployment's machines throws.
+ * Judges the machines that the flags select. Throws USAGE for a file that is not a cpuinfo file, and whatever finding
+ * the deployment's machines throws.
  */
 export async function judgedMachines(flags: CpuFlags): Promise<CpuDocument> {
-  // what was made for a proof is removed before this ends
+  // with `prove`, an interrupt waits until what was made for the proof is removed
   const machines = await ((flags.prove ?? false) ? withInterrupts : interruptible)((signal) => meant(flags, signal))
   return {
     schemaVersion: 1,
@@ -68,7 +68,7 @@ async function meant(
   })
 }
 
-/** By the last part of their path, where that tells them apart. */
+/** Names files by the last part of their path if that tells them apart, else by the whole path. */
 function namesOf(files: readonly string[]): string[] {
   const short = files.map((it) => (it === '-' ? 'standard input' : basename(it)))
   return new Set(short).size === short.length ? short : files.map((it, index) => (it === '-' ? short[index]! : it))

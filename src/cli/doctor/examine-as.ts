@@ -17,7 +17,7 @@ import { watch } from './watch.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
 import { print, tellLine } from '../write.ts'
 
-/** The flags of `doctor` that say how to examine and how to show it. */
+/** The flags of `doctor` that say how to examine and how to print the report. */
 export interface DoctorFlags {
   deployment?: string | undefined
   config?: string | undefined
@@ -33,7 +33,7 @@ export interface DoctorFlags {
   relay?: boolean
 }
 
-/** Where is printed: `process`, unless a test looks on. */
+/** The streams to print on: those of `process`, except in tests. */
 export interface Streams {
   stdout: Stream
   stderr: Stream
@@ -41,10 +41,13 @@ export interface Streams {
 
 type Stream = Pick<NodeJS.WritableStream, 'write' | 'once'> & { isTTY?: boolean; columns?: number; rows?: number }
 
-/** an adapter's own time-out says more than the deadline of its check, so it gets the chance to come first */
+/**
+ * Milliseconds that a check's deadline exceeds its adapter's time-out, so that the adapter's more telling error comes
+ * first
+ */
 const deadlineSlackMs = 1000
 
-/** Examines once, until healthy, or again and again; prints; gives the exit code. */
+/** Examines once, until healthy, or repeatedly; prints; returns the exit code. Throws USAGE for a watch with JSON. */
 export async function examineAs(
   flags: DoctorFlags,
   checks: readonly Check[],
@@ -58,7 +61,7 @@ export async function examineAs(
       'testops-admin doctor --json',
     ])
   }
-  // what was made for a relay is removed before this ends
+  // with a relay, an interrupt waits until what was made for it is removed
   const run = flags.watch || flags.relay === true ? withInterrupts : interruptible
   return run(async (signal) => {
     const examined = await open(flags, checks, signal)
@@ -82,7 +85,7 @@ async function open(
   checks: readonly Check[],
   signal: AbortSignal,
 ): Promise<Diagnosis> {
-  // the runtime and all that it loads is not needed for --help
+  // loaded late: --help needs neither the runtime nor what it loads
   const { openDeployment } = await import('../../runtime/index.ts')
   const environment = process.env
   const selected = await chosenDeployment({ deployment, config: file }, signal)
@@ -109,7 +112,7 @@ async function once(
   { stdout, stderr }: Streams,
 ): Promise<DoctorReport> {
   const screen = screenOf(stderr)
-  // where colours are not wanted, nothing moves either
+  // without colours, nothing moves either
   if (!stdout.isTTY || !stderr.isTTY || !screen.colour || format === 'json') return examined.examine()
   const live = liveList(
     stderr,
@@ -147,7 +150,7 @@ async function watchOn(
   signal: AbortSignal,
 ): Promise<DoctorReport> {
   const gone = new AbortController()
-  // nobody reads any more, as after `head -1`
+  // the reader is gone, as after `head -1`
   stdout.once('error', () => gone.abort())
   const intervalMs = flags.interval * 1000
   return watch(examined, {

@@ -5,7 +5,7 @@ import type { Screen } from '../../output/screen.ts'
 import { cursor, draw } from '../write.ts'
 import type { Printer } from '../write.ts'
 
-/** Results shown as they come, on a terminal, until the report takes their place. */
+/** A list on a terminal that shows results as they come, until the report replaces it. */
 export interface LiveList {
   add(report: CheckReport): void
   clear(): void
@@ -15,7 +15,7 @@ interface Terminal extends Printer {
   rows?: number
 }
 
-/** `ids`: of all checks that will be added. Nothing is written before the first. */
+/** Makes a list; `ids` are those of all checks that will be added. Writes nothing before the first result. */
 export function liveList(terminal: Terminal, screen: Screen, ids: readonly string[]): LiveList {
   const idWidth = Math.max(...ids.map((id) => id.length))
   // colours are left out: a line is cut to one row of the terminal, and a cut colour would run on

@@ -13,17 +13,17 @@ import type { Printer } from '../write.ts'
 export const formats = ['table', 'short', 'json'] as const
 export type Format = (typeof formats)[number]
 
-/** The report in the format that was asked for. */
+/** Returns the report in the given format, without secrets. */
 export function reportText(report: DoctorReport, format: Format, view: DoctorView): string {
   const shown = withoutSecretsIn(report)
   if (format === 'json') return jsonText(shown)
   return format === 'short' ? doctorShort(shown, view.screen) : doctorTable(shown, view)
 }
 
-/** Below the report: an empty line, what ends it, and where the cursor rests. */
+/** Rows below the report: an empty line, the closing line, and the cursor's row */
 const footRows = 3
 
-/** One round of a watch: a terminal is drawn anew, elsewhere lines are added. */
+/** Prints one round of a watch: redraws a terminal, and adds lines elsewhere. */
 export function printRound(
   stream: Printer,
   text: string,

@@ -4,8 +4,8 @@ import { closestNames, closestTo } from '../../core/nearest.ts'
 import { typed } from '../../core/typed.ts'
 
 /**
- * The checks to run, in the catalogue's order. A name is an id, or a group: `broker`, `broker/`, `broker/*`.
- * Throws USAGE for a name that is neither, with the nearest, and where nothing is left.
+ * Returns the checks to run, in the catalogue's order. A name is an id, or a group: `broker`, `broker/`, `broker/*`.
+ * Throws USAGE for any other name, with the nearest ones, and if no check is left.
  */
 export function selectChecks<C extends Pick<Check, 'id'>>(
   catalogue: readonly C[],

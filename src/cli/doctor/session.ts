@@ -6,7 +6,7 @@ import type { OpenedDeployment } from '../../runtime/index.ts'
 
 export interface DiagnosisOptions {
   checks: readonly Check[]
-  /** makes the deployment observable; called again where a connection has been lost */
+  /** Opens the deployment; called again after a connection is lost */
   open: () => Promise<Observed>
   deadlineMs: number
   signal: AbortSignal
@@ -15,16 +15,15 @@ export interface DiagnosisOptions {
 type Observed = Pick<OpenedDeployment, 'deployment' | 'commands' | 'open' | 'renew' | 'close'>
 
 /**
- * Diagnoses of one deployment, one after the other, on the same connections and tokens, as long as the service's
- * settings lead there.
+ * Diagnoses one deployment repeatedly, on the same connections and tokens as long as the service's settings lead there.
  */
 export interface Diagnosis {
   examine(onResult?: (report: CheckReport) => void): Promise<DoctorReport>
-  /** never throws */
+  /** Closes the connections. Never throws */
   close(): Promise<void>
 }
 
-/** Opens nothing yet. `examine` throws what `open` throws, and INTERRUPTED. */
+/** Returns a diagnosis that opens nothing before `examine`, which throws INTERRUPTED and what `open` throws. */
 export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions): Diagnosis {
   let current: Observed | null = null
 
@@ -42,7 +41,7 @@ export function diagnosis({ checks, open, deadlineMs, signal }: DiagnosisOptions
       runChecks({ checks, open: opened.open, deployment, deadlineMs, commands, onResult, signal }),
       declaredBuild(opened.open.service),
     ])
-    // a connection that has gone stale since the last time is no news of the deployment
+    // a connection that went stale since the last time says nothing about the deployment
     if (reused && report.checks.some(isLost)) {
       await close()
       return examine(onResult)
@@ -57,7 +56,7 @@ function isLost({ status, error }: CheckReport): boolean {
   return status === 'unknown' && (error?.code === 'UNREACHABLE' || error?.code === 'TIMED_OUT')
 }
 
-/** The build that the deployment is declared to run; null where that is not known. */
+/** Returns the build that the deployment is declared to run; null if it is unknown. */
 async function declaredBuild(service: () => Promise<ServiceSource>): Promise<string | null> {
   try {
     return (await (await service()).image()).build

@@ -5,7 +5,7 @@ import { pause } from '../interrupt.ts'
 import type { Diagnosis } from './session.ts'
 
 export interface WaitOptions {
-  /** how long to go on trying, in milliseconds */
+  /** Milliseconds to keep trying */
   forMs: number
   intervalMs: number
   isHealthy: (report: DoctorReport) => boolean
@@ -13,7 +13,7 @@ export interface WaitOptions {
   signal: AbortSignal
 }
 
-/** Examines until the deployment is healthy or the time is up, and gives the last report. */
+/** Examines until the deployment is healthy, the time is up or `signal` aborts; returns the last report. */
 export async function waitUntilHealthy(diagnosis: Diagnosis, options: WaitOptions): Promise<DoctorReport> {
   const { forMs, intervalMs, isHealthy, progress, signal } = options
   const end = performance.now() + forMs

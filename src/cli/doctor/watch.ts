@@ -8,7 +8,7 @@ export interface WatchOptions {
   show: (report: DoctorReport, before: DoctorReport | null) => void
 }
 
-/** Examines again and again until it is interrupted, and gives the last report. Throws where not even one was made. */
+/** Examines repeatedly until interrupted; returns the last report. Throws if there is no report yet. */
 export async function watch(diagnosis: Diagnosis, { intervalMs, signal, show }: WatchOptions): Promise<DoctorReport> {
   let before: DoctorReport | null = null
   for (;;) {

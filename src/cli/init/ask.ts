@@ -8,21 +8,21 @@ import { screenOf } from '../screen.ts'
 import { print } from '../write.ts'
 
 export interface TextOptions {
-  /** stands in the line already: Enter takes it, Ctrl-U clears it */
+  /** Answer that is already typed in: Enter accepts it, Ctrl-U clears it */
   usual?: string | undefined
-  /** what is wrong with an answer; null: nothing */
+  /** Returns what is wrong with an answer; null if nothing is */
   problem?: (answer: string) => Promise<string | null> | string | null
 }
 
-/** Who is asked for what cannot be found. Both throw REFUSED where the question is not answered. */
+/** Asks for what cannot be found. Both methods throw REFUSED if the question is not answered. */
 export interface Asker {
-  /** '' where it is left open. The answer is kept under `question`, and offered again the next time */
+  /** Returns '' if the answer is left empty. Keeps the answer under `question`, and offers it again next time */
   text(question: string, message: string, options?: TextOptions): Promise<string>
-  /** the same; null: the answer is not kept */
+  /** Like `text`, for one of `choices`. A null `question` keeps no answer */
   choice<T>(question: string | null, message: string, choices: readonly { value: T; name: string }[]): Promise<T>
 }
 
-/** Asks a person on a terminal, and keeps each answer as soon as it is given. */
+/** Returns an asker for a person on a terminal. It keeps each answer as soon as it is given. */
 export function personAt(
   { signal, ...asking }: Asking & { signal: AbortSignal },
   kept: Pick<KeptAnswers, 'of' | 'keep'>,
@@ -69,7 +69,7 @@ export function personAt(
   }
 }
 
-/** What is offered as an answer is taken as it was shown, or not offered. */
+/** True if the text is printed unchanged. Only such a text is offered as an answer. */
 function isShowable(usual: string): boolean {
   return usual === harmless(usual)
 }

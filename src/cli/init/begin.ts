@@ -8,14 +8,14 @@ import type { Interview } from './interview.ts'
 import { serviceName } from '../../knowledge/settings.ts'
 import { askFor, askUntilTried } from './interview.ts'
 
-/** Where the service runs, and what is known of it. */
+/** Where the service runs, and what is known about it. */
 export interface Begun {
   name: string
   platform: PlatformName
-  /** what was found, for people; null: nothing */
+  /** What was found, in words for people; null if nothing was */
   what: string | null
   draft: Draft
-  /** parts whose password is needed, and found nowhere that a configuration could name */
+  /** Parts that need a password, if no place was found that a configuration could name */
   withPassword: readonly ProbedPart[]
 }
 
@@ -24,21 +24,21 @@ interface Around {
   workingDirectory: string
   progress: (message: string) => void
   signal: AbortSignal
-  /** null: there is nobody to ask */
+  /** Null if there is nobody to ask */
   interview: Interview | null
-  /** where the kernel shows its processes; /proc where it is left out */
+  /** Directory where the kernel shows its processes; /proc if omitted */
   processRoot?: string | undefined
 }
 
 type Candidate = Omit<Begun, 'what'> & {
   what: string
-  /** laid under the draft where no file with the service's settings is known */
+  /** Laid under the draft if no file with the service's settings is known */
   addresses?: Draft
 }
 
 /**
- * As the flags say, which `said` is the draft of, else as it is found. Throws CONFIGURATION where that is not one
- * place, USAGE.
+ * Returns where the service runs: as the flags say, whose draft is `said`, else as found or asked for. Throws USAGE,
+ * and CONFIGURATION unless that is exactly one place.
  */
 export async function begin(flags: InitFlags, said: Draft, around: Around): Promise<Begun> {
   const { progress, interview } = around
@@ -87,12 +87,12 @@ export async function begin(flags: InitFlags, said: Draft, around: Around): Prom
   const draft = merged(begun.draft, said)
   if (addresses === undefined) return { ...begun, draft }
   const described = interview ? await askForHost(draft, interview) : draft
-  // a file with the settings says the same, and their passwords
+  // a file with the settings has the addresses too, and their passwords
   const isTold = valueAt(described, ['host', 'environmentFile']) !== undefined
   return isTold ? { ...begun, draft: described, withPassword: [] } : { ...begun, draft: merged(addresses, described) }
 }
 
-/** All that is found; a process of this machine where it has no unit that is the service. */
+/** Finds all deployments, and processes on this machine if no unit there is the service. */
 async function candidates(
   platform: PlatformName | undefined,
   { environment, workingDirectory, signal, processRoot }: Around,
@@ -122,7 +122,7 @@ async function candidates(
   return { ...discovery, found }
 }
 
-/** Null: it is none of them, which only a process leaves open. */
+/** Asks which one is meant; null for "none of these", which is offered only beside a process. */
 async function chosen(found: readonly Candidate[], { asker }: Interview): Promise<Candidate | null> {
   const none = found.some(({ addresses }) => addresses !== undefined) ? [{ value: null, name: 'none of these' }] : []
   return asker.choice('deployment', 'Which deployment?', [
@@ -131,7 +131,7 @@ async function chosen(found: readonly Candidate[], { asker }: Interview): Promis
   ])
 }
 
-/** Nothing was found: a person may know. */
+/** Asks for the place: nothing was found, but a person may know. */
 async function asked(said: Draft, known: PlatformName | undefined, interview: Interview): Promise<Begun> {
   const platform = known ?? (await askForPlatform(interview))
   return {
@@ -143,7 +143,7 @@ async function asked(said: Draft, known: PlatformName | undefined, interview: In
   }
 }
 
-/** Asks where the service runs, once nothing was found. */
+/** Asks on which platform the service runs. */
 async function askForPlatform(interview: Interview): Promise<PlatformName> {
   return interview.asker.choice<PlatformName>('platform', 'No deployment was found. Where does the service run?', [
     { value: 'host', name: 'on this machine' },
@@ -164,7 +164,7 @@ async function askForPlace(draft: Draft, platform: PlatformName, interview: Inte
   return askUntilTried(ask, draft, 'service', interview)
 }
 
-/** Of a service that runs on this machine: its unit, else its commands, its settings and its log. */
+/** Asks about a service on this machine: its unit, or else its commands, its settings and its log. */
 async function askForHost(draft: Draft, interview: Interview): Promise<Draft> {
   const withUnit = await askUntilTried(async () => askFor(draft, 'unit', interview), draft, 'service', interview)
   if (withUnit !== draft) return withUnit

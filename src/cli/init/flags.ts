@@ -45,18 +45,18 @@ export interface InitFlags {
   timeout?: number | undefined
   platform?: PlatformName | undefined
   name?: string | undefined
-  /** of those that were found */
+  /** Name of one of the deployments found */
   deployment?: string | undefined
   output: string
   [flag: string]: string | number | boolean | undefined
 }
 
-/** What is said of a deployment by a flag, or asked for. */
+/** A value of a deployment that a flag gives or a question asks for. */
 export interface Field {
   flag: string
-  /** where it goes in the deployment's section */
+  /** Where it goes in the deployment's section */
   path: Path
-  /** left out: it is never asked for */
+  /** Omitted if it is never asked for */
   question?: string
 }
 
@@ -123,14 +123,14 @@ export function fieldOf(flag: string): Field {
   return fields.find((it) => it.flag === flag)!
 }
 
-/** The flag that a key's value is from; undefined: none. */
+/** Returns the flag that gave a key its value; undefined if none did. */
 export function flagOf(path: readonly string[], flags: InitFlags): string | undefined {
   return fields.find(({ flag, path: own }) => flags[flag] !== undefined && own.every((key, at) => path[at] === key))
     ?.flag
 }
 
 /**
- * What the flags say of the deployment, laid over what was found; `tell` hears what is doubtful in it. Throws USAGE and
+ * Lays the flags' values over a draft of what was found, and calls `tell` with any doubt about them. Throws USAGE and
  * CONFIGURATION, naming the flag.
  */
 export async function withFlags(
@@ -159,12 +159,12 @@ export async function withFlags(
 
 const platforms: readonly PlatformName[] = ['kubernetes', 'compose', 'host']
 
-/** Whether a flag says where the service runs, so that nothing has to be looked for. */
+/** True if a flag says where the service runs, so that nothing has to be searched. */
 export function namesPlace(flags: InitFlags): boolean {
   return placesIn(flags).length > 0
 }
 
-/** The platform that is named, or that a flag is for. Throws USAGE for flags of two. */
+/** Returns the platform that --platform or another flag names. Throws USAGE if flags name two. */
 export function platformIn(flags: InitFlags): PlatformName | undefined {
   const [first, ...others] = [
     ...(flags.platform === undefined ? [] : [{ flag: `platform ${flags.platform}`, platform: flags.platform }]),
@@ -192,7 +192,7 @@ export function withValue(draft: Draft, [key, ...rest]: Path, value: DraftValue)
   return { ...draft, [key]: withValue(sectionOf(draft[key]), [next, ...further], value) }
 }
 
-/** What a draft says at a key; undefined: nothing. */
+/** Returns a draft's value at a key; undefined if it has none. */
 export function valueAt(draft: Draft, path: Path): DraftValue | undefined {
   return path.reduce<DraftValue | undefined>((value, key) => sectionOf(value)[key], draft)
 }
@@ -205,7 +205,7 @@ function isSection(value: DraftValue | undefined): value is Draft {
   return typeof value === 'object' && !Array.isArray(value)
 }
 
-/** One draft over another, section by section. */
+/** Lays one draft over another, section by section. */
 export function merged(under: Draft, over: Draft): Draft {
   const shared = Object.keys(over).filter((key) => isSection(under[key]) && isSection(over[key]))
   return {

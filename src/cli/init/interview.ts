@@ -3,22 +3,22 @@ import type { Draft, DraftValue, Environment, Probe, ProbedPart } from '../../ru
 import type { Asker, TextOptions } from './ask.ts'
 import { fieldOf, valueAt, withValue } from './flags.ts'
 
-/** A person who is asked for what cannot be found, and what their answers are judged by. */
+/** A person to ask for what cannot be found, and what their answers are judged by. */
 export interface Interview {
   asker: Asker
   directory: string
   environment: Environment
   tell: (message: string) => void
-  /** how a part answers within a moment, as a draft describes it */
+  /** Tries for a moment how a part answers, as a draft describes it */
   tried: (draft: Draft, part: ProbedPart) => Promise<Probe | undefined>
 }
 
-/** for a secret that is kept in a pipe */
+/** Milliseconds to read a secret, which may be kept in a pipe */
 const timeoutMs = 2000
-/** what says that nothing answers at an address, whoever signs in there */
+/** Codes of errors that say that nothing answers at an address, whatever the credentials */
 const silent: readonly string[] = ['UNREACHABLE', 'TIMED_OUT', 'UNEXPECTED_ANSWER', 'UNAVAILABLE', 'EXHAUSTED']
 
-/** Asks for one value until its shape is right; the draft itself where it is left open. */
+/** Asks for one value until its form is valid; returns the draft itself if the answer is left empty. */
 export async function askFor(
   draft: Draft,
   flag: string,
@@ -43,7 +43,7 @@ export async function askFor(
     }
   }
   const answer = await asker.text(flag, question, { usual, problem })
-  // the one that was taken was judged last
+  // the accepted answer was judged last
   const { value, doubt } = (judged as { value: DraftValue; doubt: string | null } | null) ?? {
     value: null,
     doubt: null,
@@ -54,8 +54,8 @@ export async function askFor(
 }
 
 /**
- * Asks for what describes a part, tries it, and asks again where it does not answer, unless it is to be kept: others
- * may reach it.
+ * Asks for what describes a part, and tries it. If it fails, asks again unless the person keeps the answer: others may
+ * reach the part.
  */
 export async function askUntilTried(
   ask: () => Promise<Draft>,
@@ -86,8 +86,8 @@ const parts = [
 ] as const
 
 /**
- * Asks for the parts of which nothing says where they are, for passwords that are needed, and for the API token; the
- * draft itself where nothing was answered.
+ * Asks for the parts whose address is unknown, for the passwords that are needed, and for the API token. Returns the
+ * draft itself if nothing was answered.
  */
 export async function askForRest(
   draft: Draft,
@@ -118,7 +118,7 @@ async function again(
   return askUntilTried(async () => askFor(draft, flag, interview), draft, part, interview, isFailure)
 }
 
-/** `The answer must be …. For example: …` */
+/** Returns an error as a sentence: `The answer must be …. For example: …` */
 function sentenceOf({ message, suggestions: [example], code }: AdminError): string {
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
   return code === 'CONFIGURATION' && example !== undefined

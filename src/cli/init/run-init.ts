@@ -12,21 +12,21 @@ import type { InitFlags } from './flags.ts'
 import type { Interview } from './interview.ts'
 import { askForRest } from './interview.ts'
 
-/** What a run needs of the world around it. */
+/** What a run needs from its surroundings. */
 export interface Around {
   environment: Environment
   workingDirectory: string
-  /** left out: there is no terminal to ask on */
+  /** Omitted if there is no terminal to ask on */
   askerWith?: ((kept: KeptAnswers) => Asker) | undefined
   progress: (message: string) => void
   signal: AbortSignal
-  /** where the kernel shows processes; /proc where it is left out */
+  /** Directory where the kernel shows its processes; /proc if omitted */
   processRoot?: string
 }
 
-/** with an address of any part, the platform alone can be asked, whose own settings may tell none */
+/** Address of any part, which lets the platform be tried alone: its own settings may name none */
 const aside = { url: 'http://localhost' }
-/** for each connection and each program, while somebody waits for the next question */
+/** Milliseconds for each connection and each program of a trial, while somebody waits for the next question */
 const trialMs = 2000
 
 /** Finds a deployment, asks for what cannot be found, tries every part, and writes its configuration. */
@@ -41,8 +41,8 @@ export async function runInit(flags: InitFlags, progress: (message: string) => v
 }
 
 /**
- * The same in a world that is given. Throws REFUSED where the file is there, CONFIGURATION, USAGE, SECRET_MISSING,
- * INTERRUPTED; answers that were given until then are kept, and offered again.
+ * Runs `init` in the given surroundings. Throws REFUSED if the file exists, CONFIGURATION, USAGE, SECRET_MISSING,
+ * INTERRUPTED. Keeps the answers given so far, and offers them again next time.
  */
 export async function initiated(flags: InitFlags, around: Around): Promise<InitDocument> {
   const { assertNew, keptAnswers } = await import('../../runtime/index.ts')

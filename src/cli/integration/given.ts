@@ -36,7 +36,7 @@ export async function givenCredentials(flags: GivenFlags): Promise<GivenCredenti
   return given
 }
 
-/** Reads one value. A text that is no reference may be the secret itself, so no message repeats it. */
+/** Reads one value. A text that is not a reference may be the secret itself, so no message repeats it. */
 async function read(reference: string, flag: `--${string}`): Promise<Given> {
   const variable = /^env:([A-Za-z_]\w*)$/.exec(reference)?.[1]
   if (variable !== undefined) {

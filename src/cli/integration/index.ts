@@ -96,8 +96,8 @@ async function targetsOf(
 }
 
 /**
- * The selected deployment; null: none. With an address, a deployment is used only if a flag or a trusted configuration
- * names one.
+ * Returns the selected deployment; null if there is none. With an address, a deployment is used only if a flag or a
+ * trusted configuration names one.
  */
 async function selectedFor(
   { deployment, config, url }: IntegrationFlags,
@@ -130,7 +130,7 @@ async function withOpenedOrNone<T>(
   }
 }
 
-/** The address in a flag. Errors do not show its text, which may contain a password. */
+/** Returns the address in a flag. Errors do not show its text, which may contain a password. */
 async function addressIn(text: string): Promise<string> {
   const { parseHttpAddress } = await import('../../runtime/index.ts')
   try {
@@ -150,12 +150,12 @@ async function authorityIn(file: string): Promise<string> {
 }
 
 interface Looking {
-  /** null: no deployment is known */
+  /** Null if no deployment is known */
   opened: OpenedDeployment | null
   timeoutMs: number
   ca: string | null
   signal: AbortSignal
-  /** null: does not sign in */
+  /** Null if it does not sign in */
   login: SignIn | null
 }
 
@@ -202,7 +202,7 @@ async function signInSteps(
   return [signInStep(await wanted(() => signIn(url, login, options)), answer)]
 }
 
-/** How the name resolves where the service runs; null: no deployment is known. */
+/** Resolves the name where the service runs; null if no deployment is known. */
 async function placeOf({ hostname }: URL, opened: OpenedDeployment | null): Promise<ServicePlace | null> {
   if (!opened) return null
   const isElsewhere = traitsOf(opened.deployment).hasOwnNetwork

@@ -9,8 +9,8 @@ import { command, nested } from '../../core/shell-command.ts'
 export const plainHttp = 'plain-http'
 
 /**
- * The credentials for the one attempt, and the sentence that announces it. Throws USAGE if something is missing,
- * REFUSED.
+ * Returns the credentials for the one attempt, and the sentence that announces it. Throws REFUSED, and USAGE if
+ * something is missing.
  */
 export function plannedSignIn(
   targets: readonly Target[],

@@ -14,7 +14,7 @@ export interface Target extends Pick<CheckedIntegration, 'name' | 'url' | 'from'
   given: GivenCredentials
 }
 
-/** The configured system of that name. Throws USAGE, and SECRET_MISSING. */
+/** Returns the configured system of that name. Throws USAGE, and SECRET_MISSING. */
 export async function namedTarget(configured: readonly ConfiguredIntegration[], name: string): Promise<Target> {
   const found = configured.find((it) => it.name === name)
   if (found) return targetOf(found, false)
@@ -32,8 +32,8 @@ export async function namedTarget(configured: readonly ConfiguredIntegration[], 
 }
 
 /**
- * The systems of the configuration, then others that the service's log shows. If the log cannot be read, throws that
- * error if the configuration names no system, and otherwise reports it through `tell`.
+ * Returns the systems of the configuration, then others that the service's log shows. If the log cannot be read,
+ * reports that through `tell`, or throws the error if the configuration names no system.
  */
 export async function allTargets(
   configured: readonly ConfiguredIntegration[],
@@ -56,7 +56,10 @@ export async function allTargets(
   return [...targets, ...shown.map((url): Target => ({ name: null, url, from: 'log', given: {} }))]
 }
 
-/** The target for a configured system. `among`: there are others, so a missing password does not stop the check. */
+/**
+ * Returns the target for a configured system. With `among`, there are others: a missing password does not stop the
+ * check.
+ */
 async function targetOf({ name, url, user, password }: ConfiguredIntegration, among: boolean): Promise<Target> {
   const secret = password && (among ? await wanted(password.read) : await password.read())
   if (secret instanceof AdminError && secret.code === 'INTERRUPTED') throw secret

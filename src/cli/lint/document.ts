@@ -5,7 +5,7 @@ import { ruleIds } from '../../knowledge/result-rules.ts'
 import type { LintDocument, LintFix } from '../../output/lint/document.ts'
 import type { LintOptions, LintReport } from '../../results/report.ts'
 
-/** What is known beside the report. */
+/** What is known besides the report. */
 export interface About {
   severities: LintOptions['severities']
   settings?: string
@@ -14,7 +14,8 @@ export interface About {
 }
 
 /**
- * What was found, as it is printed, without secrets in names and texts of others: all files relative to one directory.
+ * Returns the findings as they are printed, without secrets in foreign names and texts. All files are relative to one
+ * directory.
  */
 export function lintDocument(report: LintReport, { severities, settings, fix, workingDirectory }: About): LintDocument {
   const { directories, counts, undeterminedCount } = report
@@ -23,7 +24,7 @@ export function lintDocument(report: LintReport, { severities, settings, fix, wo
     workingDirectory,
   )
   const withins = new Map(directories.map((it) => [it.directory, withinOf(it.directory)]))
-  // logs of agents are in no directory
+  // agent logs belong to no directory
   const fileOf = (of: string, file: string): string =>
     of === '' ? withinOf(file) : posix(join(withins.get(of) ?? withinOf(of), file))
   const sum = (of: 'files' | 'results' | 'bytes'): number => directories.reduce((total, it) => total + it[of], 0)
@@ -75,7 +76,7 @@ export function lintDocument(report: LintReport, { severities, settings, fix, wo
   }
 }
 
-/** The nearest directory that all are in, as one would type it here; a single one as it was given. */
+/** Returns the nearest directory that contains all, as one would type it here; a single one as it was given. */
 export function commonParent(directories: readonly string[], workingDirectory: string): string {
   const [first = '.', ...others] = directories
   if (others.length === 0) return first

@@ -4,7 +4,7 @@ import type { LintDocument } from '../../output/lint/document.ts'
 
 export interface Judging {
   failOn: FailOn
-  /** exit with 1 if there are more warnings than this; null: warnings end as `failOn` says */
+  /** More warnings than this exit with 1; null if `failOn` alone judges warnings */
   maxWarnings: number | null
 }
 
@@ -14,7 +14,9 @@ interface Given {
   'fail-on': FailOn
 }
 
-/** How warnings are judged: flags stand above the settings; with `--ci` none is allowed where nobody says otherwise. */
+/**
+ * Returns how to judge warnings. Flags override settings; `--ci` allows none unless a flag or setting says otherwise.
+ */
 export function judgingOf(
   { ci, 'max-warnings': flag, 'fail-on': failOn }: Given,
   ofSettings: number | undefined,
@@ -24,7 +26,7 @@ export function judgingOf(
   return { failOn, maxWarnings: ofSettings ?? (ci ? 0 : null) }
 }
 
-/** 0 to 3, as `doctor` has them (DESIGN.md 3). Nothing could be told of a result that a mended copy lacks. */
+/** Returns 0 to 3, as `doctor` does (DESIGN.md 3). A result that a corrected copy lacks counts as unknown. */
 export function lintExitCode(
   { summary, undeterminedCount, fix }: Pick<LintDocument, 'summary' | 'undeterminedCount' | 'fix'>,
   { failOn, maxWarnings }: Judging,
@@ -43,7 +45,7 @@ export function lintExitCode(
   )
 }
 
-/** Whether the warnings alone would end with another code than 0. */
+/** True if the warnings alone lead to an exit code other than 0. */
 export function areWarningsFailures({ summary }: Pick<LintDocument, 'summary'>, judging: Judging): boolean {
   return lintExitCode({ summary: { error: 0, warning: summary.warning }, undeterminedCount: 0 }, judging) !== 0
 }

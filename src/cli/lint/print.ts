@@ -10,7 +10,7 @@ import type { Screen } from '../../output/screen.ts'
 import { areWarningsFailures } from './exit-code.ts'
 import type { Linted } from './run-lint.ts'
 
-/** lists and objects around a problem */
+/** Levels of lists and objects around a problem */
 const depthOfProblems = 2
 
 export const formats = ['table', 'junit', 'sarif', 'markdown', 'json'] as const
@@ -20,11 +20,11 @@ export interface PrintOptions {
   format: Format
   ci: boolean
   verbose: boolean
-  /** of this program */
+  /** Version of this program */
   version: string
 }
 
-/** What was found in the format that was asked for, in pieces: it may be as large as what was judged. */
+/** Yields the findings in the given format, in pieces: the text may be as large as what was judged. */
 export function* lintPrinted(
   { document, judging, exitCode }: Linted,
   { format, ci, verbose, version }: PrintOptions,

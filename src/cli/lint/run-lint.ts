@@ -25,8 +25,8 @@ export interface Linted {
 }
 
 /**
- * Judges the directories, or the mended copy of one. Throws USAGE, CONFIGURATION, INTERRUPTED, and what writing a copy
- * throws.
+ * Judges the directories, or the corrected copy of one. Throws USAGE, CONFIGURATION, INTERRUPTED, and what writing a
+ * copy throws.
  */
 export async function runLint(names: readonly string[], flags: LintFlags): Promise<Linted> {
   const { options, settings, output } = await wantedLint(names, flags)
@@ -57,7 +57,7 @@ async function mended({ directories, severities }: LintOptions, output: string, 
   const writers = { own: await markOf(process.pid), hasEnded }
   const progress = (done: number, total: number): void => teller.moving({ done, total, unit: 'files copied' })
   const tell = (message: string): void => teller.say(printable(message))
-  // waited for, so that what was written of the copy is removed
+  // an interrupt waits until what was written of the copy is removed
   const report = await withInterrupts(async (signal) =>
     mendedCopy({ from, output, off, writers, signal, tell, progress }),
   )

@@ -10,7 +10,7 @@ import { agentLogs, levels, lintSettings } from '../../runtime/lint/index.ts'
 import type { Level, LintSettings } from '../../runtime/lint/index.ts'
 import { commaList, command, nested, sentence } from '../../core/shell-command.ts'
 
-/** The flags that say what is judged, and how. */
+/** The flags that say what to judge, and how. */
 export interface WantedFlags {
   previous?: string | undefined
   'agent-log'?: readonly string[] | undefined
@@ -23,12 +23,12 @@ export interface WantedFlags {
 export interface Wanted {
   options: LintOptions
   settings: LintSettings | null
-  /** the directory that gets the mended copy; null: none is wanted */
+  /** Directory for the corrected copy; null if none is wanted */
   output: string | null
 }
 
 /**
- * What flags and settings ask for; flags stand above settings. Throws USAGE, CONFIGURATION, and what naming a log
+ * Returns what flags and settings ask for; flags override settings. Throws USAGE, CONFIGURATION, and what `agentLogs`
  * throws.
  */
 export async function wantedLint(names: readonly string[], flags: WantedFlags): Promise<Wanted> {
@@ -51,7 +51,7 @@ export async function wantedLint(names: readonly string[], flags: WantedFlags): 
           environment: process.env,
         })
   const severities = new Map([...(settings?.rules ?? []), ...asked])
-  // where nobody wants to know what it says, it need not be there
+  // the logs may be missing if the rule that reads them is off
   const logs = severities.get('files-before-agent') === 'off' ? [] : (flags['agent-log'] ?? settings?.agentLogs ?? [])
   return {
     output,
@@ -87,12 +87,12 @@ function outputOf(names: readonly string[], { fix, output }: WantedFlags): strin
   return output
 }
 
-/** A name beside the directory's; of `.` and the like that is not seen in what was typed. */
+/** Returns a name beside the directory's. Resolves `.` and the like first, which do not show the directory's name. */
 function mendedOf(name: string): string {
   return `${/(?:^|\/)\.{1,2}\/*$/.test(name) ? resolve(name) : name.replace(/(?<!\/)\/+$/, '')}-mended`
 }
 
-/** `ID=off`. Throws USAGE. */
+/** Reads a rule and its level, such as `ID=off`. Throws USAGE. */
 function ruleFlag(text: string): [RuleId, Level] {
   const [id = '', level, ...more] = text.split('=')
   const form = command`--rule ${isRule(id) ? id : 'ID'}=${levels.join('|')}`

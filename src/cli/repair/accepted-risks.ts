@@ -5,9 +5,7 @@ import type { Plan } from '../../core/plan.ts'
 import { typed } from '../../core/typed.ts'
 import { command, nested } from '../../core/shell-command.ts'
 
-/**
- * Throws USAGE where a risk is accepted that no repair knows. One that this plan lacks is fine: a runbook may name it.
- */
+/** Throws USAGE if no repair knows an accepted risk. A risk that this plan lacks is fine: a runbook may name it. */
 export function refuseUnknownRisks(accepted: readonly string[]): void {
   const known = [...new Set([...Object.values(risksOf).flat(), ...runRisks])].sort()
   const unknown = accepted.find((name) => !known.includes(name))
@@ -20,7 +18,7 @@ export function refuseUnknownRisks(accepted: readonly string[]): void {
   )
 }
 
-/** Throws REFUSED where the plan names a risk that was not accepted. */
+/** Throws REFUSED if the plan names a risk that was not accepted. */
 export function refuseRisks(
   { risks }: Pick<Plan, 'risks'>,
   accepted: readonly string[],

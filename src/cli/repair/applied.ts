@@ -9,7 +9,7 @@ import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
 
-/** Of commands that edit files, and may make true what they say. */
+/** Flags of commands that edit files, and may then apply the edit. */
 export const applyFlags = {
   apply: Flags.boolean({
     summary: 'Then upgrade the Helm release or recreate the container, and wait until the service is up',
@@ -26,7 +26,7 @@ export const applyFlags = {
 }
 
 interface Named {
-  /** seconds */
+  /** Seconds to wait for any single answer */
   timeout?: number | undefined
   deployment?: string | undefined
   config?: string | undefined
@@ -39,7 +39,7 @@ interface Named {
   'chart-version'?: string | undefined
 }
 
-/** Files as the configuration names them, in the form of the flags that name them. */
+/** Files that the configuration names, in the form of the flags that name them. */
 interface NamedByConfiguration {
   values?: string[]
   compose?: string
@@ -49,8 +49,8 @@ interface NamedByConfiguration {
 }
 
 /**
- * The deployment that is meant, and the files: those of the flags, else of its configuration. Throws USAGE where there
- * are none.
+ * Returns the deployment that is meant, and the files: those of the flags, else of its configuration. Throws USAGE if
+ * there are none.
  */
 export async function filesOfDeployment(flags: Named): Promise<NamedByConfiguration> {
   const selected = await interruptible(async (signal) => chosenDeployment(flags, signal)).catch((error: unknown) => {
@@ -74,7 +74,7 @@ export async function filesOfDeployment(flags: Named): Promise<NamedByConfigurat
   throw unsaid(`neither a flag nor the configuration of \`${selected.name}\` names one`)
 }
 
-/** Of a project whose containers know their files: the one that says which image the service has. */
+/** Returns the compose file that sets the service's image, else the last one; null if no files are known. */
 async function foundFile(
   selected: SelectedDeployment,
   timeout: number,
@@ -103,10 +103,7 @@ function unsaid(why: string, cause?: unknown): AdminError {
   )
 }
 
-/**
- * Without --apply: the chart that the flags name, else that of the deployment's configuration; nothing where neither
- * does.
- */
+/** Without --apply: returns the chart that the flags name, else the configuration's; nothing if neither names one. */
 export async function chartIfNamed(
   flags: Named,
   selected: SelectedDeployment | undefined,
@@ -120,8 +117,8 @@ export async function chartIfNamed(
 }
 
 /**
- * The chart that the flags name, else the configuration. Throws USAGE where none is: helm does not keep where one came
- * from.
+ * Returns the chart that the flags name, else the configuration's. Throws USAGE if neither names one: helm does not
+ * record where a chart came from.
  */
 export async function chartOf(
   flags: Named,

@@ -16,15 +16,15 @@ import { tellLine } from '../write.ts'
 
 /** What locks are taken for. */
 interface LockPurpose {
-  /** the command, as other operators are told */
+  /** The command, as other operators see it */
   what: string
-  /** which is carried out under them; absent: none is */
+  /** The plan that is carried out under the locks; absent if there is none */
   plan?: Plan
 }
 
 /**
- * Runs under every lock of the deployment that is in reach. Throws BUSY, and FORBIDDEN where a plan for queues may hold
- * none that others see.
+ * Runs under every lock of the deployment that is in reach. Throws BUSY, and FORBIDDEN if a plan for queues can hold no
+ * lock that others see.
  */
 export async function underLocks<T>(
   { opened, by }: RepairSession,
@@ -42,12 +42,12 @@ export async function underLocks<T>(
   }
 }
 
-/** How its journal is written. */
+/** Returns how to write the journal of a session. */
 export function journalOptions({ by, failpoint }: RepairSession): JournalOptions {
   return { by, failpoint }
 }
 
-/** What a run works with, its steps told on standard error. */
+/** Returns what a run works with. The run reports its steps on standard error. */
 export function runOf(
   { opened, by, timeoutMs, signal, failpoint }: RepairSession,
   of: {
@@ -85,7 +85,7 @@ export function runOf(
   }
 }
 
-/** What is waited for is said once, however often it is looked at. */
+/** Says each message once, however often it comes. Messages that differ only in numbers are the same. */
 function once(say: (message: string) => void): (message: string) => void {
   const said = new Set<string>()
   return (message) => {

@@ -2,7 +2,7 @@ import { runRepair } from './run-repair.ts'
 import { showPerformed } from './show.ts'
 import { repairs } from '../../repairs/index.ts'
 
-/** Plans, confirms and carries out one of the changes of the service itself, and prints how it ended. */
+/** Plans, confirms and applies a change of the service itself, and prints how it ended. */
 export async function changeService(
   id: 'service-stop' | 'service-start' | 'service-restart',
   flags: Parameters<typeof runRepair>[0],

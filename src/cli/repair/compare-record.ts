@@ -15,8 +15,8 @@ import { isForeign } from './foreign.ts'
 import type { RepairSession } from './session.ts'
 
 /**
- * What the deployment shows of the record. Nothing is written to either journal. Throws what keeps a step from being
- * asked about.
+ * Compares the record with what the deployment shows, and writes to neither journal. Throws what keeps it from checking
+ * a step.
  */
 export async function comparedIn(
   session: RepairSession,
@@ -38,8 +38,8 @@ export async function comparedIn(
 }
 
 /**
- * Steps that are performed again, since the deployment does not show what the record says of them. Throws REFUSED
- * unless that is accepted.
+ * Returns events that repeat the steps whose record differs from what the deployment shows. Throws REFUSED unless that
+ * is accepted.
  */
 export async function redoneIn(
   session: RepairSession,
@@ -52,7 +52,7 @@ export async function redoneIn(
   return redoOf(session, standing, [...stepsOf(differing), ...repeated])
 }
 
-/** Steps that are taken back although the record says that they were. Throws as `redoneIn`. */
+/** Returns events that undo again steps which the record calls undone. Throws as `redoneIn` does. */
 export async function undoneIn(
   session: RepairSession,
   flags: RepairFlags,
@@ -60,7 +60,7 @@ export async function undoneIn(
   guard: Guard,
 ): Promise<RunEvent[]> {
   const { differing } = await comparedIn(session, flags, standing, guard)
-  // which way it goes, and what was moved, is no more taken from others here
+  // an undo takes neither the direction nor what was moved from others either
   const undone = differing.filter(({ step, recorded, isNote }) => step === null || isNote || recorded === 'undone')
   refuseUnlessAccepted(standing, undone, flags, 'undo')
   return redoOf(session, standing, stepsOf(undone))
@@ -79,8 +79,8 @@ function foreignOf(standing: Standing): Foreign {
 }
 
 /**
- * The risk `record-differs` accepts what is said of steps; which way a run goes is never taken from others. Throws
- * REFUSED.
+ * Throws REFUSED for differences that are not accepted. The risk `record-differs` accepts those of steps; the direction
+ * of a run is never taken from others.
  */
 function refuseUnlessAccepted(
   standing: Standing,
@@ -110,7 +110,7 @@ function byOwnRecord(standing: Standing): readonly Suggestion[] {
   return [dropCopy(standing.history.record.run)]
 }
 
-/** For who only asks. */
+/** A journal for a caller that only reads: appending to it fails. */
 export const readOnly: RunJournal = {
   written: [],
   onlyHere: null,

@@ -8,23 +8,23 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 
 export interface Asked {
   deployment: Pick<Deployment, 'name' | 'file'>
-  /** of --confirm */
+  /** Value of --confirm */
   confirm: string | undefined
-  /** the words after the program's name, as they were typed */
+  /** Words after the program's name, as typed */
   words: readonly string[]
   signal: AbortSignal
 }
 
-/** Where a question is asked. */
+/** The streams that a question is asked on. */
 export interface Asking {
-  /** `readableEnded`: it was read to its end already, as a file */
+  /** `readableEnded` is true if it was read to its end already, as a file */
   input: NodeJS.ReadableStream & { isTTY?: boolean; readableEnded?: boolean }
   output: NodeJS.WritableStream & { isTTY?: boolean }
 }
 
 /**
- * Returns once the operator has given the deployment's name: by --confirm, or by typing it on a terminal. Throws
- * REFUSED otherwise, and without a terminal says what to type; also on Ctrl-C: nothing was changed.
+ * Returns once the operator has given the deployment's name: by --confirm, or by typing it on a terminal. Otherwise,
+ * and on Ctrl-C, throws REFUSED: nothing was changed. Without a terminal, the error says what to type.
  */
 export async function confirmed(
   asked: Asked,
@@ -50,7 +50,7 @@ export async function confirmed(
   throw new AdminError('REFUSED', `Nothing changed: ${what}`, [commandWith(words, name)])
 }
 
-/** Throws REFUSED where --confirm names another deployment. */
+/** Throws REFUSED if --confirm names another deployment. */
 export function refuseOtherName({ deployment: { name, file }, confirm, words }: Omit<Asked, 'signal'>): void {
   if (confirm === undefined || confirm === name) return
   throw new AdminError(
@@ -60,12 +60,12 @@ export function refuseOtherName({ deployment: { name, file }, confirm, words }: 
   )
 }
 
-/** what is pasted beyond is dropped: for each key the whole line is measured */
+/** Maximum characters kept of a pasted answer, because each key measures the whole line */
 const mostTyped = 2000
 
 /**
- * Null where the input ends without an answer (Ctrl-D). A terminal that is asked on tells Ctrl-C here, and not as a
- * signal. Throws REFUSED then. `offered` stands in the line as if it had been typed.
+ * Asks a question; returns null if the input ends without an answer (Ctrl-D). Throws REFUSED on Ctrl-C, which the
+ * terminal reports here and not as a signal. `offered` stands in the line as if typed.
  */
 export async function ask(
   question: string,
@@ -81,7 +81,7 @@ export async function ask(
   let stop: () => void = () => undefined
   try {
     return await new Promise<string | null>((resolve, reject) => {
-      // what is said next begins a line of its own, not at the end of the question
+      // what is printed next starts a line of its own, not at the end of the question
       stop = () => {
         print(output, '\n')
         reject(cancelled(signal.reason))
@@ -89,8 +89,7 @@ export async function ask(
       if (signal.aborted) return reject(cancelled(signal.reason))
       signal.addEventListener('abort', stop, { once: true })
       terminal.once('SIGINT', stop)
-      // readline leaves its input paused when the process comes back from Ctrl-Z: nothing would be read any more, and
-      // the process end
+      // readline leaves its input paused after Ctrl-Z: nothing more would be read, and the process would end
       terminal.on('SIGCONT', () => terminal.resume())
       terminal.once('close', () => resolve(null))
       terminal.question(harmless(question)).then(resolve, reject)
@@ -106,7 +105,7 @@ export async function ask(
   }
 }
 
-/** The same command, confirmed. */
+/** Returns the same command with --confirm. */
 function commandWith(words: readonly string[], name: string): ShellCommand {
   const kept = words.filter(
     (word, index) => word !== '--confirm' && words[index - 1] !== '--confirm' && !word.startsWith('--confirm='),

@@ -20,9 +20,8 @@ import { command, sentence } from '../../core/shell-command.ts'
 import { print, tellLine } from '../write.ts'
 
 /**
- * Removes the record of a run from the deployment, and nothing else of it, once it was shown, confirmed and saved on
- * this machine. Of a run of this machine, its journal here stays. Throws REFUSED where the record may be genuine and
- * half done.
+ * Removes the record of a run from the deployment, and nothing else, once it was shown, confirmed and saved on this
+ * machine. A run of this machine keeps its journal here. Throws REFUSED if the record may be genuine and unfinished.
  */
 export async function discardRecord(
   flags: RepairFlags,
@@ -34,7 +33,7 @@ export async function discardRecord(
   return withDeployment(flags, async (session) => discardIn(session, flags, run, words))
 }
 
-/** The same on a deployment that is open. */
+/** Like `discardRecord`, on an open deployment. */
 export async function discardIn(
   session: RepairSession,
   flags: RepairFlags,
@@ -74,7 +73,7 @@ export async function discardIn(
 
 type Found = RunHistory | { unreadable: string }
 
-/** Null: there is none. */
+/** Returns the record of a run in the deployment; null if there is none. */
 async function recordOf({ opened: { journals } }: RepairSession, run: string): Promise<Found | null> {
   return named(run, await (await journals.there()).list())
 }
@@ -83,7 +82,7 @@ function named(run: string, all: readonly (RunHistory | UnreadableRun)[]): Found
   return all.find((it) => nameOf(it) === run) ?? null
 }
 
-/** What stands half done stays so without its record: only who says so may remove that. */
+/** An unfinished repair stays unfinished without its record, so the operator must accept that risk. */
 async function risksOf(session: RepairSession, run: string, found: Found): Promise<Risk[]> {
   const own = named(run, await session.opened.journals.here.list())
   if (own && 'record' in own) return risksOfCopy(own, found)
@@ -106,7 +105,7 @@ async function risksOf(session: RepairSession, run: string, found: Found): Promi
   ]
 }
 
-/** The journal of this machine stays, so that nothing is lost but what others did and noted in the copy. */
+/** The journal on this machine stays, so that only what others did and noted in the copy can be lost. */
 function risksOfCopy(own: RunHistory, found: Found): Risk[] {
   const { run } = own.record
   const isMore =
@@ -127,7 +126,7 @@ function risksOfCopy(own: RunHistory, found: Found): Risk[] {
   ]
 }
 
-/** What cannot be compared may be genuine. */
+/** Returns why the record does not fit; null if it fits, or cannot be compared and so may be genuine. */
 async function misfitOrNull(session: RepairSession, history: RunHistory): Promise<string | null> {
   try {
     return await misfitOf(session, history)

@@ -5,15 +5,15 @@ import { fileOf } from '../../core/plan.ts'
 import type { Plan } from '../../core/plan.ts'
 import { chooseFile } from '../../repairs/files/choose.ts'
 
-/** Files of settings that are worked on in place of a deployment; absolute, and no links. */
+/** Files of settings to repair in place of a deployment; absolute paths, no links. */
 export interface NamedFiles {
   flag: NamedFile['flag']
   paths: readonly string[]
-  /** the one by which the work is known: its base name confirms, its journals tell */
+  /** The file that stands for the work: its base name confirms it, and its journals record it */
   main: string
 }
 
-/** For `history`, `resume` and `undo`. */
+/** Flags of `history`, `resume` and `undo`. */
 export const oneFileFlags = {
   values: Flags.string({
     summary: "Use the repairs of this values file instead of a deployment's",
@@ -23,7 +23,9 @@ export const oneFileFlags = {
   compose: Flags.string({ summary: 'Use the repairs of this compose file', helpValue: 'FILE' }),
 }
 
-/** The files that the flags name; `of`: the key whose file is the main one. Throws USAGE as reading them does. */
+/**
+ * Returns the files that the flags name; `of` is the key that selects the main one. Throws USAGE as reading them does.
+ */
 export async function namedFiles(
   { values, compose }: { values?: string | string[] | undefined; compose?: string | undefined },
   of: readonly string[] = [],
@@ -41,7 +43,7 @@ export async function namedFiles(
   return { files: { flag, paths, main: file } }
 }
 
-/** Those of a saved plan. */
+/** Returns the files of a saved plan. */
 export function filesOfPlan(plan: Plan): { files?: NamedFiles } {
   const file = fileOf(plan)
   if (!file) return {}
@@ -50,7 +52,7 @@ export function filesOfPlan(plan: Plan): { files?: NamedFiles } {
   return { files: { flag: file.flag, paths, main: file.path } }
 }
 
-/** `a.b` as keys. Throws USAGE where one of them is empty. */
+/** Splits `a.b` into keys. Throws USAGE if a key is empty. */
 export function keyPath(text: string | undefined): readonly string[] {
   if (text === undefined) return []
   const keys = text.split('.')

@@ -5,7 +5,7 @@ import type { NamedFiles } from './files.ts'
 
 const defaultPatienceSeconds = 600
 
-/** What every repair can be told (DESIGN.md 2). */
+/** The flags of every repair (DESIGN.md 2). */
 export const repairFlags = {
   'dry-run': Flags.boolean({ summary: 'Show the plan and change nothing' }),
   confirm: Flags.string({ summary: "Confirm without a question: the deployment's name", helpValue: 'NAME' }),
@@ -26,7 +26,7 @@ export const repairFlags = {
   }),
 }
 
-/** The values of those flags, with those of every command. */
+/** The values of those flags, and of those of every command. */
 export interface RepairFlags {
   deployment?: string | undefined
   config?: string | undefined
@@ -38,9 +38,9 @@ export interface RepairFlags {
   'accept-risk'?: string[] | undefined
   patience?: number
   relay?: boolean
-  /** worked on in place of a deployment */
+  /** Repaired in place of a deployment */
   files?: NamedFiles
-  /** the deployment, where it is known already */
+  /** The deployment, if it is known already */
   selected?: SelectedDeployment
 }
 

@@ -10,13 +10,14 @@ import type { RepairFlags } from './flags.ts'
 import type { RepairSession } from './session.ts'
 import { command, sentence } from '../../core/shell-command.ts'
 
-/** Whether this machine knows a run from the deployment alone, where others may write. */
+/** True if this machine knows a run from the deployment alone, where others may write. */
 export function isForeign({ here }: Standing): boolean {
   return !('history' in here)
 }
 
 /**
- * Why a record does not fit this deployment, in one sentence; null: it fits. Throws what keeps it from being compared.
+ * Returns in one sentence why a record does not fit this deployment; null if it fits. Throws what keeps it from being
+ * compared.
  */
 export async function misfitOf(
   { opened: { deployment, open } }: Pick<RepairSession, 'opened'>,
@@ -27,10 +28,7 @@ export async function misfitOf(
   return unfit.length === 0 ? null : unfit.join('; ')
 }
 
-/**
- * Throws REFUSED where what is known of a run from the deployment alone is nothing that this repair can have left
- * there.
- */
+/** Throws REFUSED if this repair cannot have left there what the deployment alone says about a run. */
 export async function refuseUnlessFits(session: RepairSession, standing: Standing): Promise<void> {
   const { history, foreign } = standing
   if (foreign === 0 && !isForeign(standing)) return
@@ -70,8 +68,8 @@ function unfitRecord(run: string, unfit: string, { by }: RepairSession): AdminEr
 }
 
 /**
- * Throws REFUSED unless the risks of a record that others may have written were accepted: those of its plan, and that
- * of adopting it.
+ * Throws REFUSED unless the risks of a record that others may have written are accepted: those of its plan, and that of
+ * adopting it.
  */
 export function refuseForeign({ history: { record } }: Standing, flags: RepairFlags, words: readonly string[]): void {
   const { run, by, plan } = record

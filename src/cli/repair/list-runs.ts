@@ -12,12 +12,12 @@ import { withDeployment } from './session.ts'
 import type { RepairSession } from './session.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** Every run that is on record: on this machine, and in the deployment what was begun elsewhere and is not finished. */
+/** Lists every recorded run: those of this machine, and the unfinished ones from other machines in the deployment. */
 export async function listRuns(flags: RepairFlags): Promise<HistoryDocument> {
   return withDeployment(flags, runsOf)
 }
 
-/** The same of a deployment that is open. */
+/** Like `listRuns`, on an open deployment. */
 export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<HistoryDocument> {
   const { deployment, journals } = session.opened
   const all = await withoutOver(session, (await onRecord(journals)).all)
@@ -44,7 +44,7 @@ export async function runsOf(session: Pick<RepairSession, 'opened'>): Promise<Hi
   }
 }
 
-/** All but the runs of other machines that are over. */
+/** Returns all runs except finished ones from other machines. */
 export async function withoutOver(
   session: Pick<RepairSession, 'opened'>,
   all: OnRecord['all'],
@@ -55,7 +55,7 @@ export async function withoutOver(
   return left
 }
 
-/** Of each unfinished record of another machine that fits no repair of this deployment, why. */
+/** Returns by run why an unfinished record of another machine fits no repair of this deployment. */
 async function misfitsIn(
   session: Pick<RepairSession, 'opened'>,
   all: OnRecord['all'],
@@ -72,10 +72,7 @@ async function misfitsIn(
   return misfits
 }
 
-/**
- * Throws REFUSED where another run has not come to its end, or may not have: it may have stopped the service, or hold
- * messages.
- */
+/** Throws REFUSED if another run is unfinished, or may be: it may have stopped the service, or hold messages. */
 export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>): Promise<void> {
   const { journals } = session.opened
   const { all } = await onRecord(journals)
@@ -94,8 +91,8 @@ export async function refuseIfUnfinished(session: Pick<RepairSession, 'opened'>)
 }
 
 /**
- * Throws REFUSED where a record of another machine tells of a half-done repair. One that fits no repair was written by
- * somebody else, and is in the way only while something of a repair really stands.
+ * Throws REFUSED if a record of another machine shows an unfinished repair. One that fits no repair was written by
+ * somebody else, and is in the way only while something of a repair is in place.
  */
 async function refuseIfStanding(
   session: Pick<RepairSession, 'opened'>,
@@ -127,7 +124,7 @@ async function refuseIfStanding(
   )
 }
 
-/** What cannot be compared may be genuine. */
+/** True if the record fits this deployment, or cannot be compared and so may be genuine. */
 async function mayBeGenuine(session: Pick<RepairSession, 'opened'>, history: RunHistory): Promise<boolean> {
   try {
     return (await misfitOf(session, history)) === null
@@ -137,7 +134,7 @@ async function mayBeGenuine(session: Pick<RepairSession, 'opened'>, history: Run
   }
 }
 
-/** Of a run whose journal cannot be read: it may have stopped the service, or hold messages. */
+/** Returns the error for a run whose journal cannot be read: it may have stopped the service, or hold messages. */
 export function unknownEnd(
   damaged: UnreadableRun & { isHere: boolean; isSpoiled?: true },
   journals: Journals,

@@ -4,17 +4,17 @@ import { clip } from '../../output/text.ts'
 import { cursor, draw, tellLine } from '../write.ts'
 import type { Printer } from '../write.ts'
 
-/** What a repair says on standard error while it works. */
+/** Prints what a repair reports on standard error while it works. */
 export interface Teller {
-  /** a line that stays */
+  /** Prints a line that stays */
   say: (line: string) => void
-  /** how far a long work is: one line that moves on a terminal, else a plain line now and then */
+  /** Prints the progress of long work: one line that moves on a terminal, else a plain line now and then */
   moving: (amount: Moving) => void
-  /** takes that line away */
+  /** Removes the line that moves */
   clear: () => void
 }
 
-/** how often the line moves, and how often a plain one is written where nothing can move */
+/** Milliseconds between moves of the line, and between plain lines where nothing can move */
 const redrawMs = 100
 const plainMs = 10_000
 
@@ -34,7 +34,7 @@ export function tellerOn(stream: Printer, now: () => number = () => performance.
       tellLine(stream, line)
     },
     moving(amount) {
-      // a smaller amount, or one of something else, is another work
+      // a smaller amount, another total or another unit means other work
       if (last === null || amount.unit !== last.unit || amount.done < last.done || amount.total !== last.total) {
         since = now()
         told = stream.isTTY ? -Infinity : since

@@ -2,12 +2,12 @@ import { AdminError } from '../../core/error.ts'
 
 const no = ['', '0', 'false', 'no', 'n']
 
-/** Whether TESTOPS_ADMIN_READ_ONLY is set: nothing is to be changed from here (DESIGN.md 2). */
+/** True if TESTOPS_ADMIN_READ_ONLY is set, other than to a no: nothing may be changed from here (DESIGN.md 2). */
 export function isReadOnly(environment: NodeJS.ProcessEnv = process.env): boolean {
   return !no.includes((environment.TESTOPS_ADMIN_READ_ONLY ?? '').toLowerCase())
 }
 
-/** Throws REFUSED where TESTOPS_ADMIN_READ_ONLY is set. */
+/** Throws REFUSED if TESTOPS_ADMIN_READ_ONLY is set, other than to a no. */
 export function refuseIfReadOnly(environment: NodeJS.ProcessEnv = process.env): void {
   if (!isReadOnly(environment)) return
   throw new AdminError('REFUSED', 'Nothing changed: TESTOPS_ADMIN_READ_ONLY is set', [

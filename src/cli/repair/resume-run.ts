@@ -38,22 +38,22 @@ import { command } from '../../core/shell-command.ts'
 import { leftStanding, overIn } from '../../domain/foreign-run/standing.ts'
 
 export interface Going {
-  /** null: the only one that has not come to its end */
+  /** Null for the only unfinished run */
   run: string | null
-  /** it was begun on another machine: its journal in the deployment is taken over, which is to be confirmed */
+  /** True to adopt the journal of a run that began on another machine, which must be confirmed */
   adopt: boolean
-  /** the words after the program's name, as they were typed */
+  /** Words after the program's name, as typed */
   words: readonly string[]
 }
 
-/** Goes on with a run that has not come to its end, forward or back as it was going; null: there is none. */
+/** Resumes an unfinished run in its direction, forward or undoing; returns null if there is none. */
 export async function resumeRun(flags: RepairFlags, going: Going): Promise<RunResult | null> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
   if (!isDry(flags)) refuseIfReadOnly()
   return withDeployment(flags, async (session) => resumeIn(session, flags, going))
 }
 
-/** The same on a deployment that is open. */
+/** Like `resumeRun`, on an open deployment. */
 export async function resumeIn(
   session: RepairSession,
   flags: RepairFlags,
@@ -87,7 +87,7 @@ export async function resumeIn(
     session,
     { what: `resume ${standing.history.record.plan.repair}`, plan: standing.history.record.plan },
     async (guard) => {
-      // whoever held the locks may have finished it
+      // another operator who held the locks may have finished it
       const now = await standingOf(journals, run, { adopt })
       if (await isOver(now, session)) {
         await forgetFinished(journals, overIn(session.opened))
@@ -106,20 +106,23 @@ export async function resumeIn(
   )
 }
 
-/** By what this machine knows itself; of a run of another one, where nothing stands half done either. */
+/**
+ * True if the run is over by what this machine itself knows. A run of another machine must leave nothing unfinished
+ * either.
+ */
 async function isOver(standing: Standing, session: RepairSession): Promise<boolean> {
   if (!isForeign(standing)) return !isUnfinished(standing.history)
   return overIn(session.opened)(standing.whole)
 }
 
-/** Whether the deployment's copy alone says that a run of this machine is over. */
+/** True if only the deployment's copy says that a run of this machine is over. */
 function isCalledOver(standing: Standing): boolean {
   return !isForeign(standing) && isUnfinished(standing.history) && !isUnfinished(standing.whole)
 }
 
 /**
- * Ends a run of this machine that the deployment's copy alone calls over, where the deployment shows that it is; gives
- * whether it did.
+ * Ends a run of this machine that only the deployment's copy calls over, if the deployment shows that it is. Returns
+ * true if it did.
  */
 async function closed(session: RepairSession, flags: RepairFlags, standing: Standing): Promise<boolean> {
   const { journals } = session.opened
@@ -139,14 +142,14 @@ async function closed(session: RepairSession, flags: RepairFlags, standing: Stan
 
 function isAllDone({ history, here }: Standing, { differing, repeated }: Compared): boolean {
   const { done } = progressOf(history.events)
-  // who has moved nothing has nothing to compare with what others have moved
+  // a machine that has moved nothing has nothing to compare with what others have moved
   const own = 'history' in here ? here.history.events : []
   const hasMoved = own.some((event) => event.event === 'noted' && isNoteOfMoves(event.note))
   const counts = differing.filter(({ step, isNote }) => step !== null && (hasMoved || !isNote))
   return history.record.plan.steps.every((_, step) => done.has(step)) && counts.length === 0 && repeated.size === 0
 }
 
-/** What is left of it may have looked and waited alone. */
+/** True if the run is undone. The steps that are left may only have looked and waited. */
 function isAllBack(
   {
     history: {
@@ -165,8 +168,7 @@ function isAllBack(
 }
 
 /**
- * Takes back what a run did, a half done one too, and one that was begun on another machine; null: there is nothing to
- * take back.
+ * Undoes what a run did, also an unfinished run or one from another machine; returns null if there is nothing to undo.
  */
 export async function undoRun(flags: RepairFlags, run: string, words: readonly string[]): Promise<RunResult | null> {
   refuseUnknownRisks(flags['accept-risk'] ?? [])
@@ -174,7 +176,7 @@ export async function undoRun(flags: RepairFlags, run: string, words: readonly s
   return withDeployment(flags, async (session) => undoIn(session, flags, run, words))
 }
 
-/** The same on a deployment that is open. */
+/** Like `undoRun`, on an open deployment. */
 export async function undoIn(
   session: RepairSession,
   flags: RepairFlags,
@@ -189,7 +191,7 @@ export async function undoIn(
   const isLost = losesAll(standing.history)
   if (isLost && !isUnfinished(standing.history)) throw lost(run)
   if (isUndone(standing.history) && standing.foreign === 0) return null
-  // what is over was left as it should be, on which another run may stand by now
+  // a finished run was left as it should be, and another run may build on it now
   if (await isOver(standing, session)) await refuseIfUnfinished(session)
   await refuseUnlessFits(session, standing)
   if (isLost) tellLine(process.stderr, 'The changes of this run cannot be undone: this only closes the run.')
@@ -213,13 +215,17 @@ export async function undoIn(
   )
 }
 
-/** A run that was killed before it touched anything has nothing to take back, and still is to be ended. */
+/**
+ * True if nothing is left to undo. A run killed before it touched anything has nothing to undo, but must still be
+ * ended.
+ */
 function isUndone({ record, events }: RunHistory): boolean {
   return stepsToUndo(record.plan, events).length === 0 && !isUnfinished({ record, events })
 }
 
 /**
- * What is carried out is what was shown. Throws REFUSED where the deployment's part of the record has changed since.
+ * Throws REFUSED if the deployment's part of the record has changed since it was shown: only what was shown is carried
+ * out.
  */
 function refuseChanged(seen: Standing, now: Standing): void {
   const isSame = canonical(seen.whole, new Set()) === canonical(now.whole, new Set())
@@ -259,13 +265,16 @@ async function goingOn(
   })
 }
 
-/** That a run is over, as others have written, is not to count for whoever goes on with it after a kill either. */
+/** Returns an event that overrides an end which only others recorded, so that a resume after a kill ignores it too. */
 function endTakenBack({ by }: RepairSession, { history, whole }: Standing): RunEvent[] {
   if (progressOf(whole.events).ended === progressOf(history.events).ended) return []
   return [{ at: new Date().toISOString(), by, event: 'ended', outcome: 'interrupted' }]
 }
 
-/** What others say was compared last is compared again: nothing has been moved since. Each event keeps its place. */
+/**
+ * Masks what others say was compared last, as nothing has been moved since: it is compared again. Each event keeps its
+ * place.
+ */
 function withoutLastCompared(events: readonly RunEvent[]): RunEvent[] {
   const last = events.findLastIndex((event) => event.event === 'noted' && isNoteOfMoves(event.note, ['begun', 'moved']))
   return events.map((event, index) =>
@@ -297,7 +306,7 @@ async function onlyUnfinished(session: RepairSession): Promise<string | null> {
   )
 }
 
-/** That all have come to their end is said only where all could be seen. Throws what is in the way. */
+/** Returns null, for no unfinished run, only if all runs could be read. Throws what is in the way. */
 function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
   const damaged = all.find((it) => 'unreadable' in it)
   if (damaged && 'unreadable' in damaged) throw unknownEnd(damaged, journals)
@@ -307,8 +316,9 @@ function assertAllKnown(journals: Journals, { all, unasked }: OnRecord): null {
 }
 
 /**
- * Deployments may share a broker, and with it a place for journals; a state folder may be copied; and the current
- * context of kubectl or docker may be another by now, with a deployment of the same name. Throws REFUSED.
+ * Throws REFUSED if the run belongs to another deployment. Deployments may share a broker, and so a place for journals.
+ * A state folder may be copied. The current context of kubectl or docker may now be another, with a deployment of the
+ * same name.
  */
 async function refuseIfOthers(
   { history }: Standing,
@@ -351,8 +361,8 @@ async function refuseIfOthers(
 }
 
 /**
- * A former version did not note which workload a run was of: under another name, at the same place, it may be this one.
- * Throws REFUSED.
+ * Throws REFUSED unless the risk is accepted. A former version did not record a run's workload: under another name, at
+ * the same place, it may be this one.
  */
 function refuseUntold(
   { record: { run, plan, program } }: RunHistory,
@@ -369,7 +379,8 @@ function refuseUntold(
 }
 
 /**
- * What was deleted and made again since may lack what the run has done, and what it has noted there. Throws REFUSED.
+ * Throws REFUSED if the workload was recreated since, unless that risk is accepted: it may lack what the run did and
+ * noted there.
  */
 function refuseMadeAgain(
   run: string,
@@ -419,7 +430,7 @@ function tellBack({
 }
 
 /**
- * The whole plan, before anything of it is carried out; of a record of others, in words made from its actions alone.
+ * Prints the whole plan before any of it is carried out; for a record of others, in words made from its actions alone.
  */
 function show(standing: Standing, { opened: { deployment } }: RepairSession, flags: RepairFlags): void {
   const { history, isGone } = standing
@@ -449,7 +460,7 @@ function isDry(flags: RepairFlags): boolean {
   return flags['dry-run'] ?? false
 }
 
-/** The plan of a run that is on record, of which nothing is carried out. */
+/** Returns the plan of a recorded run, and carries nothing out. */
 function planned(standing: Standing): RunResult {
   const { run, plan } = standing.history.record
   const shown = isForeign(standing) ? planOfRecord(plan) : plan

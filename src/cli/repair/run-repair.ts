@@ -31,18 +31,18 @@ import { printable } from '../../output/text.ts'
 export interface Wish {
   repair: AnyRepair
   options: Readonly<Record<string, unknown>>
-  /** secrets that are on no record, by the names of their settings */
+  /** Secrets that no record contains, by the names of their settings */
   given?: ReadonlyMap<string, Secret>
-  /** a plan that was saved before: what is made now has to be the same */
+  /** A plan that was saved earlier: the plan made now must be the same */
   saved?: Plan
-  /** the words after the program's name, as they were typed */
+  /** Words after the program's name, as typed */
   words: readonly string[]
-  /** of this program */
+  /** Version of this program */
   version: string
 }
 
 /**
- * Makes a plan, shows it, has it confirmed, and carries it out under the journal and the locks (DESIGN.md 6). Throws
+ * Makes a plan, shows it, has it confirmed, and applies it under the journal and the locks (DESIGN.md 6). Throws
  * AdminError before there is a plan; from then on a failure is part of the document.
  */
 export async function runRepair(flags: RepairFlags, wish: Wish): Promise<RunResult> {
@@ -51,11 +51,11 @@ export async function runRepair(flags: RepairFlags, wish: Wish): Promise<RunResu
   return withDeployment(flags, async (session) => repairIn(session, flags, wish))
 }
 
-/** The same on a deployment that is open. */
+/** Like `runRepair`, on an open deployment. */
 export async function repairIn(session: RepairSession, flags: RepairFlags, wish: Wish): Promise<RunResult> {
   const { opened, signal } = session
   const isDry = flags['dry-run'] ?? false
-  // a run that stands half done may be why this one cannot be planned, or finds nothing to do
+  // an unfinished run may be why this one cannot be planned, or finds nothing to do
   const plan = await planOf(session, wish).catch(async (error: unknown) => {
     if (!isDry && error instanceof AdminError && error.code !== 'INTERRUPTED')
       await refuseIfUnfinishedOrBusy(session, wish.repair.id)
@@ -70,7 +70,7 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
     if (wish.saved) refuseIfStale(wish.saved, plan)
     if (plan.steps.length === 0) return { document: documentOf(plan, { outcome: 'nothing-to-do' }), exitCode: 0 }
     refuseRisks(plan, flags['accept-risk'] ?? [], wish.words)
-    // who confirmed a plan by its file's name may never have read it
+    // an operator who confirmed a plan by its file's name may never have read it
     const isShown = wish.saved !== undefined
     if (isShown) show(plan, difference)
     await confirmed({ deployment: opened.deployment, confirm: flags.confirm, words: wish.words, signal }, () =>
@@ -103,8 +103,8 @@ export async function repairIn(session: RepairSession, flags: RepairFlags, wish:
 }
 
 /**
- * A run that is not over may be going on right now: whoever works on it is named (BUSY), and not offered to be taken
- * over.
+ * Throws REFUSED if another run is unfinished. If somebody is working on it right now, throws BUSY with their name
+ * instead of offering to adopt it.
  */
 async function refuseIfUnfinishedOrBusy(session: RepairSession, what: string): Promise<void> {
   try {
@@ -115,7 +115,7 @@ async function refuseIfUnfinishedOrBusy(session: RepairSession, what: string): P
   }
 }
 
-/** The plan alone, which says what would keep it from being carried out. */
+/** Returns the plan, with a note if an unfinished run would have it refused now. */
 async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan> {
   try {
     await refuseIfUnfinished(session)
@@ -127,7 +127,7 @@ async function withUnfinished(session: RepairSession, plan: Plan): Promise<Plan>
   }
 }
 
-/** What it asks changes nothing, so that an interruption need not wait for the answers. */
+/** Makes the plan. That changes nothing, so an interruption need not wait for the answers. */
 async function planOf({ opened, signal }: RepairSession, { repair, options }: Wish): Promise<Plan> {
   const plan = await unlessAborted(
     makePlan(repair, opened.open, opened.deployment, options),
@@ -137,7 +137,7 @@ async function planOf({ opened, signal }: RepairSession, { repair, options }: Wi
   return foresee(fillPlan(plan, opened.deployment, opened.commands), opened.journals, opened.deployment)
 }
 
-/** A plan that was not begun, and why. */
+/** Returns the document of a plan that was not begun, with the reason. */
 function notBegun(plan: Plan, error: AdminError, { opened: { deployment, commands } }: RepairSession): RepairDocument {
   const outcome =
     error.code === 'INTERRUPTED'
@@ -148,7 +148,7 @@ function notBegun(plan: Plan, error: AdminError, { opened: { deployment, command
   return documentOf(plan, { outcome, error: runError(error, (command) => fillCommand(command, deployment, commands)) })
 }
 
-/** By which the run is found again, should the deployment be called otherwise by then. */
+/** Returns the workload, by which the run is found again if the deployment gets another name. */
 async function workloadIn({ opened }: RepairSession): Promise<Pick<RunRecord, 'workload'>> {
   const workload = (await opened.workload?.()) ?? null
   return workload === null ? {} : { workload }
@@ -177,8 +177,8 @@ function tellWhere({ run }: RunRecord, onlyHere: string | null): void {
 }
 
 /**
- * What a plan changes in files, line by line; '' where it changes none. It is shown and kept nowhere, since a line may
- * hold a secret.
+ * Returns what a plan changes in files, line by line; '' if it changes none. It is shown but stored nowhere, since a
+ * line may hold a secret.
  */
 async function differenceOf({ opened }: Pick<RepairSession, 'opened'>, { steps }: Plan): Promise<string> {
   const parts: string[] = []

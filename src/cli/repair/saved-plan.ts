@@ -10,8 +10,8 @@ import { inputName, readInput } from '../../runtime/read-input.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
- * The plan of a document that --dry-run --json printed. Throws USAGE where it is none, REFUSED where it is not as it
- * was printed.
+ * Reads the plan of a document that --dry-run --json printed. Throws USAGE if it is none, or one for another
+ * deployment, and REFUSED if it has changed since.
  */
 export async function savedPlan(file: string, deployment: string | undefined): Promise<Plan> {
   const document = parse(await readInput(file, { mostBytes: 50_000_000, next: how }), file)

@@ -14,7 +14,7 @@ import type { RepairFlags } from './flags.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
 import { printNow } from '../write.ts'
 
-/** A deployment that is opened for a repair, and who repairs it. */
+/** A deployment that is open for a repair, and who repairs it. */
 export interface RepairSession {
   opened: OpenedDeployment
   /** user@host */
@@ -24,10 +24,7 @@ export interface RepairSession {
   failpoint: Failpoint
 }
 
-/**
- * Opens the deployment, runs, and lets go of everything. Ctrl-C aborts the signal; what runs ends at its next safe
- * point.
- */
+/** Opens the deployment, runs, and closes everything. Ctrl-C aborts the signal; `run` ends at its next safe point. */
 export async function withDeployment<T>(flags: RepairFlags, run: (session: RepairSession) => Promise<T>): Promise<T> {
   const { openDeployment, openFile } = await import('../../runtime/index.ts')
   const environment = process.env
@@ -64,7 +61,7 @@ export async function withDeployment<T>(flags: RepairFlags, run: (session: Repai
   )
 }
 
-/** Says at once how it is gone on with, since the process ends when this returns. */
+/** Prints at once how to resume, since the process ends when this returns; returns the exit code. */
 function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: OpenedDeployment | null): number {
   const error = new AdminError(
     'INTERRUPTED',
@@ -77,12 +74,12 @@ function abandoned(signal: NodeJS.Signals, { json }: RepairFlags, opened: Opened
   try {
     printNow(json ? 1 : 2, json ? jsonText(document) : errorText(document, screenOf(process.stderr)))
   } catch {
-    // nobody reads it any more
+    // the reader is gone
   }
   return exitCode
 }
 
-/** The error with what to type on this deployment. */
+/** Returns the error with the commands to type for this deployment. */
 export function filledError(
   error: AdminError,
   { deployment, commands }: Pick<OpenedDeployment, 'deployment' | 'commands'>,
@@ -96,7 +93,7 @@ export function filledError(
   )
 }
 
-/** A process may run under a number that has no name. */
+/** Returns the user's name, or `uid N`: a process may run under a number without a name. */
 function userName(): string {
   try {
     return userInfo().username

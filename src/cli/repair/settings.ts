@@ -10,14 +10,14 @@ import type { KnownSetting, SettingWish } from '../../repairs/set-env/change.ts'
 import { readInput } from '../../runtime/read-input.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** Of the flags that stand for a setting. */
+/** Values of the flags that stand for a setting. */
 interface Shortcuts {
   'durable-queues'?: string | undefined
   'token-lifetime'?: number | undefined
   'integration-debug'?: string | undefined
 }
 
-/** What is to be set, without the secrets, and those beside it. Throws USAGE. */
+/** Returns the settings to change, without secrets, and the secrets separately. Throws USAGE. */
 export async function settingWishes(
   words: readonly string[],
   shortcuts: Shortcuts,

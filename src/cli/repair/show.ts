@@ -15,10 +15,10 @@ export function showPerformed(
   const shown = withoutSecretsIn(document)
   if (json) print(process.stdout, jsonText(shown))
   else {
-    // a refusal is no result
+    // a refusal is not a result
     const stream = shown.outcome === 'refused' ? process.stderr : process.stdout
     print(stream, repairText(shown, screenOf(stream), config))
   }
-  // set already where the output could not be written
+  // already set if the output could not be written
   process.exitCode ??= exitCode
 }

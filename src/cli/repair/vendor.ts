@@ -6,7 +6,7 @@ import { chosenDeployment } from '../chosen-deployment.ts'
 import { interruptible } from '../interrupt.ts'
 import { defaultTimeoutSeconds } from '../time-out.ts'
 
-/** How the vendor's own settings are called, where nothing else says it. */
+/** Flags that name the vendor's settings and loggers, for when nothing else shows the names. */
 export const vendorFlags = {
   'vendor-prefix': Flags.string({
     summary: "Use this prefix for the vendor's settings, if nothing shows it",
@@ -18,7 +18,7 @@ export const vendorFlags = {
   }),
 }
 
-/** Throws USAGE where a flag is no such name. */
+/** Returns the vendor's names that the flags give. Throws USAGE for an invalid one. */
 export function givenVendor({
   'vendor-prefix': prefix,
   'vendor-package': name,
@@ -37,7 +37,7 @@ export function givenVendor({
     : { vendor: { ...(prefix !== undefined && { prefix }), ...(name !== undefined && { package: name }) } }
 }
 
-/** What the configuration or the settings of the deployment say of it, and which that is. */
+/** Returns the vendor's names from the deployment's configuration or settings, and the deployment. */
 export async function vendorOfDeployment(flags: {
   deployment?: string | undefined
   config?: string | undefined

@@ -8,22 +8,22 @@ import { withoutSecretsIn } from '../../core/redaction/document.ts'
 import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** What is known of the log beside what stands in it. */
+/** What is known about the log besides its content. */
 export interface About extends Asked {
-  /** left out: files, or standard input */
+  /** Omitted for files and standard input */
   deployment?: string
-  /** a command as it is typed for this deployment */
+  /** Returns a command as it is typed for this deployment */
   typed: (asked: Suggestion) => Suggestion
-  /** takes secrets out of what is shown */
+  /** Removes secrets from what is shown */
   hide: (text: string) => string
 }
 
 const order = ['error', 'warning', 'info'] as const
 
-/** What was found, as it is printed, without secrets. `isCut`: somebody did not wait for the end. */
+/** Returns the findings as they are printed, without secrets. `isCut` is true if the scan was interrupted. */
 export function scanDocument(result: ScanResult, about: About, isCut = false): ScanDocument {
   const whole = wholeDocument(result, about, isCut)
-  // thousands of times and numbers, which are this program's own
+  // left as they are: thousands of times and numbers of this program's own
   const matches = whole.matches.map(({ rate, ...match }) => ({ ...withoutSecretsIn(match), rate }))
   return { ...withoutSecretsIn({ ...whole, matches: [] }), matches }
 }
@@ -98,7 +98,7 @@ function matchOf(cause: ScannedCause, { typed, hide }: About): ScanMatch {
   }
 }
 
-/** What is told of a signature that is a part of another fault than it is alone. */
+/** Texts for a signature that is part of another fault than it is alone. */
 const beside = {
   'lock-stolen': {
     title: 'the service gave up waiting for the change-log lock and released it: its holder may still be at work',
@@ -108,8 +108,8 @@ const beside = {
 } as const
 
 /**
- * The most frequent first; what is written where a host should be may be a secret, and several of these look alike
- * then.
+ * Counts hosts, the most frequent first. Text in place of a host may be a secret; several may look alike once hidden,
+ * and are added up.
  */
 function shownHosts(hosts: ReadonlyMap<string, number>, hide: About['hide']): Record<string, number> {
   const counts = new Map<string, number>()
@@ -129,7 +129,7 @@ function shown(
 
 type TimeName = 'from' | 'to' | 'first' | 'last' | 'overBy' | 'since' | 'until'
 
-/** Those of them that are known. */
+/** Returns those times that are known. */
 function times<T extends Partial<Record<TimeName, unknown>>>(all: T): Partial<Record<keyof T & TimeName, string>> {
   const names: readonly TimeName[] = ['from', 'to', 'first', 'last', 'overBy', 'since', 'until']
   return Object.fromEntries(

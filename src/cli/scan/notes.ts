@@ -3,19 +3,19 @@ import { grouped } from '../../core/grouped.ts'
 import type { ScanNote } from '../../output/scan/document.ts'
 import type { ScanResult } from '../../runtime/scan/index.ts'
 
-/** What was asked for. */
+/** The time zone and the period that were asked for. */
 export interface Asked {
   timeZone: string
-  /** why it is this one, where nobody has said so; null: somebody has */
+  /** Why this time zone is assumed; null if it was given */
   assumedFrom: string | null
   since?: Date | undefined
   until?: Date | undefined
 }
 
-/** so many names are told */
+/** Maximum number of names in a note */
 const mostNames = 3
 
-/** What about the log itself limits what can be told of it. */
+/** Returns what about the log itself limits the findings. */
 export function notesOn(
   { parts, unread, bytes, backward, from, to }: ScanResult,
   { since, until, timeZone, assumedFrom }: Asked,

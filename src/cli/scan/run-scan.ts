@@ -23,19 +23,19 @@ export interface Scanned {
   exitCode: number
 }
 
-/** so long nothing is said of a pipe in which nothing comes */
+/** Milliseconds without input before a pipe is said to be silent */
 const patienceMs = 3000
 
 /**
- * Scans what is named, `-` for standard input, or the log of a deployment. Throws USAGE, and what finding a deployment
- * throws.
+ * Scans the named files, `-` for standard input, or the log of a deployment. Throws USAGE, and what finding a
+ * deployment throws.
  */
 export async function runScan(names: readonly string[], flags: ScanFlags): Promise<Scanned> {
   const tell = (message: string): void => tellLine(process.stderr, message)
   if (names.length === 0 && isPiped()) tell(unreadNote('testops-admin scan-logs'))
   return withInterrupts(async (interrupted) => {
     const gone = new AbortController()
-    // nobody reads any more, as after `head -1`
+    // the reader is gone, as after `head -1`
     process.stdout.once('error', () => gone.abort())
     const signal = AbortSignal.any([interrupted, gone.signal])
     const surroundings = { signal, tell, input: patient(process.stdin, tell, signal) }
@@ -72,7 +72,7 @@ async function scanned(
   }
 }
 
-/** Says what is waited for, where nothing comes, and waits no longer than is wanted. */
+/** Yields the input. Says what it waits for if nothing comes, and stops waiting when the signal aborts. */
 async function* patient(
   input: NodeJS.ReadStream,
   tell: (message: string) => void,
@@ -102,8 +102,8 @@ interface Output extends Printer {
 const everyMs = 1000
 
 /**
- * Tells what has been found as it comes, until the signal ends it: on a terminal a table that is drawn anew and taken
- * away in the end, else a line where something has come.
+ * Shows findings as they come, until the signal aborts. A terminal gets a table that is redrawn and removed at the end;
+ * other outputs get a line for each change.
  */
 export async function tellWhile(document: () => ScanDocument, output: Output, signal: AbortSignal): Promise<void> {
   const screen = screenOf(output)

@@ -13,7 +13,7 @@ import type { About } from './document.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** The flags of `scan-logs` that say what is scanned. */
+/** The flags of `scan-logs` that say what to scan. */
 export interface SourceFlags {
   deployment?: string | undefined
   config?: string | undefined
@@ -24,7 +24,7 @@ export interface SourceFlags {
   follow: boolean
 }
 
-/** What is to be scanned, and what is known of it. */
+/** What to scan, and what is known about it. */
 export interface Session {
   inputs: Inputs
   about: About
@@ -39,7 +39,7 @@ export interface Surroundings {
 
 const defaultTimeoutSeconds = 10
 
-/** Files that are named, `-` for standard input. Throws USAGE. */
+/** Returns a session for named files, `-` for standard input. Throws USAGE. */
 export async function filesSession(
   names: readonly string[],
   flags: SourceFlags,
@@ -56,9 +56,12 @@ export async function filesSession(
   }
 }
 
-/** The log of the deployment that the flags name, or that is found. Throws what finding and opening it throws. */
+/**
+ * Returns a session for the log of the deployment that the flags name or that is found. Throws what finding and opening
+ * it throws.
+ */
 export async function deploymentSession(flags: SourceFlags, { signal, tell }: Surroundings): Promise<Session> {
-  // what is wrong with them is said before anything is looked for
+  // reports invalid flags before anything is searched for
   askedOf(flags, null)
   const { openDeployment } = await import('../../runtime/index.ts')
   const { inputsOf } = await import('../../runtime/scan/index.ts')
@@ -82,14 +85,14 @@ export async function deploymentSession(flags: SourceFlags, { signal, tell }: Su
   }
 }
 
-/** Commands of ours work on a deployment, but for the one that edits a file. */
+/** Adds `-d` to this program's commands, except those that edit a file or explain. */
 function onDeployment(asked: Suggestion): Suggestion {
   return /^testops-admin (?!use-legacy-image|explain)/.test(asked) && !asked.includes('{')
     ? command`${nested(asked)} -d {deployment}`
     : asked
 }
 
-/** Throws USAGE for times that are none, or leave nothing. */
+/** Reads the time flags. Throws USAGE if one is invalid, or if they leave no time. */
 function askedOf(
   { since, until, 'time-zone': named }: SourceFlags,
   deployment: { platform: PlatformName; timeZone: string | null } | null,
@@ -113,12 +116,12 @@ const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_
 const date = /^\d{4}-\d{2}-\d{2}$/
 const time = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i
 
-/** A moment as a flag names it: the moment itself, once the zone is known in which the log is written. */
+/** A moment as a flag names it. Returns the moment itself for the time zone in which the log is written. */
 type When = (timeZone: string) => Date
 
 /**
- * `2h`, `30m`, `1d12h` before now; `2026-11-22`, `2026-11-22T10:00`, with seconds or not, with an offset, or in the
- * time of the log. Throws USAGE.
+ * Reads `2h`, `30m`, `1d12h` before now, or `2026-11-22`, `2026-11-22T10:00`, with or without seconds. Without an
+ * offset, a time is in the time zone of the log. Throws USAGE.
  */
 export function when(flag: '--since' | '--until', text: string, now = Date.now()): When {
   const ago = agoMs(text.trim())
@@ -130,7 +133,7 @@ export function when(flag: '--since' | '--until', text: string, now = Date.now()
   return () => new Date(asUtc(local).getTime() - offsetMs(zone))
 }
 
-/** Null: no such text. */
+/** Returns a duration such as `1d12h` in milliseconds; null for any other text. */
 function agoMs(text: string): number | null {
   if (!/^(?:\d{1,9}[smhdw])+$/.test(text)) return null
   return [...text.matchAll(/(\d{1,9})([smhdw])/g)].reduce(

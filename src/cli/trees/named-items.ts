@@ -5,23 +5,26 @@ import { nothingNamed } from '../../repairs/migrate-trees/chosen.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 import { typed } from '../../core/typed.ts'
 
-/** so that a file that was taken for another does not fill the memory, nor the journal */
+/** Maximum bytes and items, so that a file named by mistake fills neither the memory nor the journal */
 const mostBytes = 4_000_000
 const mostItems = 100_000
 const mostShown = 5
 
 export interface NamedTrees {
-  /** of --project */
+  /** Values of --project */
   projects: readonly string[]
-  /** of --tree */
+  /** Values of --tree */
   trees: readonly string[]
-  /** of --from-file; - is standard input */
+  /** Value of --from-file; `-` is standard input */
   file: string | undefined
-  /** all are asked for, so that none need be named */
+  /** True if all are asked for, so that none need be named */
   all?: boolean
 }
 
-/** What the flags and the file name, in their order. Throws USAGE, with every word and line that names nothing. */
+/**
+ * Returns what the flags and the file name, in order. Throws USAGE, with up to 5 of the words and lines that name
+ * nothing.
+ */
 export async function namedItems(
   { projects, trees, file, all: isAll = false }: NamedTrees,
   input: AsyncIterable<Buffer | string> = process.stdin,
@@ -59,7 +62,7 @@ const how: readonly Suggestion[] = [
   '--from-file FILE   # one PROJECT or PROJECT/TREE a line, # begins a comment',
 ]
 
-/** Null: it is none. */
+/** Returns the project or tree that a word names; null if it names none. */
 function itemIn(word: string, { tree: wanted }: { tree: boolean | null }): MigrationItem | null {
   const [project = '', tree, ...more] = word.split('/')
   if (more.length > 0 || (wanted !== null && wanted !== (tree !== undefined))) return null
@@ -78,7 +81,7 @@ function itemsIn(text: string, file: string): (MigrationItem | string)[] {
   })
 }
 
-/** What another program may have written, on a terminal. */
+/** Quotes and shortens a word, which another program may have written, for a terminal. */
 function shown(word: string): string {
   return JSON.stringify(word.length > 40 ? `${word.slice(0, 39)}…` : word)
 }

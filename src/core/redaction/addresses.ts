@@ -2,17 +2,17 @@ import { mask } from './table.ts'
 import type { Span } from './values.ts'
 import { isKey } from './wordy.ts'
 
-/** from the two slashes on, as far as an address can go */
+/** An address from its two slashes to its farthest possible end */
 const addresses = /:\/\/[^\s"'`<>]*/g
 const web = /https?$/i
 
-/** Logins and keys in addresses. */
+/** Finds logins and keys in addresses. */
 export function inAddresses(text: string): Span[] {
   const found: Span[] = []
   for (const { 0: run, index: runStart } of text.matchAll(addresses)) {
     let start = runStart
     let isWeb = web.test(text.slice(Math.max(0, runStart - 5), runStart))
-    // one address may hold another
+    // one address may contain another
     for (const part of run.slice(3).split('://')) {
       found.push(...inAddress(part, start + 3, isWeb))
       start += 3 + part.length
@@ -41,12 +41,12 @@ function inAddress(address: string, at: number, isWeb: boolean): Span[] {
   return found
 }
 
-/** Where the login of an address ends, before its `@`; 0: it has none, or a user alone. */
+/** Returns where the login of an address ends, before its `@`; 0: it has none, or a user alone. */
 function loginEnd(address: string): number {
   const authorityEnd = address.search(/[/?#]|$/)
   let at = address.lastIndexOf('@', authorityEnd)
   if (at < 0) {
-    // a password may hold slashes, which nobody has escaped; what follows a port is a path
+    // a password may hold unescaped slashes; what follows a port is a path
     at = address.indexOf('@')
     const colon = address.indexOf(':')
     if (
@@ -65,10 +65,10 @@ function loginEnd(address: string): number {
 }
 
 const outside = /[\s"'`<>,;(){}|]/
-/** what stands before a user, and is no password's name */
+/** Words before a colon that name no user */
 const noUser = /^(?:mailto|acct|sip|ssh|git|sha\d+)$/i
 
-/** `user:password@host`, without a scheme. */
+/** Finds `user:password@host`, without a scheme. */
 export function beforeHosts(text: string): Span[] {
   const found: Span[] = []
   let done = 0
@@ -99,7 +99,7 @@ export function beforeHosts(text: string): Span[] {
   return found
 }
 
-/** Whether nothing secret stands after the colon of a login. */
+/** Returns true if nothing secret follows the colon of a login. */
 export function isPlaceholderOf(password: string): boolean {
   return (
     password.endsWith(mask) ||
@@ -108,7 +108,7 @@ export function isPlaceholderOf(password: string): boolean {
   )
 }
 
-/** `lock:com.example.Lock@6d06d69c`, as Java names an object; a time before an at sign. */
+/** Returns true for `lock:com.example.Lock@6d06d69c`, as Java names an object, and for a time before an at sign. */
 function isIdentity(user: string, password: string, host: string): boolean {
   return (
     (/^[\da-f]{3,8}$/i.test(host.replace(/[.\])]{1,3}$/, '')) && /(?:^|[/.$:])\p{Lu}[\w$]*$/u.test(password)) ||

@@ -4,15 +4,15 @@ import { isQuote, secretAt, valueAt } from './values.ts'
 import type { Separator, Span } from './values.ts'
 import type { View } from './view.ts'
 
-/** Where commands and statements take a secret without a name before it. */
+/** A place where a command or statement takes a secret without a name before it. */
 interface Argument {
-  /** what stands before the secret, to the place where it begins */
+  /** The text before the secret, to where it begins */
   readonly before: RegExp
   /** `login`: a user, a colon and a password; `likely`: only what looks like a secret */
   readonly kind: Separator | 'login' | 'likely'
 }
 
-// between arguments stand blanks, or quotation marks and a comma, as in lists of JSON
+// blanks separate arguments, or quotation marks and a comma, as in lists of JSON
 const table: readonly Argument[] = [
   { before: /(?<![\w-])(?:mysql|mariadb)[\w-]{0,12}(?=[\s"'`])[^\n|;]{0,300}?[\s"'`]-p(?=[^\s,])/gi, kind: '=' },
   {
@@ -55,7 +55,7 @@ const table: readonly Argument[] = [
       /(?<![\w-])(?:add_user|change_password|authenticate_user)["'`]?[ \t,]{1,9}(?:"[^"\n]{1,100}"|'[^'\n]{1,100}'|[^\s"'`,]{1,100})[ \t,]{1,9}/gi,
     kind: 'flag',
   },
-  // of Redis: with and without a user, as it is typed, and as MONITOR and clients show it
+  // Redis: with and without a user, as it is typed, and as MONITOR and clients show it
   { before: /(?<![\w-])AUTH["'`]?[ \t,]{1,9}["'`]?default["'`]?[ \t,]{1,9}/g, kind: 'flag' },
   { before: /(?<=["'`])auth["'`][ \t,]{1,9}["'`]default["'`][ \t,]{1,9}/gi, kind: 'flag' },
   { before: /(?<=["'`])auth["'`][ \t]{1,9}(?=["'`])/gi, kind: 'flag' },
@@ -63,7 +63,7 @@ const table: readonly Argument[] = [
   { before: /(?:^|>)[ \t]{0,3}AUTH[ \t]{1,9}(?=\S{1,300}[ \t]{0,9}$)/gim, kind: 'flag' },
   { before: /(?<![\w-])AUTH["'`]?[ \t,]{1,9}["'`]?[\w.@-]{1,60}["'`]?[ \t,]{1,9}/g, kind: 'likely' },
   { before: /(?<![\w-])SETUSER["'`]?[ \t,][^\n]{0,200}?[\s"'`]>/gi, kind: 'flag' },
-  // of SQL
+  // SQL
   {
     before:
       /\bidentified[ \t]{1,9}(?:with[ \t]{1,9}\S{1,60}[ \t]{1,9})?(?:by|as)[ \t]{1,9}(?:password[ \t]{1,9})?(?:values[ \t]{1,9})?(?=["'])/gi,
@@ -74,7 +74,7 @@ const table: readonly Argument[] = [
   { before: /\b(?:PASSWORD|(?:with|encrypted)[ \t]{1,9}password)[ \t]{1,9}(?=')/g, kind: '=' },
 ]
 
-/** `redis-cli -a X`, `curl -u user:X`, `add_user USER X`, `IDENTIFIED BY 'X'`. */
+/** Finds `redis-cli -a X`, `curl -u user:X`, `add_user USER X`, `IDENTIFIED BY 'X'`. */
 export function byArgument(view: View): Span[] {
   return table.flatMap(({ before, kind }) =>
     [...view.text.matchAll(before)].flatMap(({ 0: all, index }) => secretOf(view, index + all.length, kind) ?? []),
@@ -83,15 +83,15 @@ export function byArgument(view: View): Span[] {
 
 function secretOf(view: View, at: number, kind: Argument['kind']): Span | null {
   const { text } = view
-  // the mark is the end of what stands before, as in prose about `sshpass -p`
+  // the mark closes what stands before, as in prose about `sshpass -p`
   if (isQuote(text[at]) && /[\s,;:.)\]}]|^$/.test(text.charAt(at + 1))) return null
-  // what is read from a file or another command
+  // the value comes from a file or another command
   if (/^[<|>&;\\](?:\s|$)/.test(text.slice(at, at + 2))) return null
   if (kind !== 'login' && kind !== 'likely') return secretAt(view, at, 'strong', kind)
   const value = valueAt(view, at, isQuote(text[at]) ? undefined : 2000)
   const it = text.slice(value.start, Math.min(value.end, value.start + 300))
   if (kind === 'likely') return looksSecret(it) ? value : null
   const [, user = '', password = ''] = /^([\w.@+-]{1,80}):(.+)/s.exec(it) ?? []
-  // of `docker run` these are numbers
+  // `docker run` takes numbers here
   return user === '' || isPlaceholder(password) || isPlaceholderOf(password) || /^\d+:\d+$/.test(it) ? null : value
 }

@@ -7,10 +7,10 @@ import { isWordy } from './wordy.ts'
 
 const names = /[\p{L}_][\p{L}\p{N}_.-]*/gu
 
-/** second words of names that are written apart */
+/** Second words of names that are written as two words */
 const secondWord = new RegExp('^(?:key|id|ключ)$', 'i')
 
-/** `NAME=value` and its kin. */
+/** Finds `NAME=value` and similar forms. */
 export function byName(view: View): Span[] {
   const { text } = view
   const found: Span[] = []
@@ -41,18 +41,18 @@ interface Name extends Span {
 
 const verb = /(?:is|was|are)[ \t]{1,9}(?:now[ \t]{1,9}|set to[ \t]{1,9})?/iy
 const arrow = /(?:[-=]{1,2}>|[\u2192\u21d2\u27f6\u279c])[ \t]{0,9}/y
-/** `Settings -> Token -> New`: a way through pages, or to a property */
+/** `Settings -> Token -> New`: a path through pages, or to a property */
 const onTheWay = /(?:>|[\u2192\u21d2])[ \t]{0,3}["'`]?$/
-/** `secret: namespace/name`: a Secret of Kubernetes */
+/** `secret: namespace/name`: a Kubernetes Secret */
 const reference = /["'`]?([a-z\d][a-z\d.-]{0,62}\/[a-z\d][a-z\d.-]{0,252})(?=[\s"'`,;)}\]]|$)/y
-/** where a key lies, in a setting that could hold it as well */
+/** The path of a key file, in a setting that could hold the key as well */
 const keyFile = /["'`]?\.{0,2}\/[\w./-]{1,200}\.(?:pem|key|p12|pfx|jks|der|pub)(?=[\s"'`,;)}\]]|$)/y
 const index = /\[[\w-]{0,20}\]/y
 const ofPassword = new RegExp('(?:pass\\w{0,8}|pwd|парол\\p{L}{0,3})$', 'iu')
 /** `password for user anna: …` */
 const aside = /[ \t]{1,3}(?:[\p{L}\d_.@'-]{1,30}[ \t]{1,3}){0,3}[\p{L}\d_.@'-]{1,40}[ \t]{0,3}[:=][ \t]{1,9}/uy
 
-/** What stands after a name, as far as it is a value and a secret. */
+/** Returns the value after a name, if it is secret; else null. */
 function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
   const { text } = view
   if (text[start - 1] === '<' && text[end] === '>') return secretAt(view, end + 1, kind, 'tag')
@@ -100,7 +100,7 @@ function valueOf(view: View, { start, end, word, kind }: Name): Value | null {
   if (isFlag && (kind === 'strong' || (kind === 'weak' && word.length > 3)))
     return text[blanks] === '-' ? null : secretAt(view, blanks, 'strong', 'flag')
   if (text[blanks] === '-') return null
-  // a Secret of Kubernetes is named so
+  // what follows is the name of a Kubernetes Secret
   if (/secrets?$/i.test(word) || kind === 'cookie' || kind === 'authorization') return null
   if (kind === 'weak' && word !== 'AUTH' && word !== 'pass') return null
   verb.lastIndex = blanks
@@ -124,7 +124,7 @@ function isReference(text: string, at: number): boolean {
   return found !== undefined && found.split('/').every(isWordy)
 }
 
-/** `["password","…"]`, `("password", "…")`, `(password, …)`, `"--password","…"`: lists hold names alone as well. */
+/** Finds `["password","…"]`, `("password", "…")`, `(password, …)`, `"--password","…"`; lists may hold names alone. */
 function besideName(view: View, { start, kind }: Pick<Name, 'start' | 'kind'>, at: number): Value | null {
   const { text } = view
   const before = text.slice(Math.max(0, start - 3), start)
@@ -139,7 +139,7 @@ function besideName(view: View, { start, kind }: Pick<Name, 'start' | 'kind'>, a
   return looksSecret(it) && !/^(?![a-f]{8,}$)[\p{L}_.]+$/iu.test(it) ? secretAt(view, at, 'strong', ':') : null
 }
 
-/** `registry/token:4.25`, `token:8080`: the tag of an image, a port, or a line of a file. */
+/** Returns true for `registry/token:4.25` and `token:8080`: the tag of an image, a port, or a line of a file. */
 function isPlace(text: string, at: number, nameStart: number): boolean {
   const version = /^v?\d+(?:\.\d+){1,3}(?:[-+][\w.]{1,40})?(?![\w.])/i
   const number = /^\d{1,5}(?![\w.])/
@@ -147,7 +147,7 @@ function isPlace(text: string, at: number, nameStart: number): boolean {
   return /[/@]/.test(text[nameStart - 1] ?? '') ? version.test(after) || number.test(after) : false
 }
 
-/** A value on the line below its name, as YAML writes long ones: those lines that are further in. */
+/** Returns a value on the lines below its name, as YAML writes long ones: those lines that are indented further. */
 function below({ text }: View, lineEnd: number, kind: NameKind): Value | null {
   if (kind !== 'strong') return null
   const lineStart = text.lastIndexOf('\n', lineEnd - 1) + 1
@@ -158,7 +158,7 @@ function below({ text }: View, lineEnd: number, kind: NameKind): Value | null {
     const from = afterBlanks(text, at)
     const stop = text.indexOf('\n', at) < 0 ? text.length : text.indexOf('\n', at)
     if (from - at <= indent || from >= stop) break
-    // another name, and not the value of this one
+    // another name, not the value of this one
     if (
       at === lineEnd + 1 &&
       /^["']?[\w.-]{1,60}["']?(?:\s{0,3}:(?:\s|$)|\s{1,3}=\s)/.test(text.slice(from, Math.min(stop, from + 80)))

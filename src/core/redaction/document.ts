@@ -3,8 +3,8 @@ import { isPlaceholder, isProse, kindOfName, looksSecret, mask } from './table.t
 import { isWordy } from './wordy.ts'
 
 /**
- * Plain data without what is secret in its texts: in values, in names of properties, and in whole values whose property
- * tells that they are secret. What holds no secret is given back as it is.
+ * Returns plain data without its secrets: in texts, in names of properties, and in whole values whose property's name
+ * marks them as secret. Returns a part that holds no secret unchanged.
  */
 export function withoutSecretsIn<T>(value: T): T {
   return cleaned(value) as T
@@ -38,7 +38,7 @@ interface JudgedKey {
   mayTell: boolean
 }
 
-/** a document of thousands of objects has few different names */
+/** Judged keys: a document of thousands of objects has few different names */
 const known = new Map<string, JudgedKey>()
 const [most, longest] = [500, 60]
 
@@ -56,7 +56,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null
 }
 
-/** A property's name, such as an API has it; ids of checks and rules are none. */
+/** Returns true if a property's name, as an API has it, marks its value as secret; ids of checks and rules do not. */
 function tellsOfSecret(key: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(key) && ['strong', 'authorization', 'cookie'].includes(kindOfName(key) ?? '')
 }

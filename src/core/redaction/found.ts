@@ -9,7 +9,7 @@ import { secretAt, valueAt } from './values.ts'
 const pairs =
   /[{}\n]|(?<![\p{L}\p{N}_])(?:(name|key|header|field|property)|(value|val))["'`]?(?:[ \t]{0,9}[=:][ \t]{0,9}|>)/giu
 
-/** `"name": "password", "value": "…"`, in either order, in JSON, YAML, XML, and as Java prints it. */
+/** Finds `"name": "password", "value": "…"`, in either order, in JSON, YAML, XML, and as Java prints it. */
 function byPair(view: View): Span[] {
   const { text } = view
   const found: Span[] = []
@@ -18,7 +18,7 @@ function byPair(view: View): Span[] {
   for (let match = pairs.exec(text); match !== null; match = pairs.exec(text)) {
     const [sign, name, isValue] = match
     if (sign === '\n') {
-      // what belongs together stands on lines that follow each other
+      // a name and its value stand on lines that follow each other
       lines += 1
       if (lines > 3) [isSecret, value, lines] = [null, null, 0]
       continue
@@ -47,7 +47,7 @@ function byPair(view: View): Span[] {
   return found
 }
 
-/** What is secret in a view by its name or its form, in no order; stretches may lie over each other. */
+/** Finds what is secret in a view by its name or its form, in no order; spans may overlap. */
 export function secretsIn(view: View): Span[] {
   return [
     ...byName(view),
@@ -71,7 +71,7 @@ function byForm(text: string): Span[] {
 const beginning = /-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|SECRET|MESSAGE)[A-Z0-9 ]{0,20}-----/gi
 const ending = /-----END [A-Z0-9 ]{0,60}-----/gi
 
-/** Private keys, from their first line to their last, or to the end of the text. */
+/** Finds the content of private keys, up to their last line, or to the end of the text. */
 function blocks(text: string): Span[] {
   const found: Span[] = []
   beginning.lastIndex = 0
@@ -87,7 +87,7 @@ function blocks(text: string): Span[] {
 
 const sessions = /(?::sessions:(?:expires:)?|(?<![\p{L}\p{N}])expires:(?=[\da-f]{8}-))([\w-]{6,})/giu
 
-/** Names of keys hold ids of sessions, which are credentials. */
+/** Finds ids of sessions in names of keys: they are credentials. */
 function sessionsIn(text: string): Span[] {
   return [...text.matchAll(sessions)].flatMap(({ 0: all, 1: id = '', index: start }) => {
     const end = start + all.length
@@ -97,7 +97,7 @@ function sessionsIn(text: string): Span[] {
 
 const schemeWords = /(?<![\p{L}\p{N}])(Bearer|api-token|Basic|apitoken|Negotiate)[ \t]{1,9}(?=[\w+/])([\w.~+/=-]+)/giu
 
-/** `Bearer …`, `Basic …`, `api-token …` wherever they stand. */
+/** Finds `Bearer …`, `Basic …`, `api-token …` wherever they stand. */
 function schemesIn(text: string): Span[] {
   return [...text.matchAll(schemeWords)].flatMap(({ 0: all, 1: scheme = '', 2: value = '', index: start }) => {
     const end = start + all.length

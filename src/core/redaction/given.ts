@@ -1,8 +1,8 @@
 import { mask } from './table.ts'
 
 /**
- * Text without these values, which are secret. One of less than `anywhere` characters goes where it stands by itself,
- * and only where it is no plain word or number, of which any text has many.
+ * Returns text without these secret values. A value shorter than `anywhere` characters is hidden only if it stands
+ * alone, and if it is no plain word or number, of which any text has many.
  */
 export function withoutValues(text: string, values: Iterable<string>, { anywhere }: { anywhere: number }): string {
   const all = [...values].filter(
@@ -10,7 +10,7 @@ export function withoutValues(text: string, values: Iterable<string>, { anywhere
   )
   const hidden = (left: string, value: string): string =>
     value.length >= anywhere ? left.replaceAll(value, mask) : left.replace(alone(value), mask)
-  // the longest first, since one may hold another
+  // the longest first, since one may contain another
   return all.sort((one, other) => other.length - one.length).reduce(hidden, text)
 }
 

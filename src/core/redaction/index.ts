@@ -4,17 +4,17 @@ import { inRussian, mask } from './table.ts'
 import type { Span } from './values.ts'
 import { viewOf } from './view.ts'
 
-/** Without one of these there is nothing by a name or a form, as in most texts, of which there may be very many. */
+/** Most texts match none of these and hold no secret by a name or a form; there may be very many such texts. */
 const hint = new RegExp(
   `${inRussian}|${/pass|pwd|pswd|pw|csrf|xsrf|identified|curl|add_user|setuser|[\s"'`]-{1,2}[apuw]|mii|mi[gh]\wage|m[ch]\wcaq|ls0t|\{[\w-]{2,12}[}@]|secret|token|key|cred|auth|cookie|sess|\bsid\b|sig|bearer|basic|negotiate|eyj|gl\w{2,5}-|gh[a-z][_-]|github_pat|xox|xapp|npm_|pypi-|dckr_|hv[sb]\.|atatt|a(?:k|s)ia|aiza|-----begin|@|:\/\/|expires:|[\\%&]/.source}`,
   'i',
 )
 
 /**
- * Text without what is secret in it: values that this program holds as secrets, values after names that tell of
- * secrets, and what is a secret by its form. Escapes are undone to find them, and nothing else is changed: each stretch
- * becomes `[secret]`, each line of it where it has several. Takes time in proportion to the text, and finds nothing new
- * in what it returns.
+ * Returns text without its secrets: values that this program holds as secrets, values after names that mark secrets,
+ * and what is secret by its form. Undoes escapes to find them, and changes nothing else: each secret becomes
+ * `[secret]`, each line of it if it has several. Takes time in proportion to the text, and finds nothing new in what it
+ * returns.
  */
 export function withoutSecrets(text: string): string {
   if (text.length > longestKept) return cleaned(text)
@@ -29,7 +29,7 @@ export function withoutSecrets(text: string): string {
   return clean
 }
 
-/** A report holds the same short texts again and again: names of properties, states, places. Each is looked at once. */
+/** Cleaned short texts: a report repeats names of properties, states and places. Each is examined once. */
 const kept = new Map<string, string>()
 let keptWith = 0
 const [mostKept, longestKept] = [1000, 300]
@@ -54,7 +54,7 @@ function masked(text: string, spans: Span[]): string {
   return parts.join('') + text.slice(done)
 }
 
-/** In order, and none over another. */
+/** Returns the spans in order, with overlapping ones joined. */
 function united(spans: Span[]): Span[] {
   const all: { start: number; end: number }[] = []
   for (const { start, end } of spans.sort((one, other) => one.start - other.start)) {

@@ -4,28 +4,28 @@ import { viewOf } from './view.ts'
 
 /** A secret that this program holds, in the forms in which it may come back. */
 interface Known {
-  /** as it is, and as JSON and addresses write it, once and twice; in lower case, since names of hosts are told so */
+  /** As it is, and as JSON and addresses write it, once and twice; in lower case, as host names are reported */
   readonly written: readonly string[]
-  /** as it reads once its escapes are undone */
+  /** The value with its escapes undone */
   readonly read: string
-  /** what is left of it in base64, whatever stands before and after it */
+  /** What is left of it in base64, whatever stands before and after it */
   readonly encoded: readonly string[]
-  /** only where it stands by itself, since it is short */
+  /** True if it is short, so that it counts only where it stands alone */
   readonly isAlone: boolean
 }
 
 /**
- * The values of all `Secret`s of this process. It is the one state that outlives a call: a text on its way out has to
- * be compared with every secret, whoever read it, and a list that is handed on is one that somebody forgets to hand on.
+ * The values of all `Secret`s of this process, the one state that outlives a call. A text on its way out must be
+ * compared with every secret, whichever part read it. A list passed along as a parameter would be forgotten somewhere.
  */
 const all = new Map<string, Known>()
 
-/** so many characters a value needs to be looked for anywhere in a text, and as a word of it */
+/** Minimum length, in characters, of a value to be found anywhere in a text, and as a whole word */
 const [shortest, shortestWord] = [8, 5]
 
 /**
- * Whether a value is looked for in texts: one that is a plain word or a number, as passwords of practice are, stands in
- * any of them.
+ * Returns true if a value is searched for in texts. A plain word or a number, as a practice password may be, stands in
+ * any text.
  */
 export function isTelling(value: string): boolean {
   const text = value.trim()
@@ -33,7 +33,7 @@ export function isTelling(value: string): boolean {
   return text.length >= 20 || !/^(?:\p{Lu}?[\p{Ll}\s._/-]*|[\p{Lu}\s._/-]*)$/u.test(text)
 }
 
-/** From now on this value appears in no text that leaves. */
+/** Adds a value that no outgoing text may contain from now on; ignores one that is not telling. */
 export function remember(value: string): void {
   if (!isTelling(value) || all.has(value)) return
   const json = JSON.stringify(value).slice(1, -1)
@@ -56,12 +56,12 @@ export function remember(value: string): void {
   })
 }
 
-/** How many values are known: what was found clean before another came has to be looked at again. */
+/** Returns how many values are known: text found clean before another came must be examined again. */
 export function knownCount(): number {
   return all.size
 }
 
-/** Where known secrets stand in the original of a view, in any of their forms. */
+/** Finds known secrets in the original of a view, in any of their forms. */
 export function knownIn(original: string, view: View): Span[] {
   if (all.size === 0) return []
   const [raw, read] = [lower(original), lower(view.text)]
@@ -78,7 +78,7 @@ export function knownIn(original: string, view: View): Span[] {
         : placesOf(plain, read)
             .filter(isIt(read))
             .map(({ start, end }) => ({ start: view.from(start), end: view.to(end - 1) }))
-    // base64 tells capitals from small letters
+    // base64 distinguishes capitals from small letters
     const inBase64 = encoded.flatMap((form) => placesOf(form, original, (it) => wholeWord(original, it)))
     for (const it of [...places, ...seen, ...inBase64]) spans.push(it)
   }
@@ -98,20 +98,20 @@ function isWord(text: string, { start, end }: Span): boolean {
   return !ofWord.test(text[start - 1] ?? ' ') && !ofWord.test(text[end] ?? ' ')
 }
 
-/** Lower case of the same length: a few letters of other languages become two. */
+/** Returns text in lower case; unchanged if that alters its length, since a few foreign letters become two. */
 function lower(text: string): string {
   const it = text.toLowerCase()
   return it.length === text.length ? it : text
 }
 
 function percentEncoded(text: string): string {
-  // half of a character has no such form
+  // a lone surrogate has no such form
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
 }
 
 /**
- * Three bytes are four letters, so that a text within another is written in three ways; its ends depend on what is
- * beside it.
+ * Returns the base64 forms of a value within another text. Three bytes are four letters, so there are three forms; the
+ * ends depend on the neighbours.
  */
 function encodedParts(value: string): string[] {
   const bytes = Buffer.from(value)
@@ -128,7 +128,7 @@ function encodedParts(value: string): string[] {
 
 const ofBase64 = /[\w+/=-]/
 
-/** The whole word, since its ends hold a part of the secret too. */
+/** Extends a span to the whole word, since its ends hold a part of the secret too. */
 function wholeWord(text: string, { start, end }: Span): Span {
   while (start > 0 && ofBase64.test(text[start - 1]!)) start -= 1
   while (end < text.length && ofBase64.test(text[end]!)) end += 1

@@ -1,8 +1,8 @@
 import { withoutSecrets } from './index.ts'
 
 /**
- * Two parts of one text without its secrets, told apart where they were parted: what begins in the first part and ends
- * in the second is hidden in both.
+ * Returns two parts of one text without its secrets. A secret that begins in the first part and ends in the second is
+ * hidden in both.
  */
 export function partedWithoutSecrets(
   before: string,

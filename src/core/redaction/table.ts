@@ -1,16 +1,12 @@
 /**
- * The one table of what is secret: by the name that stands before a value, and by the form of the value itself. Every
- * name is written in lower case, a part of it alone: `SPRING_DATASOURCE_PASSWORD` and `datasourcePassword` both end in
- * `password`.
+ * The one table of what is secret: by the name before a value, and by the form of the value itself. Names are parts in
+ * lower case: `SPRING_DATASOURCE_PASSWORD` and `datasourcePassword` both end in `password`.
  */
 
 /** Shown in place of a secret. */
 export const mask = '[secret]'
 
-/**
- * What a name ends in whose value is secret, also where it is written without a mark between its parts: DBPASSWORD,
- * accesstoken.
- */
+/** Endings of names whose value is secret, also if nothing separates the parts of the name: DBPASSWORD, accesstoken. */
 const endings = [
   'password',
   'passwort',
@@ -40,13 +36,13 @@ const endings = [
   'masterauth',
 ]
 
-/** The same in Russian, in the cases of the nouns. */
+/** The same endings in Russian, in the cases of the nouns. */
 const russian = new RegExp('(?:парол(?:ь|я|ю|ем|е|и)|токен(?:а|у|ом|е|ы)?|секрет(?:а|у|ом|е|ы|ный)?)$')
-/** what these begin with, for patterns that look through text */
+/** Beginnings of these, for patterns that search text */
 export const inRussian = 'парол|токен|секрет|ключ'
 const keyInRussian = 'ключ'
 
-/** Ends in `pass` and names none: words of English, and a flag of redis-cli. */
+/** Words that end in `pass` but name no password: English words, and a flag of redis-cli. */
 const otherPass = /(?:by|com|tres|encom|sur|over|under|ask)pass$/
 
 /** A `key` is secret after one of these: `secretKey`, `aws_secret_access_key`; in Russian `секретный ключ`. */
@@ -54,21 +50,20 @@ const secretKeys = new RegExp(
   '^(?:secret|access|private|api|encryption|crypto|signing|jwt|shared|master|account|auth|storage|hmac|aes|rsa|client|секретный|секретного|закрытый|приватный)$',
 )
 
-/** A `secret` after one of these is an object of Kubernetes, which is named, not shown. */
+/** A `secret` after one of these is a Kubernetes object, which is named, not shown. */
 const namedSecrets = /^(?:pull|existing|external|tls|kubernetes|k8s|secret)$/
 
 /**
- * How sure a name tells that its value is secret. `strong`: any value but a word of prose. `weak`: a word that says
- * other things as well (`pass`), so that the value has to look like a secret too; `session`: the same, and after an
- * equals sign alone. The others are headers, of which all is secret. `vague`: a word for many things, among them a
- * login in base64.
+ * How surely a name marks its value as secret. `strong`: any value but a word of prose. `weak`: a word with other
+ * meanings (`pass`), so that the value must look like a secret too. `session`: the same, and only after an equals sign.
+ * `vague`: a word for many things, among them a login in base64. The others are headers, which are secret as a whole.
  */
 export type NameKind = 'strong' | 'weak' | 'vague' | 'session' | 'authorization' | 'cookie'
 
-/** Most names are none, which is seen before they are taken apart. */
+/** Most names are no secret's: this shows it before they are taken apart. */
 const hint = new RegExp(`pass|pw|pswd|csrf|xsrf|secret|token|key|cred|auth|cookie|sess|^sid$|sig|${inRussian}`, 'i')
 
-/** The parts of a name, in lower case and without a number at the end; of a very long one the last. */
+/** Returns the parts of a name, in lower case and without a number at the end; of a very long name, the last ones. */
 function partsOf(name: string): string[] {
   return name
     .slice(-80)
@@ -81,7 +76,7 @@ function partsOf(name: string): string[] {
 }
 
 /**
- * How sure this name tells that the value after it is secret; null: it does not. What comes last in it counts:
+ * Returns how surely this name marks the value after it as secret; null: it does not. Its last part counts:
  * PASSWORD_RESET_URL is an address.
  */
 export function kindOfName(name: string): NameKind | null {
@@ -93,7 +88,7 @@ export function kindOfName(name: string): NameKind | null {
   if (last === 'secret' && namedSecrets.test(before)) return null
   if (last === 'key' || last === keyInRussian)
     return secretKeys.test(before) || (last === 'key' && parts.length === 1 && /^x-?api/i.test(name)) ? 'strong' : null
-  // a key of a kubeconfig, beside the certificate, which is none
+  // the key in a kubeconfig; the certificate beside it is no secret
   if (last === 'data' && before === 'key' && secretKeys.test(parts.at(-3) ?? '')) return 'strong'
   if (last === 'id' && (before === 'session' || before === 'sess')) return 'strong'
   if (/^(?:credentials?|tokens|secrets|passwords)$/.test(last)) return 'weak'
@@ -108,8 +103,8 @@ export function kindOfName(name: string): NameKind | null {
 }
 
 /**
- * Whether a setting, a parameter or a key of that name is kept to itself: more names than those that tell of a secret
- * in running text, since nothing is lost where a value of theirs is not shown.
+ * Returns true if the value of a setting, a parameter or a key of that name is never shown. Covers more names than the
+ * search in running text, since hiding a value here loses nothing.
  */
 export function isSecretName(name: string): boolean {
   return keptNames.test(name)
@@ -121,14 +116,14 @@ const keptNames = new RegExp(
 )
 
 /**
- * Whether the value of a variable of that name is secret: by words in it, also where the life of a token alone is set
- * by it.
+ * Returns true if the value of a variable of that name is secret, by words in it. Includes lifetimes of tokens, except
+ * `TOKEN_VALIDITY`.
  */
 export function isSecretVariable(name: string): boolean {
   return /PASS|_PWD$|SECRET|TOKEN(?!_VALIDITY)|CREDENTIAL|PRIVATE|(?:^|_)(?:API_?|ACCESS_?)?KEY$/i.test(name)
 }
 
-/** Whether an address in this text holds a password, in its user or in its query. */
+/** Returns true if an address in this text holds a password, in its login or in its query. */
 export function hasPassword(text: string): boolean {
   return /:\/\/[^@/:\s]*:[^@/\s]*@|[?&]password=/i.test(text)
 }
@@ -139,12 +134,11 @@ export const forms: readonly RegExp[] = [
   /(?<![\p{L}\p{N}])eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/giu,
   // GitLab, GitHub, Slack, npm, PyPI, Docker, Vault, Atlassian
   /(?<![\p{L}\p{N}])(?:gl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt)-[\w.-]{5,}|gh[oprsu]_\w{5,}|github_pat_\w{5,}|xox[abeprs]-[\w-]{6,}|xapp-[\w-]{6,}|npm_\w{20,}|pypi-[\w-]{20,}|dckr_pat_[\w-]{6,}|hv[sb]\.[\w-]{20,}|ATATT3[\w=+/-]{6,})/giu,
-  // the old names of GitHub's, with dashes
+  // GitHub's older form, with dashes
   /(?<![\p{L}\p{N}])gh[opsu]-[\w-]{10,}/giu,
-  // a password with the scheme that it is encoded by, as Spring and LDAP store it
+  // a password with the scheme that encodes it, as Spring and LDAP store it
   /\{(?:noop|bcrypt|cipher|crypt|clear|cleartext|plain|s?md5|s?sha(?:-?\d{1,3})?|(?:pbkdf2|scrypt|argon2)(?:@[\w.-]{1,40})?)\}[^\s"'`,;<>{}()[\]]{3,}/gi,
-  // a private key in DER, which has lost its first line, and in base64 of its PEM; what is no certificate and no public
-  // key
+  // a private key in DER that has lost its first line, or its PEM in base64; certificates and public keys do not match
   /(?<![\w+/])MII(?![\w+/]{2}[DTjz](?:CC|AN))[\w+/]{60,}={0,2}(?:\r?\n[ \t]{0,40}[\w+/]{60,76}(?![\w+/=]))*(?:\r?\n[ \t]{0,40}[\w+/]{1,76}={0,2}(?=\s|["'`]|$))?/g,
   /(?<![\w+/])(?:MI[GH][\w+/]AgE(?:AMB|BB)|M[CH][\w+/]CAQ(?:EE|Aw))[\w+/]{20,}={0,2}/g,
   /(?<![\w+/])LS0tLS1CRUdJT(?!iBD|iBQVUJM)[\w+/]{20,}={0,2}/g,
@@ -152,7 +146,7 @@ export const forms: readonly RegExp[] = [
   /(?<![\p{L}\p{N}])(?:A(?:KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{30,})/giu,
 ]
 
-/** Words that stand after a name in prose, and are no value: `password: required`, `token is expired`. */
+/** Words that follow a name in prose, and are no value: `password: required`, `token is expired`. */
 const prose = new Set(
   `a an the this that these those it its is are was were be been has have had will would can cannot could may might must need needs should shall does do did done
   not no none null nil nothing never without with in on at of for from by to as and or but if when where which who what only also than then too used
@@ -172,20 +166,20 @@ export function isProse(word: string): boolean {
   return prose.has(word.toLowerCase())
 }
 
-/** After an equals sign most words are values; these say that there is none, or how it stands with it. */
+/** After an equals sign most words are values; these say that there is none, or what its state is. */
 const empty = new Set(
   'null nil none true false undefined unset yes no not is on off required missing optional enabled disabled absent present expired revoked invalid valid unknown'.split(
     ' ',
   ),
 )
 
-/** Whether this is a word that stands in place of a value, whatever sets it apart from its name. */
+/** Returns true if this word stands in place of a value, whatever separates it from its name. */
 export function isEmptyWord(word: string): boolean {
   return empty.has(word.toLowerCase())
 }
 
 /**
- * What stands for a value: a variable, a place in a format, a word in brackets, dots, stars, a reference as this
+ * Placeholders for a value: a variable, a place in a format, a word in brackets, dots, stars, a reference as this
  * program takes it.
  */
 const placeholder =
@@ -198,14 +192,14 @@ export function isPlaceholder(value: string): boolean {
 const variable =
   /(?:\$\{[\w.:-]{0,80}\}|\$\((?:cat |< ?)[^()$`\n]{1,250}\)|\{\{[^{}\n]{0,80}\}\}|<[\w .-]{0,40}>)(?=[\s"'`,;:.)}\]@/]|$)/y
 
-/** Whether a variable or a place for a value begins there, of which the marks would end a value. */
+/** Returns true if a variable or a placeholder begins there, whose marks would otherwise end a value. */
 export function isVariableAt(text: string, at: number): boolean {
   variable.lastIndex = at
   return variable.test(text)
 }
 
 /**
- * Whether a word looks like no word: letters and digits, or marks, or capitals in its midst; and like none of the usual
+ * Returns true if a text looks like a secret: letters with digits, symbols or inner capitals, and none of the usual
  * other things.
  */
 export function looksSecret(value: string): boolean {

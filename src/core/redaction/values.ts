@@ -9,36 +9,36 @@ export interface Span {
   readonly end: number
 }
 
-/** What stands at a place where a value may begin. */
+/** The text where a value may begin. */
 export interface Value extends Span {
-  /** after its closing quotation mark, where it has one */
+  /** Position after its closing quotation mark, if it has one */
   readonly after: number
   readonly isQuoted: boolean
 }
 
 const quotes = new Set(['"', "'", '`'])
-/** a value of several lines is looked for so far; a quotation mark that ends nowhere ends with its line */
+/** Maximum length, in characters, of a value of several lines; a quotation mark without an end ends with its line */
 const longestOfLines = 4000
-/** of a value that only counts where it looks like one, so much is looked at */
+/** Number of characters examined of a value that counts only if it looks like a secret */
 const mostOfWeak = 300
 
 export function isQuote(character: string | undefined): boolean {
   return character !== undefined && quotes.has(character)
 }
 
-/** The place after the blanks of this line. */
+/** Returns the position after the blanks of this line. */
 export function afterBlanks(text: string, at: number): number {
   while (text[at] === ' ' || text[at] === '\t' || text[at] === '\u00a0') at += 1
   return at
 }
 
-/** The value that begins at `at`, to its end. */
+/** Returns the value that begins at `at`, up to its end. */
 export function valueAt(view: View, at: number, most = Number.POSITIVE_INFINITY): Value {
   const { text } = view
   if (isQuote(text[at])) return quotedAt(view, at)
   let end = at
   const last = Math.min(text.length, at + most)
-  // what is written as percents within an address or a form is no end of a value that is not
+  // a percent-encoded sign within an address or a form does not end a value that is not percent-encoded itself
   const open = view.depth(at - 1)
   while (end < last && (!isEndAt(view, end) || (view.depth(end) > open && /[ &,;]/.test(text[end]!)))) end += 1
   return { start: at, end, after: end, isQuoted: false }
@@ -50,7 +50,7 @@ function quotedAt({ text, depth }: View, at: number): Value {
   let lineEnd = -1
   for (let end = at + 1; end < text.length; end++) {
     const it = text[end]
-    // SQL writes a quotation mark within a text twice
+    // SQL doubles a quotation mark within a text
     if (it === mark && text[end + 1] === mark && end > at + 1 && /[\p{L}\p{N}]/u.test(text[end + 2] ?? '')) {
       end += 1
       continue
@@ -65,9 +65,9 @@ function quotedAt({ text, depth }: View, at: number): Value {
   return { start: at + 1, end, after: end, isQuoted: true }
 }
 
-/** what may follow a mark that ends a value: else it is a part of it, since passwords are made of such marks */
+/** What may follow a mark that ends a value; otherwise the mark belongs to the value, as in many passwords */
 const endsAfter = /[\s"'`,;:.)}\]>]|$/y
-/** `a=b`, and no padding of base64 */
+/** `a=b`, but no padding of base64 */
 const nextPair = /[\w.-]{1,60}["'`]?\s{0,5}(?::|=(?![=\s"'`]|$))/y
 const tag = /<(?:[/!]|[a-z][\w-]{0,30}[\s/>])/iy
 
@@ -101,26 +101,26 @@ function isEndAt({ text }: View, at: number): boolean {
 
 const word = /[\p{L}\p{N}'_-]{1,40}(?![\p{L}\p{N}@#$%^&*+=/\\-])/uy
 
-/** Whether a word of prose begins there: it says that no value follows. */
+/** Returns true if a word of prose begins there, which means that no value follows. */
 export function isProseAt(text: string, at: number): boolean {
   word.lastIndex = at
   const found = word.exec(text)?.[0]
   return found !== undefined && isProse(found)
 }
 
-/** How the value is set apart from its name. */
+/** What separates the value from its name. */
 export type Separator = '=' | ':' | 'is' | 'flag' | 'blank' | 'tag'
 
-/** `{noop}`, `{SSHA}`, `{cipher}`: how the value behind it is encoded */
+/** `{noop}`, `{SSHA}`, `{cipher}`: the encoding of the value that follows */
 const scheme = /\{[\w.@+-]{0,40}\}(?=[^\s"'`,;:)}\]>&])/y
-/** an object has names of its own, and `{password}` is a place in a template */
+/** An object, which has names of its own, or a placeholder of a template, such as `{password}` */
 const objectOrPlace = /\{(?:[\s"'`{[]|$|[\w.@+-]{0,60}(?:[ \t]{0,3}[:=]|\}))/y
 
 function afterScheme(text: string, at: number): number {
   return isAt(scheme, text, at) ? scheme.lastIndex : at
 }
 
-/** The part of the value that is to be hidden; null: it is no secret. */
+/** Returns the part of the value to hide; null: it is no secret. */
 export function secretAt(view: View, at: number, kind: NameKind, separator: Separator): Value | null {
   const { text } = view
   if (at >= text.length || text.startsWith(mask, at)) return null
@@ -157,7 +157,7 @@ export function secretAt(view: View, at: number, kind: NameKind, separator: Sepa
   return value.end - value.start < mostOfWeak ? value : valueTo()
 }
 
-/** The value of a name that says little: no word, no name, and long enough for a login. */
+/** Returns the value of a vague name, if it is no word, no name, and long enough for a login. */
 function vagueAt(view: View, at: number): Value | null {
   const value = valueAt(view, at, mostOfWeak)
   const it = view.text.slice(value.start, Math.min(value.end, value.start + mostOfWeak))
@@ -185,11 +185,11 @@ function listAt({ text, depth }: View, at: number): Value | null {
   return { start: at + 1, end, after: end, isQuoted: false }
 }
 
-/** schemes whose parameters stand behind them, to the end of the line */
+/** A scheme and its blanks; `withParameters` lists those whose parameters follow to the end of the line */
 const authSchemes = /([a-z][\w-]{1,30})[ \t]+/iy
 const withParameters = /^(?:digest|hawk|oauth|aws4-hmac-sha\d+|ntlm|signature)$/i
 
-/** The value of a header: with its scheme, and all of its parameters where it has some. */
+/** Returns the value of a header with its scheme, and with all of its parameters if it has any. */
 function authorizationAt(view: View, at: number): Value | null {
   const { text } = view
   const isQuoted = isQuote(text[at])
@@ -220,7 +220,7 @@ function authorizationAt(view: View, at: number): Value | null {
 const cookies =
   /[^\s=;"'`]{1,100}=(?:"[^"\n]*"|[^\s;"'`]*)(?:;[ \t]{0,9}[^\s=;"'`,]{1,100}(?:=(?:"[^"\n]*"|[^\s;"'`]*))?(?=[;\s"'`)\]}]|$))*/y
 
-/** The cookies of a header; null: none stand there. */
+/** Returns the cookies of a header; null: none stand there. */
 export function cookiesAt({ text }: View, at: number): Value | null {
   const start = isQuote(text[at]) || text[at] === '[' ? at + 1 : at
   cookies.lastIndex = start

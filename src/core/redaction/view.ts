@@ -1,29 +1,27 @@
 import { own } from '../own.ts'
 
 /**
- * A text as it reads once its escapes are undone. Each of its characters knows where in the original it stands, and how
- * deep it was escaped.
+ * A text with its escapes undone. Each of its characters knows its place in the original, and how deep it was escaped.
  */
 export interface View {
   readonly text: string
-  /** of the original: where the character at `at` begins; at the end its length */
+  /** Returns where the character at `at` begins in the original; at the end, the original's length */
   readonly from: (at: number) => number
-  /** of the original: where the character at `at` ends */
+  /** Returns where the character at `at` ends in the original */
   readonly to: (at: number) => number
   /**
-   * of a quotation mark: how often it was escaped, so that it is told from those around it; of others: how often as
-   * percents
+   * For a quotation mark: how often it was escaped, to tell it from those around it; for others: how often it was
+   * percent-encoded
    */
   readonly depth: (at: number) => number
 }
 
-/** so many escapes within escapes are undone */
+/** Maximum number of escapes within escapes that are undone */
 const mostPasses = 4
 
 /**
- * Undoes backslashes (`\"`, `\n`, `\u0022`, also doubled), percent signs (`%3D`, `%253D`) and entities of HTML: what is
- * hidden in a text that was written as JSON, sent in an address or shown on a page is then seen by the same patterns as
- * the text itself.
+ * Undoes backslashes (`\"`, `\n`, `\u0022`, also doubled), percent signs (`%3D`, `%253D`) and HTML entities. The same
+ * patterns then find secrets in text that was written as JSON, sent in an address or shown on a page.
  */
 export function viewOf(original: string): View {
   let view: View = { text: original, from: (at) => at, to: (at) => at + 1, depth: () => 0 }
@@ -52,7 +50,7 @@ const letters: Readonly<Record<string, string>> = {
   nbsp: ' ',
 }
 
-/** Null: there is nothing to undo. */
+/** Undoes one level of escapes; null: there is nothing to undo. */
 function undone(before: View): View | null {
   const { text } = before
   if (!mayHoldEscapes.test(text)) return null
@@ -60,7 +58,7 @@ function undone(before: View): View | null {
   let length = 0
   let end = 0
   let isOther = false
-  // one entry a character of the new text
+  // one entry per character of the new text
   const [starts, ends] = [new Uint32Array(text.length + 1), new Uint32Array(text.length + 1)]
   const depths = new Uint8Array(text.length + 1)
   const add = (part: string, start: number, stop: number, depth: number): void => {
@@ -94,7 +92,7 @@ function undone(before: View): View | null {
     else if (entity !== undefined) addMark(own(letters, entity.toLowerCase()) ?? all, start, stop, 1)
     else if (letter !== undefined)
       addMark(own(letters, letter.toLowerCase()) ?? letter, start, stop, all.length - 1 + before.depth(stop - 1))
-    // of backslashes alone one is left, which no pass finds changed again
+    // a run of backslashes leaves one, which no later pass finds changed again
     else add('\\', start, stop, 0)
     isOther ||= all !== '\\'
   }
@@ -110,7 +108,7 @@ function undone(before: View): View | null {
   }
 }
 
-/** never longer than what it was written as */
+/** Returns the character of a code point, never longer than its escape */
 function character(code: number): string {
   return code > 0x10ffff ? ' ' : String.fromCodePoint(code)
 }
@@ -124,7 +122,7 @@ interface Decoded {
 
 const percent = /%((?:25)*)([\da-f]{2})/gi
 
-/** Bytes as UTF-8, and as Latin where they are none. */
+/** Decodes bytes as UTF-8, or as Latin-1 if they are not UTF-8. */
 function decoded(percents: string): Decoded[] {
   const bytes = [...percents.matchAll(percent)].map((match) => ({
     byte: Number.parseInt(match[2]!, 16),

@@ -1,16 +1,16 @@
-/** `Chrome120`, `loginPage`, `screenshot20261122103001`: words, behind which stands a number or a time */
+/** `Chrome120`, `loginPage`, `screenshot20261122103001`: words, followed by a number or a time */
 const words = /^\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*(?:\d{1,4}|20\d{6}(?:\d{4}|\d{6})?|1[5-9]\d{8}(?:\d{3})?)?$/u
 const capitals = /^\p{Lu}+\d{0,4}$/u
 const stamp = /^\d{8}T\d{4,9}Z?$/i
-/** so short are the hashes that names of pods and images end in */
+/** Hashes as short as those at the end of names of pods and images */
 const hash = /^(?:[a-z\d]{1,12}|[A-Z\d]{1,12})$/
-/** names of devices, and the parts of keys that chance has made short */
+/** Names of devices, and parts of keys that are short by chance */
 const anyPart = /^\w{1,11}$/
 const mostOfAny = 12
 
 /**
- * Whether a name is made of words, numbers and short hashes, as those of runs, images and files are; keys are of long
- * parts that are neither.
+ * Returns true if a name is made of words, numbers and short hashes, as those of runs, images and files are. Keys have
+ * long parts that are neither.
  */
 export function isWordy(name: string): boolean {
   let mixed = 0
@@ -22,11 +22,11 @@ export function isWordy(name: string): boolean {
   return mixed <= mostOfAny
 }
 
-/** what comes before a commit or a digest in a path */
+/** Words before a commit or a digest in a path */
 const beforeHash = /^(?:commits?|trees?|blobs?|blame|raw|revisions?|manifests|digests?|sha\d{0,3})$/i
 
 /**
- * A part of an address that is most likely a key, as those of webhooks are: long, of letters and digits, and no name,
+ * Returns true if a part of an address is most likely a key, as in webhooks: long, of letters and digits, and no name,
  * UUID or digest.
  */
 export function isKey(segment: string, before: string): boolean {

@@ -1,12 +1,12 @@
 /**
- * The log of requests that the proxy before the service writes. No query, and nothing that may be a secret, comes out
- * of it.
+ * The log of requests that the proxy before the service writes. It returns no query, and nothing that may be a secret.
  */
 export interface AccessLogSource {
-  /** its file */
+  /** Path of its file */
   readonly target: string
   /**
-   * the newest requests in the order of the file, bounded in bytes; `complete` is false where older ones were left out
+   * Returns the newest requests in the order of the file, bounded in bytes; `complete` is false if older ones were left
+   * out
    */
   recent(options: { maxBytes: number }): Promise<AccessLogPart>
 }
@@ -14,21 +14,21 @@ export interface AccessLogSource {
 interface AccessLogPart {
   complete: boolean
   requests: readonly LoggedRequest[]
-  /** lines that tell of no request, or are of a format that is not known */
+  /** Number of lines that tell of no request, or have an unknown format */
   unread: number
 }
 
 export interface LoggedRequest {
-  /** null where the time, or its zone, cannot be read */
+  /** Null where the time, or its zone, cannot be read */
   at: Date | null
-  /** address that the request came from, as the proxy saw it */
+  /** Address that the request came from, as the proxy saw it */
   client: string
-  /** program that sent it, `curl/8.5.0`; null: not recorded, or it did not say */
+  /** Program that sent it, `curl/8.5.0`; null: not recorded, or it did not say */
   agent: string | null
   method: string
-  /** without its query; segments that may be secrets are hidden */
+  /** Without its query; segments that may be secrets are hidden */
   path: string
   status: number
-  /** scheme of the Authorization header, in small letters; null: none was sent, or the log does not record it */
+  /** Scheme of the Authorization header, in lower case; null: none was sent, or the log does not record it */
   scheme: string | null
 }

@@ -1,32 +1,31 @@
 import type { ClockReading } from './clock.ts'
 
 export interface ApiSource {
-  /** base address, without credentials */
+  /** Base address, without credentials */
   readonly target: string
-  /** `/api/management/health`, with the time the answer took in milliseconds */
+  /** Asks `/api/management/health`, and returns how long the answer took in milliseconds */
   health(): Promise<{ httpStatus: number; status: string | null; durationMs: number }>
   /**
-   * Whether it is the service that answers, where its health is not shown; `shown`: by what, `POST /api/uaa/oauth/token
-   * exchanges the API token`, or why not. Throws EXHAUSTED.
+   * Returns whether the service is what answers, if its health is not shown. `shown`: what shows it, `POST
+   * /api/uaa/oauth/token exchanges the API token`, or why not. Throws EXHAUSTED.
    */
   recognized(): Promise<{ isService: boolean; shown: string }>
   clock(): Promise<ClockReading>
   /**
-   * exchanges the API token (SPEC.md 4.1); throws UNAUTHENTICATED where it is refused, NOT_CONFIGURED where there is
-   * none
+   * Exchanges the API token (SPEC.md 4.1); throws UNAUTHENTICATED if it is rejected, NOT_CONFIGURED if there is none
    */
   accessToken(): Promise<AccessToken>
   currentUser(): Promise<Readonly<Record<string, unknown>>>
-  /** times of a few small calls that the service itself answered, in milliseconds, one after the other */
+  /** Returns the times in milliseconds of a few small successive calls that the service itself answered */
   latencies(): Promise<readonly number[]>
   /**
-   * the newest that are wished for, newest first; null where the service does not offer the method. Throws FORBIDDEN
+   * Returns the newest jobs that match, newest first; null if the service does not offer the method. Throws FORBIDDEN
    */
   migrationJobs(wish: MigrationJobWish): Promise<{ jobs: readonly MigrationJob[]; complete: boolean } | null>
-  /** every project that the user sees, by id; null where the service does not offer the method */
+  /** Returns every project that the user sees, by id; null if the service does not offer the method */
   projects(): Promise<readonly NamedItem[] | null>
   /**
-   * a project's trees, by id; null where the service does not offer the method. Throws USAGE where there is no such
+   * Returns a project's trees, by id; null if the service does not offer the method. Throws USAGE if there is no such
    * project
    */
   trees(project: number): Promise<readonly NamedItem[] | null>
@@ -35,7 +34,7 @@ export interface ApiSource {
 /** A project, or a tree. */
 export interface NamedItem {
   id: number
-  /** '' where the service shows none */
+  /** '' if the service shows none */
   name: string
 }
 
@@ -44,16 +43,16 @@ export interface AccessToken {
   issuedAt: number | null
   expiresAt: number | null
   expiresInSeconds: number | null
-  /** by the Date of the answer that brought it: the service's clock, or that of a proxy before it */
+  /** By the Date of the answer that brought it: the service's clock, or that of a proxy before it */
   answeredAt: number | null
 }
 
 export interface MigrationJobWish {
-  /** null: in any state */
+  /** Null: jobs in any state */
   status: string | null
-  /** those with a higher number alone */
+  /** Only jobs with a higher number */
   newerThan?: number
-  /** the answer is not `complete` where older ones were left out for it */
+  /** Maximum number of jobs; the answer is not `complete` if older ones were left out for it */
   atMost: number
 }
 

@@ -1,4 +1,4 @@
 export interface NetworkSource {
-  /** whether the name resolves on this machine */
+  /** Returns whether the name resolves on this machine */
   resolve(host: string): Promise<boolean>
 }

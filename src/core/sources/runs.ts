@@ -2,17 +2,17 @@ import type { Holder } from '../lock.ts'
 import type { RunHistory, UnreadableRun } from '../run.ts'
 import type { RunState } from '../run-summary.ts'
 
-/** The journals of repairs that this machine keeps of the deployment. */
+/** The journals of the deployment's repairs that this machine keeps. */
 export interface RunsSource {
-  /** their folder */
+  /** Their folder */
   readonly target: string
-  /** oldest first; a journal that cannot be read throws UNEXPECTED_ANSWER */
+  /** Returns the runs, oldest first; throws UNEXPECTED_ANSWER for a journal that cannot be read */
   list(): Promise<readonly RunState[]>
   /**
-   * what the deployment keeps of runs, where others may write: that one is over is their word, too. Throws as the
-   * deployment does
+   * Returns the runs that the deployment keeps. Others may write there: even that a run is over is only their word.
+   * Throws as the deployment does
    */
   inDeployment(): Promise<readonly (RunHistory | UnreadableRun)[]>
-  /** who repairs this deployment now, as far as this machine knows; null: nobody */
+  /** Returns who repairs this deployment now, as far as this machine knows; null: nobody */
   operator(): Promise<Holder | null>
 }

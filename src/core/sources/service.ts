@@ -6,67 +6,69 @@ import type { ValueEdit } from './files.ts'
 /** The platform's view of the service. */
 export interface ServiceSource {
   status(): Promise<ServiceStatus>
-  /** the service's environment variables by name */
+  /** Returns the service's environment variables by name */
   environment(): Promise<ReadonlyMap<string, string | Secret>>
   image(): Promise<ServiceImage>
-  /** machines that the service runs on or could be started on */
+  /** Returns the machines that the service runs on or could be started on */
   machines(): Promise<readonly Machine[]>
-  /** whether the name resolves where the service runs; null where that cannot be asked */
+  /** Returns whether the name resolves where the service runs; null: that cannot be asked */
   resolve(host: string): Promise<boolean | null>
   /**
-   * from where its instances connect to other servers, as those see it; null: that cannot be seen. Throws as `status`
+   * Returns where its instances connect to other servers from, as those see it; null: that cannot be seen. Throws as
+   * `status`
    */
   origins(): Promise<readonly ServiceOrigin[] | null>
   /**
-   * whether a container or pod of the service's own bore that host name, and nothing runs in it any more; false: no, or
-   * that cannot be told. Throws as `status`
+   * Returns true if a container or pod of the service's own had that host name and runs no more; false: no, or unknown.
+   * Throws as `status`
    */
   hasEnded(host: string): Promise<boolean>
-  /** how its processes, containers or pods fare. Throws NOT_CONFIGURED where nothing tells that */
+  /** Returns how its processes, containers or pods fare. Throws NOT_CONFIGURED if nothing tells that */
   health(): Promise<ServiceHealth>
-  /** the newest of what the last run of one of them printed that has ended; null: the log holds it among the rest */
+  /** Returns the newest output of an instance's last run that has ended; null: the log holds it among the rest */
   lastWords(instance: string): Promise<LastWords | null>
   /**
-   * the settings in which what is written down differs from what it runs with. Throws NOT_CONFIGURED where nothing says
-   * what is meant, or nothing runs; FORBIDDEN, and as its files and its platform do
+   * Returns the settings whose written value differs from the one the service runs with. Throws NOT_CONFIGURED if
+   * nothing says what is meant, or nothing runs; FORBIDDEN, and as its files and its platform do
    */
   drift(): Promise<SettingsDrift>
-  /** what stands before the service on its platform, as far as that says what it lets through */
+  /** Returns the proxies before the service on its platform, as far as that says what they let through */
   proxies(): Promise<readonly ProxySettings[]>
-  /** what watches over the service, and may start it again or set it back while it is worked on (DESIGN.md 6.8) */
+  /** Returns what watches over the service, and may restart it or set it back during a repair (DESIGN.md 6.8) */
   controllers(): Promise<readonly Controller[]>
   /**
-   * what keeps its instances from coming back once they are gone, as far as that shows beforehand. Throws as `status`
+   * Returns what keeps its instances from coming back once they are gone, as far as that shows before. Throws as
+   * `status`
    */
   startObstacles(): Promise<readonly StartObstacle[]>
   /**
-   * what instances that serve lack of what is declared: its image, and those of `settings`, names of such that were
-   * changed. Throws as `status`. Absent: an instance has what it was started with
+   * Returns what serving instances lack of the declaration: its image, and the changed settings that `settings` names.
+   * Throws as `status`. Absent: an instance has what it was started with
    */
   lacks?: (settings: readonly string[]) => Promise<readonly Lack[]>
   /**
-   * who repairs the deployment, as a lock that the platform keeps tells; null: nobody. Takes none; throws as `status`.
-   * Absent: it keeps none
+   * Returns who repairs the deployment, by a lock that the platform keeps; null: nobody. Takes no lock; throws as
+   * `status`. Absent: the platform keeps none
    */
   operator?: () => Promise<Holder | null>
   /**
-   * what the compose program makes of the service's image, as its files are and as they would be with these edits of
-   * one of them. Throws NOT_CONFIGURED where they are not on this machine, UNAVAILABLE, UNEXPECTED_ANSWER where they
-   * are not valid, REFUSED where they would not be. Absent: no compose program starts it
+   * Returns the service's image by the compose program, with its files as they are and with these edits of one. Throws
+   * NOT_CONFIGURED if they are not on this machine, UNAVAILABLE, UNEXPECTED_ANSWER if they are invalid, REFUSED if the
+   * edits would make them so. Absent: no compose program starts it
    */
   composed?: (edited: EditedFile | null) => Promise<ComposedImage>
   /**
-   * whether an image lies ready where the service is started, of a platform that runs there. Throws as `status`.
+   * Returns true if an image is ready where the service is started, for a platform that runs there. Throws as `status`.
    * Absent: the platform fetches images by itself
    */
   hasImage?: (wanted: WantedImage) => Promise<boolean>
-  /** what the operator would type on this platform */
+  /** What the operator would type on this platform */
   readonly commands: ServiceCommands
-  /** the files in which its settings are written; null: they are in none */
+  /** The files in which its settings are written; null: none */
   readonly settingsFiles: readonly string[] | null
 }
 
-/** An image as an engine of containers is told to fetch it. */
+/** An image for a container engine to fetch. */
 export interface WantedImage {
   /** `registry/repository/name:tag` */
   image: string
@@ -80,16 +82,16 @@ export interface EditedFile {
   edits: readonly ValueEdit[]
 }
 
-/** The image of a service of a compose project, its variables filled in. Null: it has none. */
+/** The image of a service of a compose project, with its variables filled in. Null: it has none. */
 export interface ComposedImage {
   now: string | null
-  /** with the edits; where the file can only be tried in its place, undefined */
+  /** The image with the edits; undefined if the file can only be tried in its place */
   then: string | null | undefined
-  /** that its files ask for; null: none */
+  /** The platform that its files ask for; null: none */
   platform: string | null
-  /** the service's image is built on this machine */
+  /** True if the service's image is built on this machine */
   isBuilt: boolean
-  /** what else would change, as paths of keys */
+  /** What else would change, as paths of keys */
   others: readonly string[]
 }
 
@@ -99,57 +101,57 @@ export interface ServiceCommands {
   restart: Suggestion
   status: Suggestion
   logs: Suggestion
-  /** the processes that run where the service runs */
+  /** The processes that run where the service runs */
   processes: Suggestion
-  /** where settings are changed by hand */
+  /** Where settings are changed by hand */
   settings: Suggestion
-  /** what opens them there */
+  /** What opens those settings */
   edit: Suggestion
-  /** what shows the values of its Helm release; absent: it is of none */
+  /** What shows the values of its Helm release; absent: it has none */
   values?: Suggestion
 }
 
 export interface Controller {
   /** 'Argo CD (Application `testops`)' */
   name: string
-  /** whether it leaves the service alone at the moment; null: that cannot be seen */
+  /** True if it leaves the service alone at the moment; null: that cannot be seen */
   paused: boolean | null
-  /** how it is kept from its work: commands to type, or a sentence */
+  /** How to pause it: commands to type, or a sentence */
   pause: readonly Suggestion[]
 }
 
 export interface StartObstacle {
   /**
-   * unready: instances of a former declaration serve, and newer ones do not come up; image: an image cannot be had;
-   * lasting: nothing that this program changes removes it
+   * unready: instances of an older declaration serve, and newer ones do not come up; image: an image is unavailable;
+   * lasting: nothing that this program changes removes the obstacle
    */
   kind: 'unready' | 'image' | 'lasting'
   message: string
-  /** what shows or removes it */
+  /** What shows or removes it */
   proof: readonly Suggestion[]
 }
 
-/** That an instance serves without something that is declared. */
+/** Something declared that a serving instance lacks. */
 export interface Lack {
   message: string
-  /** what shows it */
+  /** What shows it */
   proof: readonly Suggestion[]
 }
 
 export interface ServiceStatus {
   state: 'running' | 'stopped' | 'failed'
-  /** in the platform's own words */
+  /** In the platform's own words */
   detail: string
   instances: readonly ServiceInstance[]
-  /** what a person can check it by, beside the platform's own command */
+  /** What a person can check it by, besides the platform's own command */
   evidence?: readonly string[]
-  /** it has failed, and is about to be started again by whatever watches over it */
+  /** Set if it has failed, and what watches over it is about to restart it */
   startsAgain?: true
-  /** instances are being replaced by those of a newer declaration, or are not ready yet */
+  /** Set if instances are being replaced by those of a newer declaration, or are not ready yet */
   isRollingOut?: true
-  /** what runs instances beside those that this program stops and starts */
+  /** Owners of instances other than those that this program stops and starts */
   ownedByOthers?: readonly InstanceOwner[]
-  /** how many replicas it had before this program stopped it, as it noted on the workload itself */
+  /** Number of replicas before this program stopped it, as it noted on the workload itself */
   formerReplicas?: number
 }
 
@@ -157,35 +159,35 @@ export interface ServiceStatus {
 export interface InstanceOwner {
   /** 'Rollout `testops`' */
   name: string
-  /** names of those instances, also of such that are starting or failing */
+  /** Names of those instances, including ones that are starting or failing */
   instances: readonly string[]
-  /** what shows it */
+  /** What shows it */
   proof: readonly Suggestion[]
 }
 
-/** Of a proxy; null: it is not said there, so that its own default counts. */
+/** The settings of a proxy. Null: not set there, so that its own default counts. */
 export interface ProxySettings {
-  /** for people: 'Ingress `testops`' */
+  /** For people: 'Ingress `testops`' */
   name: string
-  /** the largest request that it lets through; Infinity: any */
+  /** The largest request that it lets through, in bytes; Infinity: any */
   maxBodyBytes: number | null
-  /** how long it waits for an answer */
+  /** How long it waits for an answer, in milliseconds */
   readTimeoutMs: number | null
-  /** what shows that: the command, then what it says of these */
+  /** The command that shows these, then what it says of them */
   evidence: readonly string[]
-  /** what is typed to change one of them */
+  /** What to type to change one of them */
   change: { maxBody: Suggestion | null; readTimeout: Suggestion | null }
 }
 
 export interface SettingsDrift {
-  /** where it is written down, for people */
+  /** Where the settings are written down, for people */
   declaredIn: string
-  /** what shows what it runs with */
+  /** What shows the settings that the service runs with */
   shown: Suggestion
   settings: readonly DriftingSetting[]
 }
 
-/** Null: absent. */
+/** A setting that differs. Null: absent. */
 export interface DriftingSetting {
   name: string
   declared: string | Secret | null
@@ -193,103 +195,102 @@ export interface DriftingSetting {
 }
 
 export interface ServiceHealth {
-  /** how many are to be ready; null: nothing there asks whether they are */
+  /** Number of instances that should be ready; null: nothing there asks whether they are */
   wanted: number | null
-  /** those that were told to end left out */
+  /** Without those that were told to end */
   instances: readonly InstanceHealth[]
-  /** the platform's own account of what is wrong with them, the command that shows it first */
+  /** The platform's own account of what is wrong with them, after the command that shows it */
   said: readonly string[]
 }
 
 export interface InstanceHealth {
-  /** of process, container or pod */
+  /** Name of the process, container or pod */
   name: string
-  /** it runs at this instant */
+  /** True if it runs at this instant */
   isUp: boolean
-  /** null: nothing asks whether it is */
+  /** Null: nothing asks whether it is */
   isReady: boolean | null
-  /** the present run began; null: it does not run, or that is not known */
+  /** When the present run began; null: it does not run, or that is not known */
   startedAt: Date | null
-  /** why it cannot begin, in the platform's words; null: nothing keeps it */
+  /** Why it cannot start, in the platform's words; null: nothing keeps it from starting */
   waits: string | null
-  /** how its last run came to an end that nobody ordered; null: none did */
+  /** How its last run ended without an order; null: none did */
   ended: InstanceEnd | null
-  /** how often it was started again by itself */
+  /** Number of times it was restarted by itself */
   restarts: number
 }
 
 export interface InstanceEnd {
-  /** in the platform's words: `OOMKilled`, `exit-code`; empty: it has none */
+  /** In the platform's words: `OOMKilled`, `exit-code`; empty: it has none */
   reason: string
   exitCode: number | null
-  /** null: not known */
+  /** Null: not known */
   startedAt: Date | null
   at: Date | null
 }
 
 export interface LastWords {
-  /** what shows them */
+  /** What shows them */
   command: Suggestion
   text: string
 }
 
 export interface ServiceInstance {
-  /** name of process, container or pod */
+  /** Name of process, container or pod */
   name: string
-  /** the host name that this instance sees as its own, as Liquibase writes it into `lockedby` */
+  /** The host name that this instance sees as its own, as Liquibase writes it into `lockedby` */
   host: string
   pid: number | null
   startedAt: Date | null
 }
 
 /**
- * Where connections of an instance come from, as the server at the other end sees them, without any translation of
- * addresses.
+ * Where connections of an instance come from, as the server at the other end sees them if nothing translates addresses.
  */
 export interface ServiceOrigin {
-  /** name of the instance */
+  /** Name of the instance */
   instance: string
-  /** of IPv4 or IPv6, in lower case; never a loopback address without a port */
+  /** IPv4 or IPv6 address, in lower case; never a loopback address without a port */
   address: string
-  /** of the one connection; null: every connection of the instance has that address */
+  /** Port of the one connection; null: every connection of the instance has that address */
   port: number | null
-  /** the port that it leads to; null: any */
+  /** Port that it leads to; null: any */
   to: number | null
-  /** another program beside the service, in its container or pod, comes from there too, and has the same host name */
+  /** Set if another program in its container or pod comes from there too, and has the same host name */
   shared?: true
 }
 
 /** What the deployment is declared to run. Null: not declared. */
 export interface ServiceImage {
-  /** last part of the image's name, without registry and tag: `testops` or `testops-legacy` (SPEC.md 1) */
+  /** Last part of the image's name, without registry and tag: `testops` or `testops-legacy` (SPEC.md 1) */
   name: string | null
-  /** what stands before that name, `registry/repository/`; left out: it is not known */
+  /** What stands before that name, `registry/repository/`; absent: not known */
   registry?: string
-  /** the image's tag */
+  /** The image's tag */
   tag: string | null
-  /** the build that the deployment is declared to run */
+  /** The build that the deployment is declared to run */
   build: string | null
-  /** where the three come from, for people */
+  /** Where the three come from, for people */
   declaredIn: string
-  /** compose files by which it is started, absolute, links followed; left out: none is known */
+  /** Compose files that start it, absolute, links followed; absent: none is known */
   files?: readonly string[]
-  /** its name in these */
+  /** Its name in these */
   service?: string
 }
 
 export interface Machine {
   name: string
-  /** as `uname -m` writes it; null where unknown */
+  /** As `uname -m` writes it; null where unknown */
   architecture: string | null
-  /** one list of flags for each processor, names as in /proc/cpuinfo; several that are equal may be given once */
+  /** One list of flags per processor, names as in /proc/cpuinfo; several equal ones may be given once */
   processors: readonly (readonly string[])[]
-  /** whose virtual machine it is, as its firmware says; null: not known, or not a virtual one */
+  /** The hypervisor of its virtual machine, by its firmware; null: not known, or not a virtual one */
   hypervisor: string | null
   /**
-   * where the flags themselves are not known: which of x86-64-v3 it is shown to lack, and by what. None of them: that
-   * level is likely, and no more than that. Left out: nothing speaks of its processors
+   * If the flags themselves are not known: which of x86-64-v3 it is shown to lack, and by what. None of them: that
+   * level is likely, but not certain. Absent: nothing speaks of its processors
    */
   told?: { lacks: readonly string[]; by: string }
-  /** its flags were to be read, and this is why they could not be, a line for each way that was tried */
+  /** Why its flags could not be read, one line for each way that was tried */
   unproven?: string
 }

@@ -14,13 +14,13 @@ import { unfitPlaces } from './places.ts'
 
 /** How a record differs from what a repair of this deployment writes. Empty: it fits. */
 export interface Misfits {
-  /** sentences for people; they may quote the record */
+  /** Sentences for people; they may quote the record */
   unfit: readonly string[]
-  /** why a part could not be compared */
+  /** Why a part could not be compared; null if all were */
   untold: AdminError | null
 }
 
-/** the most differences that are listed */
+/** Maximum number of differences listed */
 const mostTold = 5
 
 /**
@@ -56,9 +56,9 @@ export async function misfitsOf(history: RunHistory, comparison: Comparison): Pr
 }
 
 /**
- * Settings in the record that must not come from another machine; empty: none. A setting can name a program, a file or
- * a host that the service then uses. So a record may set only settings that this program has a flag for, to values that
- * they can have; others need their own command.
+ * Returns why settings in the record must not come from another machine; empty if they may. A setting can name a
+ * program, a file or a host that the service then uses. So a record may set only settings that this program has a flag
+ * for, to values that they can have; others need their own command.
  */
 async function unfitSettings(history: RunHistory, { deployment, open }: Comparison): Promise<string[]> {
   const { repair, steps } = history.record.plan
@@ -79,7 +79,7 @@ async function unfitSettings(history: RunHistory, { deployment, open }: Comparis
   return unfit.length > 0 ? unfit : unfitPlaces(history, { open })
 }
 
-/** A test for the values of a setting that has its own flag; null: it has no flag. */
+/** Returns a test for the values of a setting that has its own flag; null if it has no flag. */
 function valuesOf(name: string, names: SettingNames): ((value: string) => boolean) | null {
   switch (name) {
     case names.rabbitDurable:

@@ -10,10 +10,10 @@ import type { Comparison } from './comparison.ts'
 
 type LockAction = Extract<Action, { kind: 'release-lock' | 'insert-lock-row' | 'remove-lock-rows' }>
 
-/** LOCKEDBY is VARCHAR(255) (FIELD-NOTES.md 2) */
+/** Maximum length of LOCKEDBY, a VARCHAR(255) (FIELD-NOTES.md 2) */
 const longestHolder = 255
 
-/** Locks and rows of the record that are not in this deployment's databases, or not Liquibase's; empty: all fit. */
+/** Returns the record's locks and rows that these databases lack or that are not Liquibase's; empty if all fit. */
 export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Comparison): Promise<string[]> {
   const actions = plan.steps.flatMap(({ action }): LockAction[] =>
     action.kind === 'release-lock' || action.kind === 'insert-lock-row' || action.kind === 'remove-lock-rows'
@@ -45,7 +45,7 @@ export async function unfitLocks({ record: { plan } }: RunHistory, { open }: Com
   return found
 }
 
-/** The lock table that the service's settings name; null: the default. */
+/** Returns the lock table that the service's settings name; null for the default. */
 async function ownTables(open: Comparison['open']): Promise<string | null> {
   const environment = await tolerant((async () => (await open.service()).environment())())
   return liquibaseSettings((name) => {

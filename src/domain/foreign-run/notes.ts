@@ -7,8 +7,8 @@ import type { Comparison } from './comparison.ts'
 import { byShown, isLive, isTypedAsShown, shownKey } from './queues/parts.ts'
 
 /**
- * Notes that these steps never write, although their form is right; empty: none. They matter because undo writes them
- * back.
+ * Returns why notes, although their form is right, are none that these steps write; empty if all fit. They matter
+ * because undo writes them back.
  */
 export function unfitNotes({ steps }: Plan, events: readonly RunEvent[]): string[] {
   return events.flatMap((event) => {
@@ -48,7 +48,8 @@ function ofNote(action: Action, note: string): string[] {
 }
 
 /**
- * Noted bindings that are neither in the plan nor in the broker, so that nothing shows that they existed; empty: none.
+ * Returns noted bindings that are neither in the plan nor in the broker, so that nothing shows that they existed; empty
+ * if all fit.
  */
 export async function unfitBindings(
   { steps }: Plan,
@@ -74,7 +75,7 @@ export async function unfitBindings(
     )
 }
 
-/** Whether a note restores no more than a piece of that setting's own line: undo writes it to the file unchanged. */
+/** True if a note restores no more than a piece of that setting's own line: undo writes it to the file unchanged. */
 function isOfChange(
   note: string,
   { name, from, to }: { name: string; from: string | null; to: string | null },
@@ -88,8 +89,7 @@ function isOfChange(
         ),
   )
   const isPiece = (text: string): boolean => text === '' || lines.some((line) => `\n${line}`.includes(text))
-  // of a line that was taken away, the end may come first, and then what it has in common with the beginning of the
-  // next one
+  // the trace of a removed line may start with its end, followed by the beginning that it shares with the next line
   const isWhole = (text: string): boolean =>
     lines.some((line) => line.length === text.length && (line + line).includes(text))
   return is === '' && was !== '' ? isWhole(was) : isPiece(was) && isPiece(is)

@@ -42,7 +42,7 @@ const orders: { readonly [K in RepairId]: RegExp } = {
   'service-restart': /^S?G$/,
 }
 
-/** The checks that must verify each repair: without them a run would always end well. */
+/** The checks that must verify each repair: without them a run would always succeed. */
 const judges: { readonly [K in RepairId]: readonly string[] } = {
   'unlock-changelog': ['database/changelog-lock'],
   'flush-sessions': [],
@@ -56,7 +56,7 @@ const judges: { readonly [K in RepairId]: readonly string[] } = {
   'service-restart': ['service/running', 'api/reachable'],
 }
 
-/** Whether an action loses something that every plan with it must say. */
+/** True if an action loses something that every plan with it must name. */
 function loses(action: Action): boolean {
   switch (action.kind) {
     case 'remove-sessions':
@@ -72,10 +72,10 @@ function loses(action: Action): boolean {
   }
 }
 
-/** more than any repair makes */
+/** Maximum number of steps in a plan; more than any repair makes */
 const mostSteps = 200
 
-/** How a plan's steps, their order or their checks differ from this repair's; empty: they do not. */
+/** Returns how a plan's steps, their order or their checks differ from this repair's; empty if they match. */
 export function unfitSteps({ repair, steps, verifiedBy }: Plan): string[] {
   if (steps.length > mostSteps) return [`it has ${steps.length} steps`]
   const word = steps.map(({ action }) => letters[action.kind]).join('')

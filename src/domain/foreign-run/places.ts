@@ -11,7 +11,7 @@ interface Trace {
   is: string
 }
 
-/** Notes of a setting whose undo would write outside that setting's own lines; empty: none. */
+/** Returns why notes of a setting would make undo write outside that setting's own lines; empty if none would. */
 export async function unfitPlaces(
   { record: { plan }, events }: RunHistory,
   { open }: Pick<Comparison, 'open'>,
@@ -30,12 +30,12 @@ function traceIn(note: string): Trace[] {
   return at < 0 ? [] : [JSON.parse(note.slice(at)) as Trace]
 }
 
-/** Undo replaces `is` by `was`: all other lines must stay unchanged. */
+/** Checks that undo, which replaces `is` by `was`, leaves all other lines unchanged. */
 async function ofTrace({ path, at, was, is }: Trace, name: string, open: Comparison['open']): Promise<string[]> {
   const read = await bytesIn(path, open)
   if (read === null) return []
   if (read.includes('\u{fffd}')) return [`${path} is not UTF-8: cannot tell where a note would change it`]
-  // the end of the last line is not part of what was read
+  // reading drops the end of the last line
   const text = `${read.toString('latin1')}\n`
   if (!text.startsWith(is, at)) return []
   const back = `${text.slice(0, at)}${was}${text.slice(at + is.length)}`
@@ -44,7 +44,7 @@ async function ofTrace({ path, at, was, is }: Trace, name: string, open: Compari
     : [`a note would change lines of ${path} that do not set ${name}`]
 }
 
-/** The bytes of a file; null: there is no such file, so undo writes nothing. */
+/** Returns the bytes of a file; null if it is missing, so undo writes nothing. */
 async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer | null> {
   try {
     return Buffer.from((await (await open.files()).secret(path)).reveal(), 'utf8')
@@ -54,7 +54,7 @@ async function bytesIn(path: string, open: Comparison['open']): Promise<Buffer |
   }
 }
 
-/** All lines except those that set the setting. */
+/** Returns all lines except those that set the setting. */
 function othersIn(text: string, name: string): string {
   const lines = text.split('\n').filter(
     (line) =>

@@ -12,9 +12,9 @@ import type { Binding } from '../../core/topology.ts'
 import { backExchangePrefix } from '../../knowledge/broker.ts'
 
 /**
- * Queues, exchanges and bindings of the record that this repair would not have written for this broker; empty: none. A
- * missing queue fits if its deletion had begun and traces of the run remain; an existing one must be as it was, or as
- * planned.
+ * Returns why this repair would not have written the record's queues, exchanges or bindings for this broker; empty if
+ * they fit. A missing queue fits if its deletion had begun and traces of the run remain; an existing one must be as it
+ * was, or as planned.
  */
 export async function unfitQueues(history: RunHistory, { deployment, open }: Comparison): Promise<string[]> {
   if (history.record.plan.repair !== 'reset-queues') return []
@@ -56,7 +56,7 @@ async function userOf(broker: BrokerSource, { deployment, open }: Comparison): P
 }
 
 /**
- * Whether traces of the run remain that only this program or the stopped service leaves. Without them, nothing shows
+ * True if traces of the run remain that only this program or the stopped service leaves. Without them, nothing shows
  * that deleted queues ever existed.
  */
 async function doesRunStand(
@@ -69,7 +69,7 @@ async function doesRunStand(
     [holdingOf(name), aheadOf(holdingOf(name))].some((held) => queues.get(held)?.durable === true),
   )
   if (isHeld) return true
-  // they are there from before the service is stopped until the step that deletes them
+  // holding queues exist from before the service is stopped until the step that deletes them
   if (holds && stages.deleteHeld.at === 'before') return false
   if ((await (await open.service()).status()).state !== 'running') return true
   if (stages.start.at === 'before' || quiet === null) return false
@@ -80,7 +80,7 @@ async function doesRunStand(
 /** One end of a binding. `kept`: no step touches it; `unknown`: its bindings cannot be compared now. */
 type End = 'kept' | 'former' | 'anew' | 'unknown'
 
-/** How the record's bindings differ from the broker's, as far as both ends exist and can be compared. */
+/** Returns how the record's bindings differ from the broker's, as far as both ends exist and can be compared. */
 function unfitLiveBindings(parts: Parts, live: Live): string[] {
   const own = new Set(parts.exchanges.map(({ from }) => from.name))
   const nowhere = parts.bindings.find(({ source }) => !own.has(source) && !isExchange(source, live))
@@ -131,7 +131,7 @@ function queueEnd(name: string, { names, stages }: Parts, { queues }: Live): End
   return stages.redeclare.at === 'after' ? 'anew' : 'unknown'
 }
 
-/** Bindings that the record leaves out, and that a deleted queue would lose. */
+/** Returns bindings that the record leaves out and that a deleted queue would lose. */
 function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): string[] {
   if (stages.delete.at !== 'before') return []
   const known = byShown(stepOf(plan, 'delete-queues')?.bindings ?? [])
@@ -142,7 +142,7 @@ function leftOut({ plan, names, stages }: Parts, { queues, bindings }: Live): st
   return lost ? [`it leaves out the binding of queue ${lost.destination} to ${lost.source}`] : []
 }
 
-/** Whether an exchange exists. Lists leave out those that the broker itself declares. */
+/** True if an exchange exists. Lists leave out those that the broker itself declares. */
 function isExchange(name: string, { exchanges }: Live): boolean {
   return exchanges.has(name) || name.startsWith('amq.')
 }

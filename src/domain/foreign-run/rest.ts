@@ -9,11 +9,11 @@ import type { Comparison } from './comparison.ts'
 import { vanishes } from './queues/parts.ts'
 import { stageOf } from './stages.ts'
 
-/** the most that --concurrency takes */
+/** Maximum value of --concurrency */
 const mostCalls = 64
 const mostItems = 1_000_000
 
-/** Sessions, trees and files of the record that are not this deployment's; empty: none. */
+/** Returns why sessions, trees and files of the record are not this deployment's; empty if all are. */
 export async function unfitRest(history: RunHistory, comparison: Comparison): Promise<string[]> {
   const found: string[] = []
   for (const { action } of history.record.plan.steps) found.push(...(await ofAction(action, history, comparison)))
@@ -52,7 +52,7 @@ function ofStart(
     ...(isDeepStrictEqual([...keeps].sort(), vanishing.sort())
       ? []
       : ['the queues that its undo keeps open are not those that vanish']),
-    // those of a reset-queues are compared with what it saved
+    // the bindings of a reset-queues are compared with what it saved
     ...(binds.length > 0 && repair !== 'reset-queues' ? [`a ${repair} binds nothing`] : []),
   ]
 }
@@ -102,7 +102,7 @@ async function ofEdit(files: FilesSource, file: string, edit: ValueEdit, service
   return isIt ? [] : [`it would write more than the name of the image into ${file}`]
 }
 
-/** Whether one is the standard image, and the other the same with the legacy image's name. */
+/** True if one is the standard image, and the other the same with the legacy image's name. */
 function isOtherName(one: string, other: string): boolean {
   const [longer, shorter] = one.length > other.length ? [one, other] : [other, one]
   const at = longer.lastIndexOf(images.legacy)
@@ -124,7 +124,7 @@ async function imageOf(open: Comparison['open']): Promise<ServiceImage | null> {
 
 type Removal = ActionOf<'remove-sessions'>
 
-/** How a removal of sessions differs from this deployment's store and key space; empty: it does not. */
+/** Returns how a removal of sessions differs from this deployment's store and key space; empty if it does not. */
 async function unfitSessions(action: Removal, history: RunHistory, { open }: Comparison): Promise<string[]> {
   const {
     store,
@@ -145,7 +145,7 @@ async function unfitSessions(action: Removal, history: RunHistory, { open }: Com
 
 interface Store {
   sessions: SessionsSource
-  /** the census of the configured key space, else of the only one */
+  /** The census of the configured key space, otherwise of the only one */
   found: Awaited<ReturnType<SessionsSource['census']>>
 }
 
@@ -162,7 +162,7 @@ async function ofNamespace(
     return [
       `it removes keys below ${namespace}, but several key spaces hold sessions: ${found.rivals.map((it) => it.namespace).join(', ')}`,
     ]
-  // once they are removed, nothing shows any more where they were
+  // after the removal, nothing shows where the sessions were
   const isBegun = stageOf(history, 'remove-sessions').at !== 'before'
   const left = await sessions.census({ namespace, which, asOf })
   return isBegun && left.present + left.leftovers === 0
@@ -170,7 +170,7 @@ async function ofNamespace(
     : [`it removes keys below ${namespace}, but nothing shows that sessions were ever there`]
 }
 
-/** The part of an address that stays when sentinels elect another master. */
+/** Returns the part of an address that stays when sentinels elect another master. */
 function lasting(target: string): string {
   const at = target.indexOf('(sentinel, ')
   return at < 0 ? target : target.slice(at)

@@ -6,11 +6,11 @@ import { eventsOfStep } from '../../core/run-state.ts'
 export interface Stage {
   /** `before`: not begun, or undone; `within`: begun or being undone, so it may be unfinished */
   at: 'before' | 'within' | 'after'
-  /** whether its undo was begun last */
+  /** True if its undo was begun last */
   isGoingBack: boolean
 }
 
-/** How far the first step of that kind has come. A plan without such a step has not begun it. */
+/** Returns how far the first step of that kind has come; `before` if the plan has no such step. */
 export function stageOf({ record: { plan }, events }: RunHistory, kind: ActionKind): Stage {
   const step = plan.steps.findIndex(({ action }) => action.kind === kind)
   return step < 0
@@ -18,7 +18,7 @@ export function stageOf({ record: { plan }, events }: RunHistory, kind: ActionKi
     : eventsOfStep(events, step).reduce(next, { at: 'before', isGoingBack: false })
 }
 
-/** Whether the record says that any step was begun. */
+/** True if the record says that any step was begun. */
 export function hasBegun({ events }: RunHistory): boolean {
   return events.some(({ event }) => event === 'intent' || event === 'done')
 }

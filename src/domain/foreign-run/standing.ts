@@ -6,16 +6,17 @@ import { isHeldQueue } from '../../knowledge/held-queues.ts'
 import type { Comparison } from './comparison.ts'
 
 /**
- * Traces that a run of this program may have left in the deployment, one sentence each: a stopped service, a mark of
- * its former replicas, queues that hold messages. What cannot be seen counts as a trace. Empty: none. Changes nothing.
+ * Returns traces that a run of this program may have left in the deployment, one sentence each: a stopped service, a
+ * mark of its former replicas, queues that hold messages. Empty if there are none. What cannot be seen counts as a
+ * trace. Changes nothing.
  */
 export async function leftStanding(where: Where): Promise<string[]> {
   return (await Promise.all([leftOfService(where), leftInBroker(where)])).flat()
 }
 
 /**
- * Whether a run that only the deployment records as over really is: others may write there, so nothing unfinished may
- * be left, except what its kind leaves behind. Looks at the deployment once for all runs. Changes nothing.
+ * Returns a test: true if a run that only the deployment records as over really is. Others may write there, so nothing
+ * unfinished may be left, except what its kind leaves behind. Reads the deployment once for all runs. Changes nothing.
  */
 export function overIn(where: Where): (history: RunHistory) => Promise<boolean> {
   const ofService = once(async () => leftOfService(where))

@@ -2,12 +2,12 @@ import type { LogRecord } from '../../core/sources.ts'
 import { loggedCalls } from '../../knowledge/integration-log.ts'
 import { unknownHosts } from '../../knowledge/log-signatures.ts'
 
-/** the most addresses that are checked */
+/** Maximum number of addresses checked */
 const most = 20
 
 /**
- * Addresses of the external systems in the log, one for each host: that of the last call, else one made from the host.
- * Leaves out the service's own parts.
+ * Returns the addresses of the external systems in the log, one for each host: that of the last call, otherwise one
+ * made from the host. Leaves out the service's own parts.
  */
 export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<string>): string[] {
   const unknown = records
@@ -25,7 +25,7 @@ export function addressesInLog(records: readonly LogRecord[], own: ReadonlySet<s
     .slice(0, most)
 }
 
-/** Of an IPv6 address, which is full of colons, only one in brackets has a port. */
+/** Removes the port. An IPv6 address, which is full of colons, has a port only if it is in brackets. */
 function withoutPort(host: string): string {
   if (host.startsWith('[')) return host.slice(1).split(']', 1)[0]!
   return host.includes(':', host.indexOf(':') + 1) ? host : host.replace(/:\d+$/, '')

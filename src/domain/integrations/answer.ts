@@ -8,14 +8,14 @@ const apiPath = /\/(?:api|rest|graphql|v\d+)(?:[./]|$)/i
 const notHere = 'this may not be the address of its API, or the API has changed'
 
 /**
- * Whether the answer may hide something: without credentials, many systems answer that a thing is missing or the
+ * True if the answer may hide something: without credentials, many systems answer that a thing is missing or the
  * request is incomplete.
  */
 export function mayHide(answer: ShownAnswer | AdminError | null): boolean {
   return answer !== null && !(answer instanceof AdminError) && [400, 404].includes(answer.status)
 }
 
-/** What an answer without credentials shows about the system. `isLetIn`: with credentials, it answered well. */
+/** Judges what an answer without credentials shows about the system. `isLetIn`: with credentials, it answered well. */
 export function answerStep(url: URL, answer: ShownAnswer | AdminError, isLetIn = false): IntegrationStep {
   const next = [command`curl -i ${url.href}`]
   if (answer instanceof AdminError) {
@@ -44,8 +44,8 @@ export function answerStep(url: URL, answer: ShownAnswer | AdminError, isLetIn =
 }
 
 /**
- * The message for a system that requires a client certificate: an integration has none, but the service's Java may have
- * one.
+ * Returns the message for a system that requires a client certificate: an integration has none, but the service's Java
+ * may have one.
  */
 export function clientCertificate(said: string): string {
   return `${said}: cannot tell from here whether the service has one`

@@ -9,12 +9,12 @@ import { asFarAsRead } from '../unread-log.ts'
 import { logBytes, startOf } from '../service.ts'
 import { had, tolerant } from '../wanted.ts'
 
-/** Problems seen within this time count as current. */
+/** Milliseconds for which a problem counts as current. */
 export const recentMs = 15 * 60_000
 
 /** The calls to one external system that went wrong, oldest first. */
 export interface Trouble {
-  /** null: the log does not name it */
+  /** Null if the log does not name it */
   host: string | null
   calls: readonly LoggedCall[]
   last: LoggedCall
@@ -23,16 +23,17 @@ export interface Trouble {
 
 export interface Calls {
   troubles: readonly Trouble[]
-  /** how many failed calls the log has, including those that are over */
+  /** Number of failed calls in the log, including those that are over */
   told: number
   log: RecentRecords
-  /** a line of the log without what is secret in it */
+  /** Returns a line of the log without its secrets */
   shown: (line: string) => string
 }
 
 /**
- * Failed calls in the newest part of the log, by host. A failure is over if the same address has answered well since.
- * After a quarter of an hour, it is also over if the host has answered well since, or if the service was restarted.
+ * Finds failed calls in the newest part of the log, by host. A failure is over if the same address has answered well
+ * since. After a quarter of an hour, it is also over if the host has answered well since, or if the service was
+ * restarted.
  */
 export async function troubledCalls(
   { logs, service }: { logs: LogsSource; service: Wanted<ServiceSource> },
@@ -58,12 +59,12 @@ export async function troubledCalls(
   return { troubles, told: bad.length, log, shown }
 }
 
-/** A line without the queries of its addresses, which may contain keys. */
+/** Returns a line without the queries of its addresses, which may contain keys. */
 export function withoutQueries(line: string): string {
   return line.replace(/(https?:\/\/[^\s?#]*)(?:[?#][^\s"]*)?/g, '$1')
 }
 
-/** Each host with its calls, in the order of the log. */
+/** Groups calls by host, in the order of the log. */
 function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string | null, T[]> {
   const hosts = new Map<string | null, T[]>()
   for (const it of calls) {
@@ -74,7 +75,7 @@ function byHost<T extends { call: LoggedCall }>(calls: readonly T[]): Map<string
   return hosts
 }
 
-/** The severity of a failed call; null: it is over. */
+/** Returns the severity of a failed call; null if it is over. */
 function severityOf(
   { at, host }: LoggedCall,
   { start, isWellSince }: { start: Date | null; isWellSince: boolean },
@@ -85,7 +86,7 @@ function severityOf(
   return isHistory || isWellSince ? null : 'warning'
 }
 
-/** The position of the last call that was answered well, by what it was to. */
+/** Returns the position of the last call that was answered well, for each place that `to` returns. */
 function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string | null): ReadonlyMap<string, number> {
   const isWell = ({ status }: LoggedCall): boolean => status !== null && status < 400
   return new Map(
@@ -96,7 +97,7 @@ function lastWell(calls: readonly LoggedCall[], to: (call: LoggedCall) => string
   )
 }
 
-/** The outcome of a check of calls. `none` and `over`: the details if there were no such calls, or if they are over. */
+/** Returns the outcome of a check of calls. `none`, `over`: details if there were no such calls, or if all are over. */
 export function outcomeOf(
   { troubles, told, log, shown }: Calls,
   logs: LogsSource,
@@ -112,7 +113,7 @@ export function outcomeOf(
   return asFarAsRead({ status: 'problem', severity, findings: [first, ...others], remedy }, log)
 }
 
-/** The newest log line that shows the failure, and the command that finds it. */
+/** Returns the newest log line that shows the failure, and the command that finds it. */
 function evidenceOf({ last }: Trouble, logs: LogsSource, shown: (line: string) => string): string[] {
   const telling = /<-- (?:HTTP FAILED|\d{3})|400 bad request/i.exec(last.line)?.[0] ?? last.line
   return [grepLog(logs, telling), shown(last.line)]

@@ -4,11 +4,11 @@ import { clientCertificate } from './answer.ts'
 import { counted, listed, moment } from '../../core/format.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** how many days before its end a certificate causes a warning */
+/** Days before its end from which a certificate causes a warning */
 const daysAhead = 14
 const dayMs = 86_400_000
 
-/** errors of OpenSSL that are not about names or dates, which have messages of their own */
+/** Errors of OpenSSL except those about names or dates, which have messages of their own */
 const ofTrust: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'this machine does not know its authority',
@@ -19,7 +19,7 @@ const ofTrust: Readonly<Record<string, string>> = {
 }
 const ofDates = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']
 
-/** The step about the certificate; null: nothing is encrypted, or no certificate was seen. */
+/** Returns the step about the certificate; null if nothing is encrypted, or no certificate was seen. */
 export function certificateStep(url: URL, { tls, proxy }: ExternalSystem, now: Date): IntegrationStep | null {
   if (tls === null) return null
   const host = url.hostname

@@ -4,13 +4,13 @@ import { counted } from '../../core/format.ts'
 /** A user, a password or a token, as it was given. */
 export interface Given {
   text: string
-  /** where it came from, for people */
+  /** Where it came from, for people */
   from: string
-  /** it may be shown */
+  /** True if it may be shown */
   isPublic?: boolean
-  /** whether a line end at the end of its file was removed */
+  /** True if a line end at the end of its file was removed */
   hadLineEnd?: boolean
-  /** why it is missing */
+  /** Why it is missing */
   missing?: string
 }
 
@@ -23,12 +23,12 @@ const names: Readonly<Record<string, string>> = {
   '\u200b': 'zero width space (U+200B)',
   '\ufeff': 'byte order mark (U+FEFF)',
 }
-/** the most kinds of invisible characters that are listed */
+/** Maximum number of kinds of invisible characters listed */
 const mostKinds = 4
 const invisible = '[\\s\\u200b-\\u200f\\u2060\\ufeff]'
 const [atStart, atEnd] = [new RegExp(`^${invisible}+`), new RegExp(`(?<!${invisible})${invisible}+$`)]
 
-/** Invisible characters before and after a text: `ends with 1 blank (U+0020)`; empty: none. */
+/** Returns invisible characters before and after a text, such as `ends with 1 blank (U+0020)`; empty if none. */
 export function unseenIn(text: string): string[] {
   if (atStart.exec(text)?.[0] === text && text !== '') return [`consists only of ${named(text)}`]
   const [before, after] = [atStart.exec(text)?.[0], atEnd.exec(text)?.[0]]
@@ -38,7 +38,7 @@ export function unseenIn(text: string): string[] {
   ]
 }
 
-/** `2 blanks (U+0020) and 1 tab (U+0009)` */
+/** Returns the characters by kind, such as `2 blanks (U+0020) and 1 tab (U+0009)`. */
 function named(characters: string): string {
   const kinds = [...new Set(characters)]
   const told = kinds.map((kind) => {
@@ -46,13 +46,12 @@ function named(characters: string): string {
     const [noun = name, code = ''] = name.split(/(?= \(U)/)
     return `${counted([...characters].filter((it) => it === kind).length, noun)}${code}`
   })
-  // lists only the first few kinds of characters that are no text
   return told.length > mostKinds ? `${told.slice(0, mostKinds).join(', ')} and more` : told.join(' and ')
 }
 
 /**
- * Steps that check credentials for invisible characters at either end, and show whether the user is a name or an e-mail
- * address (SPEC.md 5.7).
+ * Returns steps that check credentials for invisible characters at either end, and show whether the user is a name or
+ * an e-mail address (SPEC.md 5.7).
  */
 export function credentialSteps(
   given: { [K in 'user' | 'password' | 'token']?: Given | undefined },

@@ -2,7 +2,7 @@ import type { ServiceSource } from '../../core/sources.ts'
 import { springSettings } from '../../knowledge/settings.ts'
 import { tolerant } from '../wanted.ts'
 
-/** Hosts of the service's own parts, which have checks of their own. */
+/** Returns the hosts of the service's own parts, which have checks of their own. */
 export async function ownParts(service: ServiceSource): Promise<ReadonlySet<string>> {
   const environment = await tolerant(service.environment())
   const { datasourceUrl, rabbitAddresses, rabbitHost, redisHost } = springSettings

@@ -5,13 +5,13 @@ import { command } from '../../core/shell-command.ts'
 
 /** What is known about where the service runs. */
 export interface ServicePlace {
-  /** whether the name resolves there; null: cannot be checked; an error: why the check failed */
+  /** True if the name resolves there; null if that cannot be checked; an error: why the check failed */
   resolves: boolean | null | AdminError
-  /** whether it is another machine, so that what fails from here may work from there */
+  /** True if it is another machine, so that what fails from here may work from there */
   isElsewhere: boolean
 }
 
-/** Steps about the name and the connection. `place` null: no deployment is known. */
+/** Returns steps about the name and the connection. `place`: null if no deployment is known. */
 export function reachSteps(url: URL, system: ExternalSystem, place: ServicePlace | null): IntegrationStep[] {
   return [...nameSteps(url, system, place), ...connectionSteps(url, system, place)]
 }

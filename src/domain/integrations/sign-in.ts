@@ -2,7 +2,7 @@ import { AdminError } from '../../core/error.ts'
 import type { IntegrationStep, ShownAnswer } from '../../core/external-system.ts'
 import { mayHide } from './answer.ts'
 
-/** The result of the one attempt with credentials; `before`: the answer without them. */
+/** Judges the answer to the one attempt with credentials. `before`: the answer without them. */
 export function signInStep(answer: ShownAnswer | AdminError, before: ShownAnswer | AdminError | null): IntegrationStep {
   const step = 'sign-in'
   if (answer instanceof AdminError) return { step, status: 'unknown', message: answer.message }
@@ -41,7 +41,7 @@ export function signInStep(answer: ShownAnswer | AdminError, before: ShownAnswer
     : { step, status: 'ok', message: `${said}: the credentials are accepted` }
 }
 
-/** Why sign-in is not tried; null: it may be tried. `before`: the answer without credentials. */
+/** Returns why sign-in is not tried; null if it may be tried. `before`: the answer without credentials. */
 export function keptFromSignIn(
   steps: readonly IntegrationStep[],
   before: ShownAnswer | AdminError | null,

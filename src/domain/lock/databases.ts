@@ -8,9 +8,9 @@ import { tolerant } from '../wanted.ts'
 type Databases = readonly [DatabaseSource, ...DatabaseSource[]]
 
 /**
- * The databases in which locks are looked for, first that into which the service's Liquibase looks: the main one,
- * unless `spring.liquibase.url` names another. Throws REFUSED where it names none of them: another lock than the
- * service's would be judged.
+ * Returns the databases to search for locks, first the one that the service's Liquibase uses: the main one, unless
+ * `spring.liquibase.url` names another. Throws REFUSED if it names none of them: a lock other than the service's would
+ * be judged.
  */
 export async function lockDatabases(databases: Databases, known: KnownUse): Promise<Databases> {
   const { liquibase = null, main } = known.use ?? {}
@@ -28,12 +28,12 @@ export async function lockDatabases(databases: Databases, known: KnownUse): Prom
       `the service's Liquibase uses the database at ${shown.startsWith('the address ') ? shown : `${shown}/${address.database ?? ''} (SPRING_LIQUIBASE_URL)`}`,
     )
   const mark = await markOf(own)
-  // one database by two addresses, of which Liquibase uses the other
+  // leave out other addresses of the database that Liquibase uses
   const marks = await Promise.all(databases.map(markOf))
   return [own, ...databases.filter((database, index) => database !== own && (mark === null || marks[index] !== mark))]
 }
 
-/** The same of one database, by whatever address; null: it cannot be asked. */
+/** Returns a text that is the same for one database at any address; null if the database cannot be queried. */
 async function markOf(database: DatabaseSource): Promise<string | null> {
   const identity = await tolerant(database.identity())
   return identity && JSON.stringify([identity.startedAt.getTime(), identity.version, identity.port, identity.database])

@@ -10,7 +10,7 @@ import { lastWait } from './situation.ts'
 import type { Surroundings } from './situation.ts'
 import { sinceStart } from '../service.ts'
 
-/** Names that say where the service's Liquibase looks (FIELD-NOTES.md 2). */
+/** Settings that say where the service's Liquibase looks (FIELD-NOTES.md 2). */
 const settings = [
   'SPRING_DATASOURCE_URL',
   'SPRING_LIQUIBASE_LIQUIBASE_SCHEMA',
@@ -19,9 +19,9 @@ const settings = [
 ]
 
 /**
- * A service that waits while the lock that was looked at is not held looks for it somewhere else, or got it a moment
- * ago. `looked`: what was found, for people; `evidence`: how. Null: by its log it does not wait, or it has come through
- * its start.
+ * Returns the finding for a service that waits although the lock read here is free: it looks elsewhere, or got the lock
+ * a moment ago. `looked`: what was found, for people; `evidence`: how. Null if its log shows no wait, or if it has
+ * finished starting.
  */
 export function waitsElsewhere(
   { target }: DatabaseSource,

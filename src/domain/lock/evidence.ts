@@ -9,8 +9,8 @@ import type { LockSituation, Surroundings } from './situation.ts'
 import { sinceStart } from '../service.ts'
 
 /**
- * What else a person can look at to see whether the holder of the lock lives: sessions, the service, its log.
- * `user`: as whom the database was asked, for another may see more or less.
+ * Returns what else a person can look at to see whether the holder of the lock lives: sessions, the service, its log.
+ * `user`: the database user of the query; another may see more or less.
  */
 export function lockEvidence(
   database: DatabaseSource,
@@ -47,9 +47,8 @@ export function lockEvidence(
 }
 
 /**
- * Where the configuration and the service's own settings name time zones in which the lock was taken at different
- * moments: both, for how old the lock is depends on them. The configuration's counts alone where by the other it is yet
- * to be taken.
+ * Returns both time zones if the configuration and the service's own settings name ones that put the lock at different
+ * moments: its age depends on them. If the service's zone puts the lock in the future, only the configuration's counts.
  */
 export function zoneEvidence(
   { lockGranted }: ChangelogLockRow,

@@ -13,7 +13,7 @@ import {
 } from './sessions.ts'
 import type { LockSituation } from './situation.ts'
 
-/** What is missing for a proof. */
+/** Why it cannot be proven that the holder of a lock is dead. */
 export type Lack =
   | 'standby'
   | 'platform'
@@ -35,10 +35,10 @@ export type LockHolding =
   | { holder: 'unproven'; why: readonly string[]; lacks: readonly Lack[] }
 
 /**
- * Whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that it
- * does. That it is dead takes both: its process is gone, and no session is open that may be its own, whatever that does
- * and however old it is. No proof hangs on the time zone in which the lock was taken. Whatever cannot be seen leaves it
- * unproven.
+ * Judges whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that
+ * it does. That it is dead takes both: its process is gone, and no open session may be its own. What that session does
+ * and how old it is makes no difference. No proof depends on the time zone in which the lock was taken. Whatever cannot
+ * be seen leaves it unproven.
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
   const { now } = situation
@@ -50,13 +50,13 @@ export function judgeHolder(situation: LockSituation): LockHolding {
   )
   if (working.length > 0)
     return { holder: 'live', who: listed(working.map((session) => describeSession(session, now))), sessions: working }
-  // a start of PostgreSQL ended every session of before
+  // a start of PostgreSQL ended all earlier sessions
   const isFormer = isOfFormerDatabase(situation) && situation.pooler === null && situation.poolerDoubt === null
   if ('lives' in process)
     return isFormer
       ? unproven([runsOn(process.lives)])
       : { holder: 'live', who: describeInstance(process.lives), sessions: [] }
-  // one at work now may be of a script that wrote an old time
+  // a session at work now may belong to a script that wrote an old time
   if (isFormer && !mayBeAtWork(situation, open))
     return {
       holder: 'dead',
@@ -76,14 +76,15 @@ export function judgeHolder(situation: LockSituation): LockHolding {
 }
 
 /**
- * Whether the lock is older than the database's last start, wherever it was taken. A standby has a start of its own.
+ * True if the lock is older than the database's last start, in any time zone. False on a standby, which has a start of
+ * its own.
  */
 function isOfFormerDatabase({ granted, databaseStartedAt, inRecovery, now }: LockSituation): boolean {
-  // a clock that was set back since shows a start that is yet to come
+  // if the clock was set back since, the start may lie in the future
   return !inRecovery && granted !== null && databaseStartedAt > granted.latestAnywhere && databaseStartedAt <= now
 }
 
-/** Whether somebody else than the service is at work in the database, or may be, unseen. */
+/** True if anybody other than the service is at work in the database, or may be, unseen. */
 function mayBeAtWork(situation: LockSituation, open: readonly DatabaseBackend[] | null): boolean {
   const others = [...situation.strangers, ...situation.hidden].filter((session) => mayHold(session, situation))
   return open === null || [...open, ...others].some(isBusy)
@@ -93,7 +94,7 @@ function hostsOf({ machines, instances }: LockSituation): string[] {
   return [...new Set([...(machines ?? []), ...(instances ?? []).map((instance) => instance.host)])]
 }
 
-/** Whether it was taken where the service runs, or by nobody that is named. */
+/** True if the lock was taken where the service runs, or names no host. */
 function isKnown(situation: LockSituation): boolean {
   const { host } = situation
   return host === null || hostsOf(situation).some((name) => isSameHost(name, host))
@@ -104,7 +105,7 @@ interface Missing {
   text: string
 }
 
-/** What the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
+/** Judges what the platform shows of the process that took the lock. `own`: sessions of the service's instances. */
 function judgeProcess(
   situation: LockSituation,
   own: readonly DatabaseBackend[],
@@ -134,13 +135,13 @@ function judgeProcess(
       text: `no instance of the service is named ${named!} (${listed(instances.map((instance) => instance.host))}); cannot see what else runs there`,
     }
   const one = named ?? there[0]!.host
-  // who runs a program beside the service, in its container or pod, has its name and its address
+  // a program beside the service, in its container or pod, has the same name and address
   const near = own.filter((session) => there.some(({ name }) => originOf(session, situation)?.instance === name))
   const isShared = near.some((session) => originOf(session, situation)?.shared === true)
-  // by a time zone that may be another, an instance that has a session may be the holder; not once it is past its start
+  // the named time zone may be wrong: an instance with a session may be the holder, unless it has finished starting
   const isDaily = own.length === 0 || (answers && own.every((session) => isOrdinary(session, situation)))
   const isNoMigration = isDaily && !isShared
-  // of one that is at its start, and has work in hand, its own clock alone says that it began later
+  // if an instance is starting and busy, only its own clock says that it began later
   const isQuiet = answers || waits || !near.some(isBusy)
   const isAfter = (instance: ServiceInstance): boolean =>
     (isQuiet && startedAfter(instance, situation, 'anywhere')) ||
@@ -165,7 +166,7 @@ function judgeProcess(
     const text = `${one} took it after the service started there, but the service answers and its log does not show this lock: another process may be migrating`
     return { lack: 'another-process', text }
   }
-  // a waiter is in one transaction: of a second one, nothing is known
+  // a waiter has one transaction; nothing is known of a second one
   if (waits && instances.length === 1 && own.filter(isBusy).length <= 1)
     return isShared
       ? { lack: 'another-process', text: besideIt(one) }
@@ -179,7 +180,7 @@ function unproven(missing: readonly Missing[]): LockHolding {
   return { holder: 'unproven', why: missing.map(({ text }) => text), lacks: missing.map(({ lack }) => lack) }
 }
 
-/** Its sessions ended with the database's; what it does outside of the database is not seen. */
+/** The sessions of this instance ended with the database's; what it does outside the database is not seen. */
 function runsOn(instance: ServiceInstance): Missing {
   return {
     lack: 'another-process',
@@ -198,7 +199,7 @@ function unclear(host: string, { logAheadMs }: LockSituation): Missing {
     : { lack: 'clock', text: `${text}: the service's log is ${span(logAheadMs)} ahead of the database's clock` }
 }
 
-/** What the database does not show of the session that took the lock. */
+/** Returns what the database does not show of the session that took the lock. */
 function unseen(situation: LockSituation, open: readonly DatabaseBackend[] | null): Missing[] {
   const { pooler, poolerDoubt, strangers, hidden, usersKnown, inRecovery, origins, now } = situation
   const missing: Missing[] = []
@@ -239,7 +240,7 @@ function usersOf(sessions: readonly DatabaseBackend[]): string {
   return listed([...new Set(sessions.map(({ user }) => user ?? 'an unnamed user'))])
 }
 
-/** A few of them. */
+/** Lists at most three sessions. */
 function sample(sessions: readonly DatabaseBackend[]): string {
   return listed(
     sessions.slice(0, 3).map(({ pid, application }) => `${pid}${application === '' ? '' : ` of ${application}`}`),
@@ -252,7 +253,7 @@ function withoutSession(own: readonly DatabaseBackend[]): string {
     : "every open database session belongs to the service's instance, which does not hold the lock"
 }
 
-/** Whether a session was there when the lock was taken, by the time zone that is named. */
+/** True if a session may have existed when the lock was taken, by the named time zone. */
 function isAsOld({ startedAt }: DatabaseBackend, { granted, pooler }: LockSituation): boolean {
   return pooler !== null || granted === null || startedAt === null || startedAt <= granted.latest
 }
@@ -262,7 +263,7 @@ function startedAfter(
   { granted, clock, now }: LockSituation,
   by: 'named' | 'anywhere',
 ): boolean {
-  // a clock that is ahead
+  // the instance's clock is ahead
   if (startedAt !== null && startedAt.getTime() + clock.offsetMs - clock.uncertaintyMs > now.getTime()) return false
   const latest = by === 'named' ? granted?.latest : granted?.latestAnywhere
   return (

@@ -5,24 +5,24 @@ import { isSameHost } from '../../knowledge/lock.ts'
 
 /** What stands between the service and a database. */
 export interface Between {
-  /** what lends out connections, for people; null: nothing is known to */
+  /** What pools connections, for people; null if no pooler is known */
   pooler: string | null
-  /** why it is not known that nothing does, for people; null: it is known */
+  /** Why a pooler cannot be ruled out, for people; null if it can, or if one is known */
   doubt: string | null
 }
 
 /** How the service is known to reach its databases. */
 export interface KnownUse {
-  /** null: its settings cannot be read */
+  /** Null if its settings cannot be read */
   use: DatabaseUse | null
-  /** its `localhost` is this program's, and so are these names; null: it is elsewhere */
+  /** Names of the machine that the service shares with this program, besides `localhost`; null if it is elsewhere */
   here: readonly string[] | null
 }
 
 type Reached = Pick<DatabaseSource, 'target' | 'alsoAt'>
 
 /**
- * Whether PgBouncer or its like stands between the service and that database. Nothing does where the service's own
+ * Judges whether PgBouncer or the like stands between the service and that database. Nothing does if the service's own
  * settings lead to the address by which this program reaches PostgreSQL itself. `ports`: of the server.
  */
 export function betweenIt(
@@ -37,7 +37,7 @@ export function betweenIt(
   const all = routesTo(database, use).map((route) => alongRoute(route, database, ports, known))
   const [first] = all
   if (first === undefined) return { pooler: null, doubt: doubtOf('none of its settings points to it') }
-  // of several, each may be the holder's
+  // each of several routes may be the holder's
   return all.find(({ pooler }) => pooler !== null) ?? all.find(({ doubt }) => doubt !== null) ?? first
 }
 
@@ -45,7 +45,7 @@ function doubtOf(why: string): string {
   return `cannot tell which address the service uses for this database (${why}): a pooler may share its sessions`
 }
 
-/** Liquibase's own, where it may lead to this database; else each that does. */
+/** Returns Liquibase's own route if it may lead to this database, otherwise every route that does. */
 function routesTo(database: Reached, { main, liquibase, routes }: DatabaseUse): readonly DatabaseRoute[] {
   const name = placesOf(database)[0]?.database
   const mayLead = ({ address }: DatabaseRoute): boolean =>
@@ -77,12 +77,12 @@ function alongRoute(
   }
 }
 
-/** As `DatabaseRoute.shown` has it. */
+/** Formats an address as `DatabaseRoute.shown` does. */
 function textOf({ hosts }: JdbcAddress): string {
   return hosts.map(({ host, port }) => `${host}:${port}`).join(',')
 }
 
-/** Whether an address of the service's leads to that database, as far as their names tell. */
+/** True if an address of the service's leads to that database, as far as their names show. */
 export function leadsTo(address: JdbcAddress, database: Reached, known: KnownUse): boolean {
   const places = placesOf(database)
   return (
@@ -93,7 +93,7 @@ export function leadsTo(address: JdbcAddress, database: Reached, known: KnownUse
   )
 }
 
-/** Whether two addresses of the service's lead to one database, as far as their names tell. */
+/** True if two addresses of the service's lead to one database, as far as their names show. */
 export function isSameDatabase(one: JdbcAddress, other: JdbcAddress): boolean {
   const isIn = ({ host, port }: JdbcAddress['hosts'][number], { hosts }: JdbcAddress): boolean =>
     hosts.some((it) => it.port === port && isSameHost(it.host, host))
@@ -118,7 +118,7 @@ interface Place {
   database: string
 }
 
-/** `target` as `DatabaseSource` has it: host:port/database. */
+/** Parses all addresses of a database, which are host:port/database as in `DatabaseSource`. */
 function placesOf({ target, alsoAt }: Reached): readonly Place[] {
   return [target, ...alsoAt].flatMap((text) => {
     const found = /^\[?([^\]/]{0,255}?)\]?:(\d{1,5})\/(.*)$/s.exec(text)

@@ -9,38 +9,38 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 import { sql, sqlName, sqlNameInQuotes, within } from '../../core/sql-text.ts'
 import type { QuotedSql, SqlText } from '../../core/sql-text.ts'
 
-/** A lock table that is not as Liquibase leaves it. */
+/** A way in which a lock table differs from what Liquibase leaves. */
 interface LockFlaw {
   message: string
-  /** nothing waits because of it, at worst it misleads people */
+  /** True if nothing waits because of it; at worst it misleads people */
   harmless: boolean
 }
 
-/** What the tables of one database come to: the service's own table, its row, and what is odd about them. */
+/** The lock tables of one database: the service's own table, its row, and what is odd about them. */
 export interface LockTables {
   own: ChangelogLockTable
   row: ChangelogLockRow | null
-  /** `own` lies where the service looks */
+  /** True if `own` lies where the service looks */
   found: boolean
   flaws: readonly LockFlaw[]
-  /** held rows of tables that the service does not look at */
+  /** Held rows of tables that the service does not look at */
   elsewhere: readonly (LockTableName & { row: ChangelogLockRow })[]
 }
 
 /** Where the service looks for its lock table, as far as it is known. */
 export interface LookedFor extends Pick<Surroundings, 'user'> {
-  /** of the main database alone; null: nothing is known of it */
+  /** Liquibase's settings for the main database only; null if unknown */
   liquibase: LiquibaseSettings | null
 }
 
-/** What the database is asked for. */
+/** Returns which lock tables to read. */
 export function askedFor({ user, liquibase }: LookedFor): LockTablesAsked {
   return { table: liquibase?.table ?? null, user }
 }
 
 /**
- * Sorts out the tables of one database. Only the row with id 1 counts (FIELD-NOTES.md 2). Null: there is none of the
- * name that the service's settings have.
+ * Sorts the lock tables of one database. Only the row with id 1 counts (FIELD-NOTES.md 2). Null if no table has the
+ * name in the service's settings.
  */
 export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }: LookedFor): LockTables | null {
   const wanted = (liquibase?.table ?? changelogLock.table).toLowerCase()
@@ -90,7 +90,7 @@ export function sortOut(all: readonly ChangelogLockTable[], { user, liquibase }:
   return { own, row, found: seen !== undefined, flaws, elsewhere }
 }
 
-/** The one that the service's Liquibase finds first; undefined: none, as far as is known. */
+/** Returns the table that the service's Liquibase finds first; undefined if none is known. */
 function seenIn(
   tables: readonly ChangelogLockTable[],
   user: string | null,
@@ -104,17 +104,17 @@ function seenIn(
   return tables.find(({ inSearchPath }) => inSearchPath) ?? tables.find(({ schema }) => schema === user)
 }
 
-/** The rows that Liquibase looks at: one, as long as the table has its primary key. */
+/** Returns the rows that Liquibase reads: one, as long as the table has its primary key. */
 export function countingRows({ rows }: ChangelogLockTable): readonly ChangelogLockRow[] {
   return (rows ?? []).filter(({ id }) => id === changelogLock.rowId)
 }
 
-/** `target`: named where the reader does not see otherwise which database it is about. */
+/** Says that several rows have the lock's id. `target`: given if the reader does not see which database it is about. */
 export function tellTwice(own: ChangelogLockTable, target?: string): string {
   return `${nameOf(own)}${target === undefined ? '' : ` at ${target}`} has ${countingRows(own).length} rows with id ${changelogLock.rowId} and no primary key: even Liquibase cannot tell which one counts`
 }
 
-/** What is typed so that one row is left of several with one id. */
+/** Returns the commands that leave one of several rows with the same id. */
 export function leaveOne(target: string, user: string | null, own: LockTableName): ShellCommand[] {
   return [
     psql(target, user, sql`SELECT ctid, * FROM ${within(nameOf(own))}`),
@@ -127,24 +127,24 @@ export function leaveOne(target: string, user: string | null, own: LockTableName
   ]
 }
 
-/** As SQL takes it. */
+/** Returns the table's name with its schema, as SQL takes it. */
 export function nameOf({ schema, table = changelogLock.table }: LockTableName): QuotedSql {
   return sql`${sqlName(schema)}.${sqlName(table)}`
 }
 
-/** A row as psql shows it. */
+/** Formats a row as psql shows it. */
 export function showRow({ id, locked, lockGranted, lockedBy }: ChangelogLockRow): string {
   return [id, locked ? 't' : 'f', lockGranted ?? 'null', lockedBy === null ? 'null' : holderText(lockedBy)].join(' | ')
 }
 
-/** `user`: as whom it was asked; null: not known. */
+/** Returns FORBIDDEN for a table that cannot be read. `user`: the database user of this program; null if unknown. */
 export function mayNotBeRead(target: string, user: string | null, table: LockTableName): AdminError {
   return new AdminError('FORBIDDEN', `${user ?? 'this user'} may not read ${nameOf(table)} at ${target}`, [
     grantTo(target, user, table, 'SELECT'),
   ])
 }
 
-/** What a superuser types, so that the user may do that with the table. */
+/** Returns what a superuser types to grant the user these rights on the table. */
 export function grantTo(target: string, user: string | null, table: LockTableName, rights: SqlText): ShellCommand {
   const grantee = user === null ? within('PUBLIC') : sqlNameInQuotes(user)
   return psql(

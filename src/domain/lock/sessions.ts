@@ -4,15 +4,15 @@ import { firstLine, span } from '../../core/format.ts'
 import type { LockSituation } from './situation.ts'
 
 /**
- * Sessions of the service's users that may be the holder's, whatever they do and however old they are (a pooler that
- * nobody knows of may have lent out a young one): all but those of other programs, and those of the service's own
- * instances, of which the platform tells more. Null: they cannot be seen.
+ * Returns sessions of the service's users that may be the holder's, whatever they do and however old they are: an
+ * unknown pooler may have lent out a young one. Leaves out sessions of other programs, and of the service's own
+ * instances, of which the platform tells more. Null if the sessions cannot be seen.
  */
 export function openSessions(situation: LockSituation): DatabaseBackend[] | null {
   return situation.backends?.filter((session) => !isOfAnother(session) && !isOwn(session, situation)) ?? null
 }
 
-/** Sessions of the service's instances, by where they come from. */
+/** Returns the sessions of the service's instances, by where they come from. */
 export function ownSessions(situation: LockSituation): DatabaseBackend[] {
   return (situation.backends ?? []).filter((session) => !isOfAnother(session) && isOwn(session, situation))
 }
@@ -21,7 +21,7 @@ function isOfAnother({ application, state, query }: DatabaseBackend): boolean {
   return otherPrograms.test(application) || (state === 'idle' && shells.test(application) && isReading(query))
 }
 
-/** Whether a statement only reads: a person at a shell looks around, and does not migrate. */
+/** True if a statement only reads: a person at a shell looks around, and does not migrate. */
 function isReading(query: string | null): boolean {
   return (
     query !== null &&
@@ -32,9 +32,9 @@ function isReading(query: string | null): boolean {
 }
 
 /**
- * Whether a session of another user than the service's may be the holder's. One that may take the lock and is at work
- * always may: that person may go through a pooler of their own. One at rest may not where it is younger than the lock,
- * in every zone, and no pooler can be there.
+ * True if a session of a user other than the service's may be the holder's. A session at work that may take the lock
+ * always may: that person may go through a pooler of their own. A session at rest may not if it is younger than the
+ * lock, in every zone, and no pooler can be there.
  */
 export function mayHold(
   session: DatabaseBackend,
@@ -51,12 +51,12 @@ export function mayHold(
   )
 }
 
-/** Whether it comes from an instance of the service, and from nobody else. */
+/** True if a session comes from an instance of the service, and from nobody else. */
 function isOwn(session: DatabaseBackend, situation: LockSituation): boolean {
   return originOf(session, situation) !== undefined
 }
 
-/** From where of the service's it comes; undefined: from elsewhere. */
+/** Returns the part of the service that a session comes from; undefined if it comes from elsewhere. */
 export function originOf(
   { clientAddress, clientPort, startedAt }: DatabaseBackend,
   { origins, ports, pooler, instances, clock }: LockSituation,
@@ -67,7 +67,7 @@ export function originOf(
       it.address === clientAddress.toLowerCase() &&
       (it.port === null || (it.port === clientPort && (it.to === null || ports.includes(it.to)))),
   )
-  // of a process that was there before the container was started again, and left a statement behind
+  // an older session belongs to a process before the container's restart, which left a statement behind
   return found?.port === null && isOlder(startedAt, found, { instances, clock }) ? undefined : found
 }
 
@@ -84,12 +84,12 @@ function isOlder(
   )
 }
 
-/** a statement of the service's daily work takes no longer, as a rule */
+/** Milliseconds that a statement of the service's daily work takes at most, as a rule */
 const ordinaryMs = 5000
 
 /**
- * Whether a session of an instance that is past its start is at its daily work: somebody may run Liquibase in the same
- * container or pod.
+ * True if a session of an instance that has finished starting is at its daily work: somebody may run Liquibase in the
+ * same container or pod.
  */
 export function isOrdinary(session: DatabaseBackend, situation: LockSituation): boolean {
   if (!isBusy(session)) return true
@@ -97,7 +97,7 @@ export function isOrdinary(session: DatabaseBackend, situation: LockSituation): 
   const since = isItsOwn
     ? (session.transactionStartedAt ?? session.queryStartedAt)
     : (session.queryStartedAt ?? session.transactionStartedAt)
-  // of a process of its own it is known that it is no other's, not that it is past its start
+  // a known port shows whose session it is, not that its process has finished starting
   return (
     (isItsOwn || session.state === 'active') &&
     (since === null || situation.now.getTime() - since.getTime() < ordinaryMs)
@@ -105,8 +105,8 @@ export function isOrdinary(session: DatabaseBackend, situation: LockSituation): 
 }
 
 /**
- * At work on something else than getting the lock: whoever waits for it sits in a transaction too (SERVERS.md,
- * PostgreSQL).
+ * True if a session works on something other than getting the lock: one that waits for it sits in a transaction too
+ * (SERVERS.md, PostgreSQL).
  */
 export function isWorking({ state, query }: DatabaseBackend): boolean {
   if (state === null || state === 'idle' || state === 'disabled' || query === null || isLockStatement(query))
@@ -114,12 +114,12 @@ export function isWorking({ state, query }: DatabaseBackend): boolean {
   return state === 'active' || !/^(?:BEGIN|START|COMMIT|ROLLBACK|SET|SHOW|DISCARD)\b[^;]*;?$/i.test(query.trim())
 }
 
-/** In a transaction, or at work: what a service is that waits for the lock, once for each of its data sources. */
+/** True if in a transaction, or at work: a service that waits for the lock is, once for each of its data sources. */
 export function isBusy({ state }: DatabaseBackend): boolean {
   return state !== 'idle'
 }
 
-/** A session and what it does, without the values in its statement. */
+/** Describes a session and what it does, without the values in its statement. */
 export function describeSession(
   { pid, state, query, queryStartedAt, transactionStartedAt }: DatabaseBackend,
   now: Date,

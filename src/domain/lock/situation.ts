@@ -34,87 +34,89 @@ import { isUp, recentRecords, sinceStart } from '../service.ts'
 import { had, tolerant } from '../wanted.ts'
 
 /**
- * All that is known about who may hold the change-log lock. Times are the database's, except those of the instances.
+ * All that is known about who may hold the change-log lock. Times are by the database's clock, except those of the
+ * instances.
  */
 export interface LockSituation {
-  /** from `lockedby`; null: nobody is named, or `localhost`, which every machine is to itself */
+  /** Host in `lockedby`; null if it names none, or `localhost`, which every machine is to itself */
   host: string | null
-  /** in place of a host, where `lockedby` names an address alone: Docker gives each of its hosts the same ones */
+  /** Address, if `lockedby` names one in place of a host: Docker gives each of its hosts the same ones */
   address: string | null
   granted: Granted | null
   now: Date
   databaseStartedAt: Date
-  /** the server is a standby */
+  /** True if the server is a standby */
   inRecovery: boolean
-  /** sessions of the service's users alone; null: they cannot be seen */
+  /** Sessions of the service's users only; null if they cannot be seen */
   backends: readonly DatabaseBackend[] | null
   /**
-   * sessions of others that may be the holder's: all where it is not known as whom the service signs in, else all but
-   * idle ones that may not take the lock
+   * Sessions of others that may be the holder's: all if the service's user is unknown, otherwise all but idle ones that
+   * may not take the lock
    */
   strangers: readonly DatabaseBackend[]
-  /** those of them that hide what they do, and for how long, from whom this program is */
+  /** Those of them whose work and age this program's user may not see */
   hidden: readonly DatabaseBackend[]
-  /** it is known as whom the service signs in */
+  /** True if the service's database users are known */
   usersKnown: boolean
-  /** the service's instances; null: the platform cannot be asked */
+  /** The service's instances; null if the platform cannot be asked */
   instances: readonly ServiceInstance[] | null
-  /** names of the machines on which the platform sees the service; null: not known */
+  /** Names of the machines on which the platform sees the service; null if unknown */
   machines: readonly string[] | null
-  /** the host was a container or pod of the service's, and nothing runs in it any more */
+  /** True if the host was a container or pod of the service's, and nothing runs in it any more */
   hasEnded: boolean
-  /** how far the database's clock is ahead of that of the instances, and how sure that is */
+  /** Milliseconds that the database's clock is ahead of the instances', and how uncertain that is */
   clock: { offsetMs: number; uncertaintyMs: number }
-  /** the running service's own log shows it waiting for this very lock */
+  /** True if the running service's own log shows it waiting for this very lock */
   waits: boolean
-  /** how far the clock that writes that log is ahead of the database's, in milliseconds; null: nothing shows that it is */
+  /** Milliseconds that the clock of that log is ahead of the database's; null if nothing shows that it is */
   logAheadMs: number | null
   /**
-   * the running service's own log shows that it took this very lock since it was started, and not that it gave it back
+   * True if the running service's own log shows that it took this very lock since its start, and does not show its
+   * release
    */
   took: boolean
-  /** its log shows that its process before the present one took this very lock, and not that it gave it back */
+  /** True if its log shows that its previous process took this very lock, and does not show its release */
   tookBefore: boolean
   /**
-   * what lends out connections to the database, for people: how old they are, and whose, says nothing of the clients
-   * behind it; null: nothing is known to
+   * What pools connections to the database, for people; null if no pooler is known. The age and user of its sessions
+   * say nothing of the clients behind it
    */
   pooler: string | null
-  /** why it is not known that no pooler is there, for people; null: it is known that none is, or one is known */
+  /** Why a pooler cannot be ruled out, for people; null if it can, or if one is known */
   poolerDoubt: string | null
-  /** from where the service's instances connect; null: that cannot be seen */
+  /** Where the service's instances connect from; null if that cannot be seen */
   origins: readonly ServiceOrigin[] | null
-  /** of the database's server: as this program reaches it, and its own */
+  /** Ports of the database's server: the one that this program connects to, and the server's own */
   ports: readonly number[]
-  /** the service tells its health, which it does once it has migrated: its own sessions are no sign of a migration */
+  /** True if the service reports its health, so it has migrated: its own sessions are no sign of a migration */
   answers: boolean
 }
 
-/** What is known around the databases, asked once for all of them. */
+/** What is known around the databases, read once for all of them. */
 export interface Surroundings extends KnownUse {
   status: ServiceStatus | null
   records: readonly LogRecord[]
-  /** users can work with the service, as far as can be told: it has come through its start */
+  /** True if users can work with the service, as far as can be told: it has finished starting */
   up: boolean
-  /** it really tells its health; `up` is also said of a service without an API that is known */
+  /** True if it really reports its health; `up` is also true for a service without a known API */
   answers: boolean
-  /** names of the machines that the platform sees; null: not known */
+  /** Names of the machines that the platform sees; null if unknown */
   machines: readonly string[] | null
-  /** of the service's JVM */
+  /** Time zone of the service's JVM; null if unknown */
   timeZone: string | null
-  /** as the service's own settings have it; the configuration's stands above it */
+  /** Time zone in the service's own settings; the configuration's takes precedence */
   ownTimeZone: NamedTimeZone | null
-  /** as `ServiceSource.hasEnded`; false where that cannot be told */
+  /** As `ServiceSource.hasEnded`; false if that cannot be told */
   hasEnded: (host: string) => Promise<boolean>
-  /** from where its instances connect, asked anew; null: that cannot be seen */
+  /** Reads again where its instances connect from; null if that cannot be seen */
   origins: () => Promise<readonly ServiceOrigin[] | null>
-  /** what they say of its Liquibase there; null: they cannot be read */
+  /** What the service's settings say of its Liquibase; null if they cannot be read */
   liquibase: LiquibaseSettings | null
-  /** as whom the service's Liquibase uses its database; null: not known */
+  /** Database user of the service's Liquibase; null if unknown */
   user: string | null
 }
 
-/** The sources around the databases, each as far as it can be had. */
+/** The sources around the databases, as far as each is available. */
 export interface Around {
   service: Wanted<ServiceSource>
   logs: Wanted<LogsSource>
@@ -139,16 +141,15 @@ export async function surroundings({ service, logs, api }: Around, deployment: D
 }
 
 /**
- * The service's time zone, and its use of databases: from the deployment, else from its settings, where they can be
- * read.
+ * Reads the service's time zone, from the deployment or otherwise from its settings, and its use of databases. Null for
+ * what cannot be read.
  */
 async function ofSettings(
   service: ServiceSource | null,
   deployment: Deployment,
 ): Promise<Pick<Surroundings, 'timeZone' | 'ownTimeZone' | 'use' | 'liquibase' | 'user'>> {
   const environment = service && (await tolerant(service.environment()))
-  // settings may hold a password; nothing but zone, hosts, users, and names of schemas and of a table, is taken from
-  // them
+  // settings may hold a password: take only zone, hosts, users, and names of schemas and of a table
   const lookup: SettingLookup = (name) => {
     const value = environment?.get(name)
     if (value instanceof UnreadableSecret) return { value: null, isSecret: true }
@@ -170,10 +171,10 @@ async function ofSettings(
   }
 }
 
-/** names that every machine has for itself, and Java's for one without a name */
+/** Names that every machine has for itself, and Java's name for a machine without one */
 const unnamed = ['localhost', 'localhost.localdomain', 'unknown', '']
 
-/** Asks the database for what is needed to judge who holds this row, and whether the holder lives. */
+/** Reads from the database what is needed to judge who holds this row, and whether the holder lives. */
 export async function situationOf(
   database: DatabaseSource,
   row: ChangelogLockRow,
@@ -184,7 +185,7 @@ export async function situationOf(
     database.clock(),
     tolerant(database.backends()),
   ])
-  // a connection that was there before is there still, or it is not the holder's
+  // read after the sessions: a connection that has gone since is not the holder's
   const origins = await around.origins()
   const ports = [portOf(database.target), identity.port].flatMap((port) => port ?? [])
   const between = betweenIt(database, identity, ports, around)
@@ -227,7 +228,7 @@ export async function situationOf(
   }
 }
 
-/** By the time zones that are named, unless something at hand shows that none of them is the writer's. */
+/** Reads the lock's time by the named time zones, unless something shows that none of them is the writer's. */
 function grantedBy(
   { lockGranted }: ChangelogLockRow,
   around: Surroundings,
@@ -240,8 +241,8 @@ function grantedBy(
 }
 
 /**
- * Whether the log shows that the service waited for this lock when somebody already had it, whatever time zone that was
- * written in: what it waited for before, it may have got since.
+ * True if the log shows that the service waited for this lock after somebody took it, in whatever time zone that was
+ * written. A lock that it waited for earlier, it may have got since.
  */
 function waitedSince(
   records: readonly LogRecord[],
@@ -257,8 +258,8 @@ function waitedSince(
 }
 
 /**
- * How far a record of the log is ahead of the database's clock: it was written in another time zone than it is read in,
- * or by a clock that is wrong. In milliseconds; null: it is not.
+ * Returns the milliseconds that a log record is ahead of the database's clock; null if it is not. Such a record was
+ * written in another time zone than it is read in, or by a wrong clock.
  */
 function aheadMs(record: LogRecord | null, { clock, now }: Pick<LockSituation, 'clock' | 'now'>): number | null {
   if (record?.at == null) return null
@@ -267,8 +268,8 @@ function aheadMs(record: LogRecord | null, { clock, now }: Pick<LockSituation, '
 }
 
 /**
- * The same where no time zone explains it: those lie whole quarters of an hour apart, less the age of the record, which
- * is written again with each look at the lock.
+ * Returns the same, but null if a time zone may explain it. Zones lie whole quarters of an hour apart, less the age of
+ * the record, which is written again with each look at the lock.
  */
 function clockAheadMs(record: LogRecord | null, at: Pick<LockSituation, 'clock' | 'now'>): number | null {
   const ahead = aheadMs(record, at)
@@ -278,20 +279,20 @@ function clockAheadMs(record: LogRecord | null, at: Pick<LockSituation, 'clock' 
   return over <= slack || quarterMs - over <= slack + 1000 * changelogLock.pollSeconds ? null : ahead
 }
 
-/** Whether the lock may be younger than what was read of the log. */
+/** True if the lock may be younger than what was read of the log. */
 function mayBeNew(lockGranted: string | null, { now, clock }: Pick<LockSituation, 'clock' | 'now'>): boolean {
   const age = leastAgeMs(lockGranted, now)
   return age !== null && (age <= lagMs || age >= quarterMs - clock.uncertaintyMs - 1000)
 }
 
-/** How old it is at least: zones are quarters of an hour apart. */
+/** Returns the least age of the lock in milliseconds: zones are quarters of an hour apart. Null if it has no time. */
 function leastAgeMs(lockGranted: string | null, now: Date): number | null {
   const local = lockGranted === null ? null : parseLocalTime(lockGranted)
   return local && (((now.getTime() - asUtc(local).getTime()) % quarterMs) + quarterMs) % quarterMs
 }
 
 /**
- * How long until the log of a service that waits must show that it still does, with this lock taken; in milliseconds.
+ * Returns the milliseconds until the log of a service that waits must show that it still does, with this lock taken.
  */
 export async function untilLogged(
   { lockGranted }: ChangelogLockRow,
@@ -309,15 +310,15 @@ export async function untilLogged(
   return (age <= enough ? enough - age : enough + quarterMs - age) + clock.uncertaintyMs + 100
 }
 
-/** `target` as `DatabaseSource` has it: host:port/database. */
+/** Returns the port of a target, which is host:port/database as in `DatabaseSource`; null if it has none. */
 function portOf(target: string): number | null {
   const port = /:(\d+)\//.exec(target)?.[1]
   return port === undefined ? null : Number(port)
 }
 
 /**
- * Whoever migrates by hand may do so as any user, and call the session what they like: one that may not take the lock,
- * does nothing, and is none of Java's is no migration.
+ * True if a session may be a migration. Anybody may migrate by hand as any user, and under any session name. A session
+ * that may not take the lock, is idle, and is not Java's is no migration.
  */
 function mayMigrate(session: DatabaseBackend): boolean {
   return (
@@ -332,14 +333,14 @@ function isHidden({ query }: DatabaseBackend): boolean {
   return query === null
 }
 
-/** The log, read before the row, lags behind: a lock that was taken later than this may be the waiter's own. */
+/** Milliseconds that the log, read before the row, lags behind: a lock taken later may be the waiter's own. */
 const lagMs = 5000
-/** zones are whole quarters of an hour apart */
+/** Milliseconds in a quarter of an hour: zones are whole quarters apart */
 const quarterMs = 900_000
 
 /**
- * The last that the log has to say of the lock, where that is that the service does not get it: who waits may get it
- * yet.
+ * Returns the last log record about the lock if it says that the service does not get it; otherwise null. A service
+ * that waits may get it yet.
  */
 export function lastWait(records: readonly LogRecord[]): LogRecord | null {
   const { lockWaiting, lockRefused, lockTaken } = logSignatures
@@ -350,8 +351,8 @@ export function lastWait(records: readonly LogRecord[]): LogRecord | null {
 }
 
 /**
- * Whether the last that the log has to say of the lock is that it was taken, then when the row has it, as far as both
- * times are known.
+ * True if the last log record about the lock says that it was taken. Compares its time with the row's, as far as both
+ * are known.
  */
 function tookIt(
   records: readonly LogRecord[],
@@ -367,10 +368,7 @@ function tookIt(
   return at >= granted.earliest.getTime() - slack && at <= granted.latest.getTime() + slack
 }
 
-/**
- * Whether what the log holds of the process before, of which `recent` is what came after, ends with this very lock
- * being taken.
- */
+/** True if the log of the previous process ends with this very lock being taken. `recent`: the records since then. */
 function tookItBefore(
   records: readonly LogRecord[],
   recent: readonly LogRecord[],
@@ -381,14 +379,14 @@ function tookItBefore(
   const before = records.slice(0, records.length - recent.length)
   const last = before.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))
   if (granted === null || last?.at == null || recent.some(({ text }) => lockTaken.test(text))) return false
-  // of a time that may lie anywhere within a day, nothing is shown by another that lies there
+  // if the lock's time may lie anywhere within a day, a record within that day proves nothing
   return granted.latest.getTime() - granted.earliest.getTime() < 2 * 3_600_000 && tookIt(before, granted, clock)
 }
 
-/** A platform may know that the service runs and no more. */
+/** Returns the service's instances, or one stand-in if the platform knows only that the service runs. */
 function instancesOf({ status, machines }: Surroundings): readonly ServiceInstance[] | null {
   if (status === null) return null
-  // what fails again and again may run at this instant
+  // an instance that fails again and again may run at this instant
   if (status.state !== 'running') return status.instances
   const [name = 'this machine'] = machines ?? []
   return status.instances.length > 0

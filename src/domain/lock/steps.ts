@@ -9,40 +9,40 @@ import { editConfiguration } from '../by-hand.ts'
 import { psql } from '../evidence.ts'
 import type { Lack } from './holder.ts'
 
-/** What a person does where nothing shows whether the holder of a lock lives. */
+/** What a person does if nothing shows whether the holder of a lock lives. */
 export interface StepByHand {
-  /** one sentence or two */
+  /** One or two sentences */
   text: Suggestion
   command: Suggestion
 }
 
-/** The lock that it is about. */
+/** The lock that the steps are about. */
 export interface LockInQuestion {
   deployment: Deployment
-  /** of the database: host:port/database */
+  /** Target of the database: host:port/database */
   target: string
-  /** as whom it is asked; null: not known */
+  /** Database user of this program; null if unknown */
   user: string | null
-  /** as the lock's row has it */
+  /** As in the lock's row */
   lockedBy: string | null
 }
 
-/** Idle sessions too: each of them may be the holder's. */
+/** Includes idle sessions: each of them may be the holder's. */
 const allSessions =
   'SELECT pid, usename, application_name, client_addr, state, backend_start, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY backend_start'
 
-/** One for each lack, in the order of the lacks. */
+/** Returns one step for each lack, in the order of the lacks. */
 export function stepsByHand(lacks: readonly Lack[], lock: LockInQuestion): StepByHand[] {
   const { host } = parseLockedBy(lock.lockedBy ?? '')
   const isShown = isHostName(host) && host.length <= mostShown
   return [...new Set(lacks)].map((lack) => steps[lack]({ ...lock, host: isShown ? host : null }))
 }
 
-/** a longer name would hide the command before it */
+/** Maximum length of a host's name in a step; a longer one would hide the command before it */
 const mostShown = 64
 
 interface NamedHolder extends LockInQuestion {
-  /** named as the holder's; null: none is, or none that can be shown */
+  /** Host that is named as the holder's; null if none is named, or none that can be shown */
   host: string | null
 }
 
@@ -110,7 +110,7 @@ const steps: Readonly<Record<Lack, (of: NamedHolder) => StepByHand>> = {
   }),
 }
 
-/** On a plain host the configuration names the file with them. */
+/** Returns where to change the settings: on a plain host the configuration names their file. */
 function settingsOf(deployment: Deployment): Suggestion {
   return traitsOf(deployment).isConfigured ? editConfiguration(deployment) : '{settings}'
 }

@@ -9,20 +9,20 @@ import { traitsOf } from '../../knowledge/platforms.ts'
 import { recentRecords } from '../service.ts'
 
 /**
- * Who held the change-log lock that the service's last start released (FIELD-NOTES.md 2): that migration may still be
- * running. Null: the log shows nothing of the kind, or the service runs.
+ * Returns who held the change-log lock that the service's last start released (FIELD-NOTES.md 2): that migration may
+ * still be running. Null if the log shows no such release, or the service runs.
  */
 export async function stolenLock(logs: Wanted<LogsSource>, { state }: ServiceStatus): Promise<string | null> {
   return state === 'running' ? null : stolenFrom((await recentRecords(logs)).map(({ text }) => text))
 }
 
-/** What shows whether that migration still runs. `holder`: as Liquibase writes it, HOST (ADDRESS). */
+/** Returns what shows whether that migration still runs. `holder`: as Liquibase writes it, HOST (ADDRESS). */
 export function whetherItMigrates(holder: string, deployment: Deployment): Suggestion {
   if (traitsOf(deployment).namesInstances) return '{status}'
   return typedOn(holder.split(' ')[0]!, 'ps -C java -o pid,lstart,args')
 }
 
-/** That a start of the service, now, would run a second migration beside that one. */
+/** Returns the risk that starting the service now runs a second migration beside that one; empty if there is none. */
 export async function secondMigrationRisks(
   logs: Wanted<LogsSource>,
   status: ServiceStatus,

@@ -3,40 +3,40 @@ import type { LocalTime } from '../../core/local-time.ts'
 import { moment, span } from '../../core/format.ts'
 
 /**
- * When the lock was taken, by the database's clock. The two differ where the time zone of the writer is not known, and
- * in the hour that its clocks showed twice.
+ * When the lock was taken, by the database's clock. `earliest` and `latest` differ if the writer's time zone is
+ * unknown, and in the hour that its clocks showed twice.
  */
 export interface Granted {
   earliest: Date
   latest: Date
-  /** the same wherever the writer may have been: who is none of the service's may live in another zone */
+  /** The latest moment in any time zone: a holder other than the service may live in another zone */
   latestAnywhere: Date
-  /** all zones that are named make the same of it */
+  /** True if all named zones give the same moment */
   isAgreed: boolean
-  /** for people */
+  /** For people */
   text: string
 }
 
-/** In which time zone it may have been written. */
+/** The time zones in which the lock's time may have been written. */
 export interface Zones {
-  /** the one that counts; null: not known */
+  /** The one that counts; null if unknown */
   named: string | null
-  /** another that is named as well: which of the two is right is not known */
+  /** Another that is named as well; which of the two is right is unknown */
   other?: string | null
-  /** what speaks against those; they count for nothing then */
+  /** What contradicts those two; then neither counts */
   against?: string | null
 }
 
 const hour = 3_600_000
-/** zones lie between UTC-12 and UTC+14 */
+/** Milliseconds to the west and east: zones lie between UTC-12 and UTC+14 */
 const west = 12 * hour
 const east = 14 * hour
-/** how far in the future a time may lie before its time zone is taken to be another than said */
+/** Milliseconds that a time may lie in the future before its named time zone counts as wrong */
 const slackMs = 60_000
 
 /**
  * Reads `lockgranted`, which is the writer's local time without a zone (FIELD-NOTES.md 2). Without a usable zone it
- * lies within a day and two hours. Null: no time is written.
+ * lies within a day and two hours. Null if no time is written.
  */
 export function readGranted(
   lockGranted: string | null,
@@ -50,7 +50,7 @@ export function readGranted(
   const latestAnywhere = new Date(Math.min(utc + west, now.getTime()))
   const past = against === null ? pastIn(local, named, now) : []
   if (past.length > 0) {
-    // one by which it is yet to come is wrong
+    // a zone that puts the time in the future is wrong
     const others = pastIn(local, other, now)
     const isAgreed = others.every((at) => past.some((it) => it.getTime() === at.getTime()))
     const all = [...past, ...others].sort((a, b) => a.getTime() - b.getTime())
@@ -75,7 +75,7 @@ export function readGranted(
   }
 }
 
-/** The moments at which clocks of that zone showed it, those that are yet to come left out, earliest first. */
+/** Returns the past moments at which clocks of that zone showed this time, earliest first. */
 function pastIn(local: LocalTime, zone: string | null, now: Date): Date[] {
   if (zone === null || !isTimeZone(zone)) return []
   return momentsOf(local, zone).filter((at) => at.getTime() <= now.getTime() + slackMs)

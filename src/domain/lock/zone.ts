@@ -4,17 +4,17 @@ import { moment } from '../../core/format.ts'
 import type { Granted } from './time.ts'
 import { sinceStart, startOf } from '../service.ts'
 
-/** zones are whole quarters of an hour apart, and no more than this */
+/** Milliseconds in a quarter of an hour, and between two zones at most: zones are whole quarters apart */
 const quarterMs = 900_000
 const apartMs = 26 * 4 * quarterMs
-/** the service writes of its start at once, and what it writes is in the log so much later at most */
+/** Milliseconds until what the service writes at its start is in the log, at most */
 const lagMs = 60_000
-/** between the row and the line of the log that tells of it */
+/** Milliseconds between the row and the log record about it, at most */
 const besideMs = 5000
 
 /**
- * What speaks against the time zone by which a lock was taken then; null: nothing that is at hand. Where the service's
- * log and the row lie by hours apart in the time of another zone, or where nobody's log is at hand, it is not noticed.
+ * Returns what contradicts the time zone by which a lock was taken then; null if nothing at hand does. A wrong zone
+ * goes unnoticed without a log, or if log and row lie by hours apart in the time of another zone.
  */
 export function contradictionOf(
   { records, status }: { records: readonly LogRecord[]; status: ServiceStatus | null },
@@ -35,7 +35,7 @@ export function contradictionOf(
   return `the service's log shows it taken at ${moment(taken)}`
 }
 
-/** When the service took the lock that it has not given back since, by its log. */
+/** Returns when the service took the lock that it has not released since, by its log; otherwise null. */
 function lastTaken(records: readonly LogRecord[]): Date | null {
   const { lockTaken, lockReleased } = logSignatures
   const last = records.findLast(({ text }) => lockTaken.test(text) || lockReleased.test(text))

@@ -18,33 +18,33 @@ import { tolerant } from '../wanted.ts'
 /** The service's queues and exchanges in the broker, and how the service wants them. */
 export interface QueueSituation {
   version: string
-  /** whether the service's settings ask for durable queues, and how they say so */
+  /** Whether the service's settings ask for durable queues, and how they say so */
   setting: { name: string; durable: boolean; shown: string }
-  /** whether the broker refuses transient queues, and how that is known */
+  /** Whether the broker refuses transient queues, and how that is known */
   refusal: { denied: boolean; why: string }
-  /** all queues of the vhost but exclusive ones, which vanish with their connection */
+  /** All queues of the vhost except exclusive ones, which vanish with their connection */
   all: readonly BrokerQueue[]
-  /** queues that are there now and provably the service's own */
+  /** Queues that exist now and are provably the service's own */
   queues: readonly OwnQueue[]
-  /** why no queue could be proven the service's although some are not as it wants them; null: that is not so */
+  /** Why no queue could be proven the service's although some differ from what it wants; otherwise null */
   untold: string | null
-  /** existing exchanges of the service that are not as it wants them */
+  /** Existing exchanges of the service that differ from what it wants */
   exchanges: readonly { exchange: BrokerExchange; wanted: boolean; record: LogRecord }[]
-  /** missing queues that the service's log says it declares */
+  /** Missing queues that the service's log says it declares */
   missing: readonly string[]
-  /** the last log record since the service's start about a refused declaration; null: none, or the start is unknown */
+  /** Last log record since the service started on a refused declaration; null if none, or the start is unknown */
   refused: { transient: LogRecord | null; conflict: LogRecord | null }
 }
 
 interface OwnQueue {
   queue: BrokerQueue
-  /** how it is known that the queue is the service's */
+  /** How it is known that the queue is the service's */
   proof: string
-  /** whether the service wants it durable */
+  /** True if the service wants it durable */
   wanted: boolean
-  /** the service's log says that it declares this queue */
+  /** True if the service's log says that it declares this queue */
   isTold: boolean
-  /** a connection of the service reads from it now */
+  /** True if a connection of the service reads from it now */
   consumed: boolean
 }
 
@@ -119,20 +119,20 @@ export async function queueSituation(
   }
 }
 
-/** The queues that were checked, in words for people. */
+/** Describes the queues that were checked, for people. */
 export function lookedAt({ all, queues }: QueueSituation, vhost: string): string {
   if (all.length === 0) return `vhost ${vhost} has no queues`
   if (queues.length > 0) return `${counted(queues.length, 'queue')} of the service`
   return `${counted(all.length, 'queue')} in vhost ${vhost}`
 }
 
-/** Transient queues that are not known to be the service's, in words for people; empty: none. */
+/** Lists transient queues that are not known to be the service's, for people; empty if there are none. */
 export function besides({ all, queues }: QueueSituation): string {
   const names = all.filter((it) => !it.durable && !queues.some(({ queue }) => queue === it)).map(({ name }) => name)
   return names.length > 0 ? `; transient, but not known to be its own: ${listed(names)}` : ''
 }
 
-/** The service's queues and exchanges that log records name, each with the `durable` that was last asked for. */
+/** Returns the service's queues and exchanges in log records, each with the `durable` that was last asked for. */
 function toldIn(
   records: readonly LogRecord[],
   vhost: string,
@@ -154,7 +154,7 @@ function toldIn(
   return { queues, exchanges }
 }
 
-/** Whether the broker refuses transient queues now, as far as it says so without being tried. */
+/** Returns whether the broker refuses transient queues now, as far as it says so without being tried. */
 export async function refusesTransientQueues(broker: BrokerSource): Promise<QueueSituation['refusal']> {
   const [feature, { version }] = await Promise.all([
     broker.deprecatedFeature(transientQueues.feature),

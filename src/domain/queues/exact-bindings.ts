@@ -4,8 +4,8 @@ import type { Binding } from '../../core/topology.ts'
 import { typesOf } from '../../knowledge/argument-types.ts'
 
 /**
- * The same bindings with the types of their arguments, which lists do not show and which restoring a binding needs.
- * Throws REFUSED if the types are unknown.
+ * Returns the same bindings with the types of their arguments, which lists do not show and which restoring a binding
+ * needs. Throws REFUSED if the types are unknown.
  */
 export function exact(bindings: readonly Binding[]): Binding[] {
   const known = new Map<string, Record<string, unknown> | null>()
@@ -21,7 +21,7 @@ export function exact(bindings: readonly Binding[]): Binding[] {
   })
 }
 
-/** The same for bindings as the broker lists them now. Throws REFUSED if the list shows neither types nor a key. */
+/** Does the same for bindings that the broker lists now. Throws REFUSED if the list shows neither types nor a key. */
 export function exactlyListed(bindings: readonly Binding[]): Binding[] {
   const untold = bindings.find(
     ({ key, typed, arguments: values }) => key === undefined && typed === undefined && Object.keys(values).length > 0,

@@ -7,8 +7,8 @@ import { rabbitmqctl } from '../evidence.ts'
 import { listed } from '../../core/format.ts'
 
 /**
- * The refusal that names the first policy by which one of the queues `holding` would lose messages; null: there is no
- * such policy.
+ * Returns a refusal that names the first policy by which one of the queues `holding` would lose messages; null if there
+ * is no such policy.
  */
 export function policyAgainst(
   holding: readonly string[],
@@ -24,13 +24,13 @@ export function policyAgainst(
   )
 }
 
-/** 'policy short (pattern .*) sets message-ttl' */
+/** Describes a policy: 'policy short (pattern .*) sets message-ttl'. */
 export function settingOf({ name, isOperators, pattern, definition }: BrokerPolicy): string {
   const keys = lossyKeys.filter((key) => key in definition)
   return `${isOperators ? 'operator policy' : 'policy'} ${name} (pattern ${pattern}) sets ${listed(keys)}`
 }
 
-/** How to keep the policy from applying to that queue, as commands to type. */
+/** Returns commands that keep the policy from applying to that queue. */
 export function howToMend(
   { isOperators }: BrokerPolicy,
   queue: string,

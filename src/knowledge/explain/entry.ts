@@ -4,62 +4,62 @@ import type { ReaderName } from './readers.ts'
 
 /** One text of `explain`: what a name stands for, why it happens, how to see it, what to do. */
 export interface ExplainEntry extends ExplainSigns {
-  /** of a check: its id; of a fault: its row in the fault matrix */
+  /** Id of a check, or the row of a fault in the fault matrix */
   id: string
   kind: 'fault' | 'check' | 'signature' | 'term'
-  /** of a check: its title, the healthy state */
+  /** Title; of a check, the healthy state */
   title: string
-  /** how grave a problem found by the check can be; empty: it is no problem by itself */
+  /** How grave a problem found by the check can be; empty if it is no problem by itself */
   severities: readonly ('error' | 'warning')[]
   meaning: string
   causes: readonly string[]
-  /** commands to see it with one's own eyes; blanks to fill in are in capitals */
+  /** Commands to see it with one's own eyes; blanks to fill in are in capitals */
   verify: readonly string[]
   remedies: readonly { text: string; commands: readonly Suggestion[] }[]
-  /** where the facts come from */
+  /** Where the facts come from */
   source: string
-  /** entries that say more */
+  /** Entries that say more */
   see?: readonly string[]
 }
 
-/** By what an entry is found, beside its id, its title and its text. */
+/** What an entry is found by, besides its id, its title and its text. */
 interface ExplainSigns {
-  /** signatures of the log that tell of it for certain */
+  /** Signatures of the log that show it for certain */
   signatures?: readonly string[]
-  /** other words that tell of it for certain, in lower case with single blanks */
+  /** Other words that show it for certain, in lower case with single blanks */
   messages?: readonly string[]
-  /** expressions that do; what is repeated in them has a limit */
+  /** Expressions that show it for certain; repetition in them has a limit */
   patterns?: readonly RegExp[]
-  /** what reads in a whole piece of log whether it tells of it */
+  /** Name of the reader that decides whether a whole piece of log shows it */
   reader?: ReaderName
-  /** what the web interface, or a setting, calls it: as good as the id */
+  /** What the web interface, or a setting, calls it: as good as the id */
   names?: readonly string[]
-  /** what whoever meets it says, in both languages */
+  /** What people say who meet it, in both languages */
   words?: readonly string[]
 }
 
 /**
- * An entry of which another says the most: its meaning goes on with that one's, and what it leaves out is that one's.
+ * An entry that refers to another: its meaning continues with that one's, and what it leaves out comes from that one.
  */
 interface ExplainReference
   extends Pick<ExplainEntry, 'id' | 'kind' | 'title' | 'meaning'>,
     Partial<Pick<ExplainEntry, 'severities' | 'causes' | 'verify' | 'remedies' | 'source' | 'see'>>,
     ExplainSigns {
   of: string
-  /** which of that one's remedies fit, from 0 on; left out: all */
+  /** Which of that one's remedies fit, counted from 0; absent: all */
   fitting?: readonly number[]
 }
 
-/** As it is written down. */
+/** An entry as it is written down. */
 export type ExplainText = ExplainEntry | ExplainReference
 
-/** What is written of a line that is known in logs; one that bears the name of a fault is told of there. */
+/** The text on a known log line; a line with the name of a fault is explained there. */
 export interface SignatureText {
   id: SignatureId
   meaning: string
   cause: string
-  /** the entry that tells what is behind it, and what to do */
+  /** The entry that explains what is behind it, and what to do */
   behind: string
-  /** a blank for the log that holds it */
+  /** A blank for the log that contains it */
   log?: string
 }

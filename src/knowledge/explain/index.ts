@@ -4,7 +4,7 @@ import { resolved } from './resolve.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import { signatures } from '../signatures.ts'
 
-/** The entry of a line that is known in logs. */
+/** Returns the entry of a known log line. */
 function signatureEntry({ id, meaning, cause, behind, log = 'SERVICE_LOG' }: SignatureText): ExplainEntry {
   const { title, severity, pattern, remedy, source } = signatures.find((it) => it.id === id)!
   const look = {

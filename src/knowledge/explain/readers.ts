@@ -1,7 +1,7 @@
 import { releasesForeignLock } from '../log-signatures.ts'
 import { agentCounts, isFilesBeforeAgent, patternOf } from '../signatures.ts'
 
-/** Whether a piece of log tells of something that takes more than its words, by the name that a text has for it. */
+/** Tests by name, as texts use them: true if a piece of log shows something that takes more than its words. */
 export const readers = {
   'foreign-lock-released': releasesForeignLock,
   'earlier-files': tellsOfEarlierFiles,

@@ -1,7 +1,7 @@
 import type { ExplainEntry, ExplainText } from './entry.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** Every entry in full: what refers to another one takes from it what it leaves out itself. */
+/** Returns every entry in full: an entry that refers to another takes from it what it leaves out itself. */
 export function resolved(texts: readonly ExplainText[]): readonly ExplainEntry[] {
   const whole = new Map(texts.flatMap((text) => ('of' in text ? [] : [[text.id, text] as const])))
   return texts.map((text) => {

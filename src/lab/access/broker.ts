@@ -5,8 +5,8 @@ import type { Lab, LabServers } from '../lab.ts'
 import { topology } from '../practice-service/broker/topology.ts'
 
 /**
- * Works on the lab's virtual host. Once this returns, published messages are in their queues. Throws UNREACHABLE,
- * FAILED; REFUSED while a broker alarm blocks publishers.
+ * Runs `work` on a channel of the lab's virtual host. When this returns, the broker has confirmed all published
+ * messages. Throws UNREACHABLE, FAILED; REFUSED while a broker alarm blocks publishers.
  */
 export async function onBroker<T>(lab: Lab, work: (channel: Channel) => Promise<T>): Promise<T> {
   const servers = await serversOf(lab)

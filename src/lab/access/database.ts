@@ -8,7 +8,7 @@ import { notLetIn } from './refusal.ts'
 
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
-/** Works on the lab's database as the server's administrator. Throws UNREACHABLE, FAILED. */
+/** Runs `work` on the lab's database, as the server's administrator. Throws UNREACHABLE, FAILED. */
 export async function onDatabase<T>(lab: Lab, work: (sql: Sql) => Promise<T>): Promise<T> {
   const servers = await serversOf(lab)
   return connected(servers.postgres, labNames(lab.state, servers).database, work)

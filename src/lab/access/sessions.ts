@@ -3,7 +3,7 @@ import { labNames, serversOf } from '../lab.ts'
 import type { Lab } from '../lab.ts'
 import { notLetIn } from './refusal.ts'
 
-/** Works on the lab's Redis. Throws UNREACHABLE. */
+/** Runs `work` on a connection to the lab's Redis. Throws UNREACHABLE. */
 export async function onSessions<T>(
   lab: Pick<Lab, 'layout' | 'state'>,
   work: (redis: Redis) => Promise<T>,

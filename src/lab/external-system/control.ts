@@ -15,8 +15,8 @@ export const trackerUser = { user: 'testops', password: 'green-harbour-7' } as c
 const { integrationLogLevel } = settingNames(defaultVendor)
 
 /**
- * The changes while an integration calls it with that password. Debug output is on, as if somebody were searching for
- * the fault.
+ * Returns the changes for an integration that calls the external system with this password. They turn on debug output,
+ * as if somebody were searching for the fault.
  */
 export function integrationChanges(password: string): Changes {
   return {
@@ -26,8 +26,8 @@ export function integrationChanges(password: string): Changes {
 }
 
 /**
- * Starts the external system and sets up an integration with it. Returns once the service has got an answer with that
- * status.
+ * Starts the external system and sets up an integration with it. Returns once the service has logged an answer with
+ * this status.
  */
 export async function integrate(
   lab: Lab,

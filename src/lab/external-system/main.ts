@@ -5,7 +5,7 @@ import { currentUserPath, filesIn } from './orders.ts'
 import type { ExternalSystemOrders } from './orders.ts'
 import type { RequestListener } from 'node:http'
 
-/** Answers like a tracker: 401 for a missing or wrong login, 400 for a call that lacks the version header. */
+/** Answers like a tracker: 401 for a missing or wrong login, 400 for a missing version header if one is required. */
 function answers({ user, password, wantsVersion }: ExternalSystemOrders): RequestListener {
   const allowed = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   return ({ url = '', headers }, answer) => {

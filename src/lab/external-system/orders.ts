@@ -7,7 +7,7 @@ export interface ExternalSystemOrders {
   /** the one user it lets in, by Basic authentication */
   user: string
   password: string
-  /** requires a header with the API version, as after an update; a call without it gets 400 */
+  /** true if a call needs a header with the API version, as after an update; without it, the call gets 400 */
   wantsVersion: boolean
 }
 

@@ -9,7 +9,7 @@ import { withoutProxy } from './behind-proxy.ts'
 const identityProvider = 'https://sign-in.practice.invalid/'
 const changes: Changes = { declared: { accessLog: true } }
 
-/** An administrator whose browser opens the main page, then the sign-in page for local accounts. */
+/** Starts the proxy, then opens the main page and the local sign-in page as an administrator's browser does. */
 async function open(lab: Lab, openPages: readonly string[], answered: number): Promise<void> {
   const browser = client(
     await startProxy(lab, { identityProvider, openPages }),

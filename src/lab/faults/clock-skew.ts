@@ -5,7 +5,7 @@ import type { Fault, FaultCase } from '../fault.ts'
 const skew = (variant: string, words: string, offsetMs: number, severity: 'error' | 'warning'): FaultCase => ({
   variant,
   made: `the clock of the service's machine is ${words} ahead`,
-  // that clock dates tokens and sessions
+  // tokens and sessions get their times from that clock
   expected: {
     exitCode: severity === 'error' ? 1 : 2,
     problems: { 'service/clocks': severity },

@@ -4,7 +4,7 @@ import { startHolder, stopHolder } from '../holder.ts'
 import type { Lab } from '../lab.ts'
 import { serviceFails } from './consequences.ts'
 
-/** How many more connections bring nine of ten slots into use. */
+/** Returns how many more connections bring nine of ten slots into use. */
 async function nearlyAll(lab: Lab): Promise<number> {
   return onDatabase(lab, async (sql) => {
     const [row] = await sql(

@@ -17,7 +17,7 @@ function foreign(durable: boolean): Omit<FaultCase, 'variant' | 'made'> {
     expected: { exitCode: 0, problems: {}, allowedConsequences: [] },
     needs: { serving: true },
     async apply(lab) {
-      // if the broker was exchanged, the service is about to notice
+      // after a change of the broker, the service needs a moment to reconnect
       await waitForBroker(lab, 'up')
       await onBroker(lab, async (channel) => {
         await channel.assertExchange('billing', 'topic', { durable })

@@ -106,7 +106,7 @@ export const lockHalfCleared: Fault = {
   ],
 }
 
-/** The service's role, which owns the database. */
+/** Returns the service's role, which owns the database. */
 async function owner(sql: (text: string) => Promise<readonly Record<string, unknown>[]>): Promise<string> {
   const [row] = await sql('SELECT pg_get_userbyid(datdba) AS name FROM pg_database WHERE datname = current_database()')
   return String(row!['name'])

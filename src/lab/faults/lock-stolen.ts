@@ -5,7 +5,7 @@ import { apiFails } from './consequences.ts'
 import { impatient, migration, restoreChangelog } from './migration.ts'
 import { migrateElsewhere, stopElsewhere } from './second-instance.ts'
 
-/** A Liquibase before 4.29.2 (FIELD-NOTES.md 2), which soon gives up. */
+/** Runs a Liquibase before 4.29.2 (FIELD-NOTES.md 2), which soon stops waiting for the lock. */
 const careless: Changes = { ...impatient, machine: { migration, liquibase: '4.28.0' } }
 
 export const lockStolen: Fault = {

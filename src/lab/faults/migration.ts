@@ -18,10 +18,10 @@ export const pending: Changes = {
   environment: { [springSettings.liquibaseLockPollSeconds]: '1' },
 }
 
-/** The same for a few seconds: long enough to be killed in, short enough to wait for once the lock is released. */
+/** A few seconds of change sets: long enough to kill the service in, short enough to wait for after a release. */
 export const shortMigration: PendingMigration = { ...migration, changeSets: 3 }
 
-/** Like `pending`, but for those few seconds. */
+/** Like `pending`, but with `shortMigration`. */
 export const shortlyPending: Changes = { ...pending, machine: { migration: shortMigration } }
 
 /** Like `shortlyPending`, but the service gives up after a second instead of Liquibase's five minutes. */

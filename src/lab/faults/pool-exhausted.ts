@@ -6,7 +6,7 @@ import type { Fault } from '../fault.ts'
 import { waitForLog } from '../service.ts'
 import { serviceUrl } from '../settings.ts'
 
-/** more than the connections in the pool */
+/** More than the pool's connections. */
 const users = 14
 
 export const poolExhausted: Fault = {

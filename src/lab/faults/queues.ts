@@ -7,7 +7,7 @@ import { restartLabService, stopLabService, waitUntilServing } from '../service.
 
 const { rabbitDurable } = settingNames(defaultVendor)
 
-/** The service asks for transient queues by default. */
+/** Removes the setting. The service asks for transient queues by default. */
 export const durableUnset: Changes = { environment: { [rabbitDurable]: null } }
 export const durableFalse: Changes = { environment: { [rabbitDurable]: 'false' } }
 

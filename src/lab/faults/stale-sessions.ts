@@ -10,7 +10,7 @@ import { signInUsers } from '../users.ts'
 const expected: Expected = { exitCode: 1, problems: { 'sessions/clock': 'error' }, allowedConsequences: [] }
 const hour = 3_600_000
 
-/** Users sign in while the service's clock is wrong; then its clock is set back to what the other faults expect. */
+/** Signs users in with the service's clock `offsetMs` ahead, then sets it to what the other faults expect. */
 async function signInAt(lab: Lab, offsetMs: number): Promise<void> {
   const before =
     lab.state.faults.map(({ changes }) => changes.machine?.clockOffsetMs).findLast((ms) => ms !== undefined) ?? 0

@@ -2,7 +2,7 @@ import { onSessions } from '../access/sessions.ts'
 import type { Fault } from '../fault.ts'
 
 const filler = 'report-cache:export'
-/** much more than a client's buffers, which vary */
+/** Bytes of memory left above Redis's use: much more than a client's buffers, which vary. */
 const roomBytes = 16_000_000
 
 export const storeFull: Fault = {

@@ -1,4 +1,4 @@
-/** The clock of the service's machine. The service uses it for every date and every check of one. */
+/** The clock of the service's machine. The service takes every date from it, and checks every date against it. */
 export interface Clock {
   /** milliseconds ahead of real time; the lab changes it while the service runs */
   offsetMs: number

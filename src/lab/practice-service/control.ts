@@ -13,7 +13,7 @@ import type { AnswerPlan } from './http/planned-answers.ts'
  * - POST /delay {"ms": n}: sets the milliseconds to wait before each answer
  * - POST /answers [...]: sets how calls are answered (http/planned-answers.ts); [] ends it
  * - GET /answers: how often each of these answers has been given
- * - POST /import {"projectId": n, "fullNames": [...]}: imports results of these tests; {"ids": [...]} of their test cases
+ * - POST /import {"projectId": n, "fullNames": [...]}: imports these tests' results; {"ids": [...]} of their test cases
  * - POST /move {"testCase": n, "projectId": n}: moves a test case; {"refusal": null}, or the service's message
  *
  * `phase` is starting, waiting-for-lock, migrating, running or stopping. The port is already open while the service
@@ -25,7 +25,7 @@ export interface Controlled {
   responseDelayMs: number
   answers: AnswerPlan
   broker: () => string
-  /** null: the service has not got that far */
+  /** null until the migration has finished */
   testCases: TestCases | null
 }
 

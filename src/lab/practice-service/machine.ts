@@ -19,7 +19,7 @@ export interface PracticeMachine {
   hostName: string
   responseDelayMs: number
   integrationIntervalMs: number
-  /** Spring AMQP's recovery interval is 5 s */
+  /** milliseconds between two attempts to reach the broker; Spring AMQP's recovery interval is 5 s */
   brokerRetryMs: number
   vendor: Vendor
   /** the service's Liquibase version; before 4.29.2 it releases a lock that it did not take (FIELD-NOTES.md 2) */
@@ -32,9 +32,9 @@ export interface PendingMigration {
   /** part of the change sets' ids: with a new name they are pending again */
   name: string
   changeSets: number
-  /** short statements of each change set */
+  /** number of short statements in each change set */
   statements: number
-  /** pause after each statement, in which no statement of the service is active */
+  /** pause after each statement, in milliseconds; no statement of the service is active meanwhile */
   statementMs: number
 }
 
@@ -55,7 +55,7 @@ const plain: PracticeMachine = {
 
 const shortMigration: PendingMigration = { name: '', changeSets: 1, statements: 100, statementMs: 50 }
 
-/** Fills in defaults. Throws CONFIGURATION if a key or a value is invalid. */
+/** Returns the machine with defaults filled in. Throws CONFIGURATION if a key or a value is invalid. */
 export function practiceMachine(values: unknown = {}): PracticeMachine {
   const machine = filled(values, plain, ['cpuinfo', 'migration', 'vendor'])
   const { cpuinfo, vendor, migration } = values as Partial<PracticeMachine>

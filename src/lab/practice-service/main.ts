@@ -72,7 +72,7 @@ const heapRefusal = {
   line: 'Terminating due to java.lang.OutOfMemoryError: Java heap space',
 } as const
 
-/** the least that the service needs */
+/** Least bytes of heap that the service needs. */
 const leastBytes = 256 * 1_048_576
 const units: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1_048_576, g: 1_073_741_824 }
 

@@ -130,7 +130,7 @@ export async function startPracticeService(
     )
     closers.push(() => http.close())
     log.info(tomcat, `Tomcat started on port ${http.port} (http) with context path '/'`)
-    // if the database was lost just now, the pool has logged it, and the service is still up
+    // if the database has just been lost, the pool has logged that, and the service stays up
     await trees.begin({ unmigrated: true }).catch(() => undefined)
     const loggerPackage = machine.vendor.package.toLowerCase().replaceAll('_', '.')
     const polling = pollIntegrations(database, machine.integrationIntervalMs, loggerPackage, log)

@@ -23,7 +23,7 @@ export interface ServiceSettings {
   redis: { host: string; port: number; database: number; password: Secret | null }
   sessions: { namespace: string; indexed: boolean; maxInactiveSeconds: number }
   tokenSeconds: number
-  /** null: made at each start */
+  /** null: a new one is made at each start */
   jwtSecret: Secret | null
   address: string
   port: number

@@ -4,9 +4,7 @@ import { removeSideProgram, startSideProgram } from '../side-program/control.ts'
 import { filesIn, usualLimits } from './orders.ts'
 import type { ProxyOrders, ProxyReport } from './orders.ts'
 
-/**
- * Puts a reverse proxy in front of the service. Returns its address once it listens. An earlier proxy's log is kept.
- */
+/** Puts a reverse proxy in front of the service. Returns its address once it listens. Keeps an earlier proxy's log. */
 export async function startProxy(lab: Lab, limits: Partial<Omit<ProxyOrders, 'servicePort'>> = {}): Promise<string> {
   const orders: ProxyOrders = { ...usualLimits, ...limits, servicePort: lab.state.servicePort }
   const { port } = await startSideProgram<ProxyReport>(lab, filesIn(lab.layout.proxy), orders)

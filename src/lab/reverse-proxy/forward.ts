@@ -6,7 +6,7 @@ import type { ProxyOrders } from './orders.ts'
 const reasons = { 413: 'Request Entity Too Large', 502: 'Bad Gateway', 504: 'Gateway Time-out' } as const
 const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect']
 
-/** Answers one request: with an error if it exceeds a limit, else with the service's answer. */
+/** Answers one request: redirects it to the identity provider, rejects it at a limit, or asks the service. */
 export function forward(incoming: IncomingMessage, answer: ServerResponse, orders: ProxyOrders): void {
   const { method = 'GET', url = '/', headers } = incoming
   if (isSentAway(incoming, orders)) {
@@ -58,7 +58,7 @@ export function forward(incoming: IncomingMessage, answer: ServerResponse, order
   incoming.pipe(upstream)
 }
 
-/** True if a page is requested without a session: the identity provider gets it. API calls go to the service. */
+/** True if a page is requested without a session. Then it goes to the identity provider; API calls do not. */
 function isSentAway(
   { method, url = '/', headers }: IncomingMessage,
   { identityProvider, openPages }: ProxyOrders,

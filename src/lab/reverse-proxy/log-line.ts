@@ -12,7 +12,7 @@ export interface Answered {
   authorization: string | undefined
 }
 
-/** A line in nginx's combined format plus the scheme of the Authorization header, which an nginx `map` extracts. */
+/** Returns a line in nginx's combined format, plus the Authorization scheme, which an nginx `map` extracts. */
 export function logLine({
   at,
   address,

@@ -24,7 +24,7 @@ const server = createServer((incoming, answer) => {
       address,
       method,
       target: url,
-      // what nginx logs when the client has gone away
+      // nginx logs 499 when the client has gone away
       status: answer.headersSent ? answer.statusCode : 499,
       bytes: socket.bytesWritten - before,
       referer: headers.referer,

@@ -8,7 +8,7 @@ export interface ProxyOrders {
   servicePort: number
   /** client_max_body_size: larger requests get 413 */
   maxBodyBytes: number
-  /** proxy_read_timeout: 504 if the service sends nothing for so long */
+  /** proxy_read_timeout: 504 if the service sends nothing for this long */
   readTimeoutMs: number
   /** proxy_buffer_size: 502 if the service's answer has larger headers */
   maxHeadBytes: number

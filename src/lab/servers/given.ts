@@ -15,13 +15,13 @@ const variables: Readonly<Record<ServerKind, string>> = {
   rabbitmq: 'TESTOPS_ADMIN_LAB_RABBITMQ_URL',
   redis: 'TESTOPS_ADMIN_LAB_REDIS_URL',
 }
-/** Forces one way of getting servers. */
+/** The variable that forces one way of getting servers. */
 export const wayVariable = 'TESTOPS_ADMIN_LAB_SERVERS'
 const managementVariable = 'TESTOPS_ADMIN_LAB_RABBITMQ_MANAGEMENT_URL'
 
 const defaultPorts: Readonly<Record<ServerKind, number>> = { postgres: 5432, rabbitmq: 5672, redis: 6379 }
 
-/** The variable that gives such a server, if it is set. */
+/** Returns the variable that gives a server of this kind; null if it is not set. */
 export function givenVariable(kind: ServerKind, environment: NodeJS.ProcessEnv): string | null {
   return environment[variables[kind]] ? variables[kind] : null
 }
@@ -71,7 +71,7 @@ export async function takeGiven(
   return taken
 }
 
-/** The command that makes the lab start its own server instead of using a given one. */
+/** Returns the command that makes the lab start its own server instead of using a given one. */
 function startOwn(variable: string, environment: NodeJS.ProcessEnv): Suggestion {
   const forced = environment[wayVariable] === 'given' ? [wayVariable] : []
   return command`unset ${[...forced, variable]}   # the lab then starts its own`

@@ -45,7 +45,7 @@ export async function resumeServer(record: ServerRecord, options: StartOptions):
   return isLocal(record) ? resumeLocal(record, options) : resumeDocker(record, options)
 }
 
-/** True if its processes are alive and it accepts connections. */
+/** True if the server's processes are alive and it accepts connections. */
 export async function serverRunning(record: ServerRecord): Promise<boolean> {
   if (record.way === 'given') return accepts(record.host, record.port)
   return isLocal(record) ? localRunning(record) : dockerRunning(record)

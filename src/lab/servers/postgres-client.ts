@@ -5,11 +5,11 @@ export interface ClientOptions {
   /** the database, if it differs from the record's */
   database?: string
   connectMs: number
-  /** time limit for each query; none if left out */
+  /** time limit for each query, in milliseconds; none if left out */
   queryMs?: number
 }
 
-/** A client of that PostgreSQL as the record's user, not connected yet. */
+/** Returns a client of that PostgreSQL as the record's user, not connected yet. */
 export async function postgresClient(
   record: ServerRecord,
   { database, connectMs, queryMs }: ClientOptions,

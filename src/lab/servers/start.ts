@@ -89,7 +89,7 @@ async function startBy(
   }
 }
 
-/** Marks errors that another way may avoid: this way lacks what it needs. */
+/** Turns UNAVAILABLE into NotThisWay: this way lacks what it needs, and another may work. */
 async function notThisWay<T>(preparation: Promise<T>): Promise<T> {
   try {
     return await preparation
@@ -115,7 +115,7 @@ class NotThisWay extends AdminError {
   }
 }
 
-/** The ways to get the server, in the order to try them; only one if it is forced or given. Throws CONFIGURATION. */
+/** Lists the ways to get the server, in the order to try them; only one if forced or given. Throws CONFIGURATION. */
 function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEnv): readonly ServerWay[] {
   const forced = environment[wayVariable]
   if (!forced) return givenVariable(kind, environment) ? ['given'] : serverWays.filter((way) => way !== 'given')
@@ -134,7 +134,7 @@ function waysToTry({ kind }: ServerRequest, environment: NodeJS.ProcessEnv): rea
   return [way]
 }
 
-/** Suggestions if none of these ways works: first what each way needs, then what avoids them all. */
+/** Returns suggestions if none of these ways works: first what each way needs, then what avoids them all. */
 function suggestionsFor(
   { kind }: ServerRequest,
   failures: readonly unknown[],

@@ -21,7 +21,7 @@ export interface ServerRequest {
   rabbitmq?: { line: RabbitmqLine }
   postgres?: {
     maxConnections?: number
-    /** size of the small disk for the data, which `fillDisk` can fill */
+    /** size of the small disk for the data, in bytes; `fillDisk` can fill it */
     diskBytes?: number
   }
   redis?: {

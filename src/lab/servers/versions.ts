@@ -21,7 +21,7 @@ export function isOfLine(version: string, line: RabbitmqLine): boolean {
   return isFour && (line === '4.3' || !deniesByItself)
 }
 
-/** Configuration lines that permit or refuse transient queues; none if its default is right. */
+/** Returns configuration lines that permit or refuse transient queues; none if the default is right. */
 export function permission(line: RabbitmqLine | undefined): readonly string[] {
   if (line !== '4.3' && line !== '4.3-permitting') return []
   return [`${transientQueues.permitSetting} = ${String(line === '4.3-permitting')}`]

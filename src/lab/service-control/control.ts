@@ -140,7 +140,7 @@ async function ends(service: Started, signal: 'SIGTERM' | 'SIGKILL', withinMs: n
   return false
 }
 
-/** Allows one start or stop at a time. Takes over the claim of a dead process. */
+/** Runs `work` while no other start or stop runs. Takes over the claim of a dead process. Throws BUSY after 40 s. */
 async function claimed<T>(unit: Unit, work: () => Promise<T>, options: { evenIfFull?: boolean } = {}): Promise<T> {
   const own = (await identify(process.pid))!
   const take = (): Promise<ProcessIdentity | null> => takeLock<ProcessIdentity>(unit.lockFile, own, options)

@@ -39,7 +39,7 @@ export function unitIn(directory: string): Unit {
   }
 }
 
-/** The unit's process if it is still alive, else null. */
+/** Returns the unit's process if it is still alive, else null. */
 export async function running(unit: Unit): Promise<Started | null> {
   const started = parseStarted(await textOf(unit.pidFile))
   return started && (await isAlive(started)) ? started : null

@@ -11,7 +11,7 @@ import { until } from '../service.ts'
 import { readReport } from './files.ts'
 import type { SideProgram } from './files.ts'
 
-/** Starts a side program, replacing a running one. Returns its report once that passes the test. */
+/** Starts a side program, replacing a running one. Returns its report once `isReady` accepts it. Throws FAILED. */
 export async function startSideProgram<Report extends ProcessIdentity>(
   lab: Lab,
   side: SideProgram,
@@ -51,7 +51,7 @@ async function endSideProgram(side: SideProgram): Promise<boolean> {
   return true
 }
 
-/** Like `endSideProgram`, and removes its folder. */
+/** Stops a side program and removes its folder. Returns true if it was running. */
 export async function removeSideProgram(side: SideProgram): Promise<boolean> {
   const ran = await endSideProgram(side)
   await rm(side.folder, { recursive: true, force: true, maxRetries: 5 })

@@ -14,7 +14,7 @@ export interface SideProgram {
   report: string
 }
 
-/** Reads its report; null: none yet. */
+/** Reads the program's report; null if there is none yet. */
 export async function readReport<Report>({ report }: Pick<SideProgram, 'report'>): Promise<Report | null> {
   return readFile(report, 'utf8').then(
     (text) => JSON.parse(text) as Report,

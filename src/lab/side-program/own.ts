@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { identify } from '../../adapters/process-identity.ts'
 import type { SideProgram } from './files.ts'
 
-/** Reads this program's orders; null: exit. */
+/** Reads this program's orders; null means that it must exit. */
 export async function readOrders<Orders>({ orders }: Pick<SideProgram, 'orders'>): Promise<Orders | null> {
   return readFile(orders, 'utf8').then(
     (text) => JSON.parse(text) as Orders,
@@ -22,7 +22,7 @@ export async function writeReport({ report }: Pick<SideProgram, 'report'>, more:
   }
 }
 
-/** Listens on a free port of this machine. */
+/** Listens on a free loopback port of this machine. Returns the port. */
 export async function listenHere(server: Server): Promise<number> {
   server.listen({ host: '127.0.0.1', port: 0 })
   await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject))

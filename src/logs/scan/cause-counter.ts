@@ -9,7 +9,7 @@ import type { Sample } from './sample.ts'
 import { kept } from './tally.ts'
 import type { Cause } from './tally.ts'
 
-/** What is read of a text, remembered, since services repeat themselves: the last few that differ. */
+/** Remembers what is read of the last few different texts, since services repeat themselves. */
 function remembered<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()
   return (text) => {
@@ -24,22 +24,22 @@ function remembered<T>(read: (text: string) => T): (text: string) => T {
 
 /** Counts what is found of one signature. */
 export interface CauseCounter {
-  /** nothing was found yet: the number of the first line is to be told */
+  /** True if nothing was found yet, so that the number of the first line is needed */
   isFirst(): boolean
   /**
-   * a line in which it is, told once; `lineNumber`: of the first one. True: another sample is wanted, if it is not
-   * alike to one that is kept
+   * Counts a line with the signature, once for each line; `lineNumber` is that of the first one. Returns true if
+   * another sample is wanted, unless it is like one that is kept
    */
   line(record: OpenRecord, lineNumber: number): boolean
   isKept: Keeper<Sample>['some']
   sample(sample: Sample): void
-  /** whether what stands at each place is read */
+  /** True if the text at each match is read */
   readonly reads: boolean
-  /** a place in a record at which it is: the text from there on, as far as it is near */
+  /** Reads a match in a record; `text` is the text around or after it, as far as it is near */
   place(record: OpenRecord, text: string): void
-  /** adds what was found in the part of the stream that begins after so many lines */
+  /** Adds what was found in a part of the stream that begins after `linesBefore` lines */
   join(cause: Cause, linesBefore: number): void
-  /** null where nothing was found */
+  /** Null if nothing was found */
   cause(): Cause | null
 }
 
@@ -87,7 +87,7 @@ export function causeCounter(id: SignatureId): CauseCounter {
     },
     place(record, text) {
       if (id === 'unknown-host') {
-        // what comes after it in the text has a place of its own, and may be cut
+        // only the first name: a later one in the text has a match of its own, and may be cut here
         const name = hostAt(text)
         if (name !== null && isKept(name) && !record.hosts?.has(name)) {
           ;(record.hosts ??= new Set()).add(name)

@@ -3,16 +3,14 @@ import { hasSimd, wasmFinder } from './wasm-finder.ts'
 import { addHits, furthest, inOrder, table } from './finder.ts'
 import { bothCases, placeOf, stride } from './grams.ts'
 
-/** How needles are looked for; the answers are the same. */
+/** A way to search for needles; both ways give the same answers. */
 export type Engine = 'wasm' | 'script'
 
-/**
- * Finders of scans that come one after the other: each has a memory, which is given back late, so they are used again.
- */
+/** Finders for scans that follow one another. Each has a memory that is released late, so they are reused. */
 export interface Finders {
-  /** one of so many bytes; by `engine`, else by the fastest that this machine has */
+  /** Returns a finder of `size` bytes, with `engine`, else with the fastest one on this machine */
   take(engine: Engine | undefined, size: number): Finder
-  /** nobody looks into its bytes any more */
+  /** Keeps a finder for reuse, once nobody reads its bytes any more */
   give(finder: Finder): void
 }
 
@@ -35,7 +33,7 @@ export function finders(): Finders {
   }
 }
 
-/** The finder where WebAssembly has no SIMD. */
+/** Returns the finder for machines where WebAssembly has no SIMD. */
 export function scriptFinder(size: number): Finder {
   const bytes = new Uint8Array(size)
   const text = Buffer.from(bytes.buffer)

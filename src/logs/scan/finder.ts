@@ -4,30 +4,30 @@ import { gramsOf } from './grams.ts'
 import { needlesOf } from './needles.ts'
 import type { Needle } from './needles.ts'
 
-/** A needle with the signature that it is of. */
+/** A needle and the signature that it belongs to. */
 export interface Sought extends Needle {
   signature: SignatureId
-  /** which of the signatures that is */
+  /** Index of that signature among `signatures` */
   index: number
 }
 
-/** Where a needle begins in the finder's bytes. */
+/** A needle, and where it begins in the finder's bytes. */
 export interface Hit {
   at: number
   needle: Sought
 }
 
-/** Looks for all needles at once in bytes that are its own, so that blocks can be read straight into them. */
+/** Searches for all needles at once in bytes of its own, so that blocks can be read straight into them. */
 export interface Finder {
   readonly bytes: Uint8Array<ArrayBuffer>
   /**
-   * needles that begin in [from, to) and end before `end`, in their order; lines that end in [from, to), and whether a
-   * zero is there
+   * Returns the needles that begin in [from, to) and end before `end`, in order; how many lines end in [from, to); and
+   * true if a zero byte is there
    */
   find(from: number, to: number, end: number): { hits: readonly Hit[]; lines: number; hasZero: boolean }
   /**
-   * where the last line begins, in [from, to), that begins neither with a blank nor with a tab, as those of a stack do;
-   * -1: nowhere
+   * Returns where, in [from, to), the last line begins that starts with neither a blank nor a tab; -1 if none does.
+   * Lines of a stack trace start with one
    */
   lineBefore(from: number, to: number): number
 }
@@ -37,13 +37,15 @@ export const sought: readonly Sought[] = signatures.flatMap(({ id, pattern }, in
   needlesOf(pattern).map((needle) => ({ ...needle, signature: id, index })),
 )
 
-/** What they are looked for by. */
+/** The grams by which needles are found. */
 export const table = gramsOf(sought)
 
-/** how far a needle reaches past a gram of it that is looked at, and how far before it begins */
+/** Bytes of the longest needle: how far one reaches before and after any gram of it */
 export const furthest = Math.max(...sought.map(({ text }) => text.length))
 
-/** Adds the needles that begin in [from, to), end before `end` and have the gram of that place in the table at `at`. */
+/**
+ * Adds the needles whose gram in table place `place` stands at `at`, if they begin in [from, to) and end before `end`.
+ */
 export function addHits(
   hits: Hit[],
   bytes: Uint8Array,
@@ -62,14 +64,14 @@ export function addHits(
   }
 }
 
-/** The same hits, in their order, in which by far most of them are. */
+/** Returns the hits in order, in which by far most of them are already. */
 export function inOrder(hits: Hit[]): Hit[] {
   for (let index = 1; index < hits.length; index += 1)
     if (hits[index - 1]!.at > hits[index]!.at) return hits.sort((one, other) => one.at - other.at)
   return hits
 }
 
-/** Whether the needle stands there. */
+/** True if the needle stands there. */
 export function standsAt(bytes: Uint8Array, at: number, { text, ignoreCase }: Needle): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const byte = bytes[at + index]!

@@ -1,37 +1,37 @@
 import type { Needle } from './needles.ts'
 
-/** Bytes that are compared at once: a gram. */
+/** Bytes of a gram, which are compared at once. */
 const gramLength = 4
-/** Every so many bytes one gram of the log is looked at. */
+/** Bytes from one gram of the log that is checked to the next. */
 export const stride = 8
-/** So many bytes hold a whole gram that is looked at, wherever they stand; a needle must not be shorter. */
+/** Minimum bytes of a needle: as many always contain a whole gram that is checked, wherever they stand. */
 const windowLength = stride + gramLength - 1
-/** A bit that the two cases of a letter differ in, in each byte of a gram. */
+/** The bit in which the two cases of a letter differ, in each byte of a gram. */
 export const bothCases = 0x20202020
-/** Places in the table. */
+/** Number of places in the table. */
 export const tableSize = 4096
-/** by how much a product is shifted to be one of them */
+/** Bits by which a product is shifted to give a place */
 const tableShift = 20
 
-/** A needle that has a gram, and where in it. */
+/** A needle, and the offset of a gram in it. */
 interface Place<T> {
   needle: T
   offset: number
 }
 
-/** A hash table without collisions of all grams that needles are looked for by. */
+/** A hash table without collisions of all grams by which needles are found. */
 export interface Grams<T> {
-  /** a gram's place is its product with this, as 32 bits, shifted */
+  /** A gram's place is its 32-bit product with this, shifted */
   readonly factor: number
-  /** the gram in each place, with `bothCases`; 0: none */
+  /** The gram in each place, with `bothCases`; 0 if there is none */
   readonly grams: Uint32Array<ArrayBuffer>
-  /** what else has to be there, so many bytes further on or before; the gram itself where several needles have it */
+  /** Another gram that must be there, `distances` bytes after or before; the gram itself if several needles have it */
   readonly others: Uint32Array<ArrayBuffer>
   readonly distances: Int32Array<ArrayBuffer>
   readonly places: readonly (readonly Place<T>[])[]
 }
 
-/** The grams of the rarest window of each needle. Throws where a needle is shorter than a window. */
+/** Returns the grams of the rarest window of each needle. Throws an error if a needle is shorter than a window. */
 export function gramsOf<T extends Needle>(needles: readonly T[]): Grams<T> {
   const all = new Map<number, Place<T>[]>()
   for (const needle of needles) {
@@ -56,14 +56,14 @@ export function gramsOf<T extends Needle>(needles: readonly T[]): Grams<T> {
   return { factor, grams, others, distances, places }
 }
 
-/** Where a gram is in the table, if it is there. */
+/** Returns the place of a gram in the table, if it is there. */
 export function placeOf(gram: number, factor: number): number {
   return Math.imul(gram, factor) >>> tableShift
 }
 
 function factorFor(grams: readonly number[]): number {
   const taken = new Int32Array(tableSize)
-  // odd ones, far apart; a few suffice for a hundred grams
+  // odd factors, far apart; a few suffice for a hundred grams
   for (let tries = 1, factor = 0x9e3779b1; ; tries += 1, factor = Math.imul(factor, 0x85ebca6b) | 1) {
     if (tries === 1 << 16) throw new Error(`no table of ${tableSize} places keeps ${grams.length} grams apart`)
     if (
@@ -99,12 +99,10 @@ function rarestWindow(text: string): number {
   return least(starts(text, windowLength).map((at) => costs.slice(at, at + stride).reduce((sum, cost) => sum + cost)))
 }
 
-/** What logs are full of. */
+/** Words that logs are full of. */
 const everyday =
   'exception error caused by request queue connection available failed support http java lang status code change lock with process not success'
-/**
- * How often a letter is in a log, beside others, in groups from the rarest on; capitals are rare, whatever they are.
- */
+/** Relative frequencies of letters in a log, in groups from the rarest on. Capitals are rare, whichever they are. */
 const frequencies: readonly (readonly [string, number])[] = [
   ['jkqvwxyz', 8],
   ['bcdfghlmpu', 30],
@@ -116,7 +114,7 @@ const frequencyOf = new Map(
   frequencies.flatMap(([letters, frequency]) => [...letters].map((letter) => [letter, frequency])),
 )
 
-/** How often a gram may stand in a log, beside others. */
+/** Estimates the relative frequency of a gram in a log. */
 function commonness(gram: string): number {
   return [...gram].reduce(
     (product, letter) => product * (frequencyOf.get(letter) ?? rare),

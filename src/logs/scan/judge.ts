@@ -1,20 +1,20 @@
 import type { Cause } from './tally.ts'
 
-/** A cause as it is judged beside the others. */
+/** A cause, judged together with the others. */
 export interface JudgedCause extends Cause {
-  /** since when it is over, where its kind alone would be a problem */
+  /** When it was over, if its kind alone would be a problem */
   readonly overBy?: Date
-  /** the fault that it is a part of, where its kind alone would tell of another one */
+  /** The fault that it is part of, if its kind alone would point to another one */
   readonly partOf?: 'lock-stolen'
 }
 
-/** Liquibase releases the lock in the same breath in which it gives up (FIELD-NOTES.md 2). */
+/** Maximum milliseconds between release and refusal: Liquibase releases the lock as it gives up (FIELD-NOTES.md 2). */
 const breathMs = 2000
 
 /**
- * Who waits for the change-log lock and then gets it has started as usual: several instances that start together take
- * turns (FIELD-NOTES.md 2). A start that was refused the lock ended, whatever a later one did; and where it released
- * the lock at its end, the lock is not stuck, but its holder may still be at work without it.
+ * Judges causes together. A start that waits for the change-log lock and then gets it is normal: instances that start
+ * together take turns (FIELD-NOTES.md 2). A start that was refused the lock ended, whatever a later one did. If it
+ * released the lock at its end, the lock is not stuck, but its holder may still be at work without it.
  */
 export function judged(causes: readonly Cause[]): readonly JudgedCause[] {
   const lastOf = (id: Cause['id']): Date | null => causes.find((it) => it.id === id)?.last ?? null

@@ -1,56 +1,56 @@
 import { headReader } from '../head.ts'
 import { jsonHead } from '../json-head.ts'
 
-/** What is before a line's own text: which container or program it is from, and no more. */
+/** What is before a line's own text: only the container or program that it is from. */
 interface Prefix {
   key: string
   length: number
-  /** what is told by its look alone may be a part of the text, as in a table */
+  /** False if only its look suggests a prefix: it may be part of the text, as in a table */
   isSure: boolean
-  /** when a journal got the line */
+  /** When a journal received the line */
   noted?: string
 }
 
 export interface LineHead {
-  /** the container or program; '' where nothing says it */
+  /** The container or program; '' if nothing names it */
   key: string
   isKeySure: boolean
-  /** the line begins a record */
+  /** True if the line begins a record */
   begins: boolean
-  /** its date has a known form */
+  /** True if its date has a known form */
   isDated: boolean
-  /** milliseconds: its own time, or when it was printed, where that is noted beside it; null: unknown */
+  /** Milliseconds since 1970: its own time, else when it was printed if that is noted beside it; null if unknown */
   at: number | null
-  /** where no date is known, it begins one by its look */
+  /** True if its look begins a record, for logs without a known date */
   looksFirst: boolean
 }
 
-/** so many bytes of a line are looked at */
+/** Bytes of a line that are read */
 export const headLength = 4096
 
-/** the mark that some programs put before UTF-8, as Latin-1 */
+/** The mark that some programs put before UTF-8, as Latin-1 */
 const mark = '\xef\xbb\xbf'
 const colours = /\x1b\[[0-9;]*[A-Za-z]/g
 const date = /^\d{4}-\d/
-/** `kubectl logs --prefix`; `docker compose logs`; journalctl's short form */
+/** Prefixes of `kubectl logs --prefix`, `docker compose logs`, and journalctl's short form */
 const pod = /^\[(pod\/[^\]\s]{1,300})\] /
 const composed = /^([\w.-]{1,100}) +\| ?/
 const journal = /^[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} (\S{1,255} [^\s:[\]]{1,100}(?:\[\d{1,10}\])?): /
-/** its short-iso form, as rsyslog writes too */
+/** journalctl's short-iso form, which rsyslog writes too */
 const isoJournal =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})) (\S{1,255} [^\s:[\]]{1,100}\[\d{1,10}\]): /
 /**
- * `kubectl logs --timestamps`: nanoseconds, of which zeros at the end are left out; Spring Boot writes three digits.
- * With the stream, and whether the line is whole, as the files on a node have it (Kubernetes, "CRI logging format").
+ * Time of `kubectl logs --timestamps`: nanoseconds without zeros at the end, while Spring Boot writes three digits.
+ * Files on a node add the stream, and whether the line is whole (Kubernetes, "CRI logging format").
  */
 const stamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{4,9}(?:Z|[+-]\d{2}:\d{2}) (?:std(?:out|err) [FP] )?/
-/** a line in the files of Docker's json-file driver */
+/** The start of a line in the files of Docker's json-file driver */
 const dockerStart = '{"log":"'
 const dockerTime = /","stream":"std(?:out|err)".{0,1000}?,"time":"(\d[^"]{1,40})"\}$/
 const escapedColours = /\\u001b\[[0-9;]*[A-Za-z]/g
 const continued = /^(?:\s|at |Caused by:|Suppressed:|\.\.\. \d+ |[)\]}]|$)/
 
-/** Reads how a line begins, from its first bytes as Latin-1, without its end. */
+/** Returns a reader of how a line begins, from its first bytes as Latin-1, without its end. */
 export function lineHeadReader(timeZone: string | null): (line: string) => LineHead {
   const headOf = headReader(timeZone)
   return (line) => {
@@ -70,7 +70,7 @@ export function lineHeadReader(timeZone: string | null): (line: string) => LineH
   }
 }
 
-/** How much of a line is when its engine got it, where it shows its own time or needs none. */
+/** Returns the characters of the engine's time before a line that shows its own time or needs none; else 0. */
 export function needlessStamp(line: string): number {
   const { length } = stamp.exec(line)?.[0] ?? ''
   const text = line.slice(length)
@@ -78,7 +78,7 @@ export function needlessStamp(line: string): number {
 }
 
 function prefixOf(line: string): Prefix {
-  // by far most lines that are looked at begin with their date
+  // by far most lines that are read begin with their date
   if (date.test(line)) {
     const [prefix = '', noted, key = ''] = isoJournal.exec(line) ?? []
     return { key, length: prefix.length, isSure: true, ...(noted !== undefined && { noted }) }
@@ -89,12 +89,12 @@ function prefixOf(line: string): Prefix {
   return looks ? { key: looks[1]!, length: looks[0].length, isSure: false } : { key: '', length: 0, isSure: true }
 }
 
-/** A line as its program wrote it, and when the engine got it, where that is noted around it. */
+/** Returns a line as its program wrote it, and when the engine received it if that is noted around it. */
 function unwrapped(line: string): { text: string; printed: number | null } {
   const [note] = stamp.exec(line) ?? []
   if (note !== undefined) return { text: line.slice(note.length), printed: momentOf(note.split(' ', 1)[0]) }
   const time = line.startsWith(dockerStart) ? dockerTime.exec(line)?.[1] : undefined
-  // of a long one the end is not there
+  // the end of a long line may be missing
   if (!line.startsWith(dockerStart) || (time === undefined && line.endsWith('}'))) return { text: line, printed: null }
   const text = line
     .slice(dockerStart.length)

@@ -3,10 +3,7 @@ import { causeCounter } from './cause-counter.ts'
 import { backwardMs } from './tally.ts'
 import type { Tally } from './tally.ts'
 
-/**
- * What streams held together that have nothing to do with each other: containers, files. `firstLine` counts through all
- * of them.
- */
+/** Merges the tallies of unrelated streams, such as containers or files. `firstLine` counts through all of them. */
 export function mergeTallies(tallies: readonly Tally[]): Tally {
   const sum = summing()
   for (const tally of tallies) sum.add(tally)
@@ -14,12 +11,15 @@ export function mergeTallies(tallies: readonly Tally[]): Tally {
 }
 
 /**
- * Joins the parts of one stream, each from the beginning of a record on, as they come, in any order, so that few are
- * kept at a time.
+ * Joins the parts of one stream, which each begin with a record. They may come in any order, and few are kept at a
+ * time.
  */
 export interface Joiner {
   add(part: { index: number; isWhole: boolean; tally: Tally }): void
-  /** of the parts from the first one on, up to one that was given up or is missing; `parts`: how many these are */
+  /**
+   * Returns the tally of the parts from the first one on, up to one that was given up or is missing; `parts` is their
+   * number
+   */
   joined(): { tally: Tally; parts: number }
 }
 
@@ -44,7 +44,7 @@ export function joiner(): Joiner {
   }
 }
 
-/** Adds tallies up, of which nothing but the sum is kept. */
+/** Adds up tallies, and keeps only the sum. */
 function summing(): { add(tally: Tally, isBackward?: boolean): void; tally(): Tally } {
   const counters = new Map(signatures.map(({ id }) => [id, causeCounter(id)]))
   let [bytes, lines, steps] = [0, 0, 0]

@@ -1,13 +1,14 @@
-/** A literal that stands in each match of a pattern. */
+/** A literal that is in each match of a pattern. */
 export interface Needle {
   text: string
   ignoreCase: boolean
-  /** the pattern matches wherever the literal stands */
+  /** True if the pattern matches wherever the literal is */
   isWhole: boolean
 }
 
 /**
- * Literals of which every match holds one at least: the longest of each alternative. Throws where one of them has none.
+ * Returns literals, at least one of which is in every match: the longest of each alternative. Throws an error if an
+ * alternative has none of 4 characters.
  */
 export function needlesOf({ source, ignoreCase }: RegExp): Needle[] {
   const texts = alternatives(source).map((alternative) => {
@@ -23,7 +24,7 @@ function unescaped(source: string): string {
   return source.replace(/\\(.)/g, '$1')
 }
 
-/** What stands between the bars that are in no group and no class. */
+/** Returns the parts between the bars that are in no group and no class. */
 function alternatives(source: string): string[] {
   const parts = source.match(/\\.|\[(?:\\.|[^\]\\])*\]?|[^]/g) ?? []
   const result = ['']
@@ -37,7 +38,7 @@ function alternatives(source: string): string[] {
   return result
 }
 
-/** Stretches of an alternative that stand in each of its matches as they are. */
+/** Returns the stretches of an alternative that are in each of its matches as they are. */
 function literalRuns(source: string): string[] {
   const parts = source.match(/\\.|\[(?:\\.|[^\]\\])*\]?|\{[^}]*\}?|[^]/g) ?? []
   const runs = ['']

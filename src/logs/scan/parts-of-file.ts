@@ -5,18 +5,18 @@ import { prefixesWithin } from './record-finder.ts'
 /** A part of a file that can be scanned by itself: the bytes in [from, to). */
 interface FilePart {
   readonly from: number
-  /** Infinity: to the end of the file, wherever that is by then */
+  /** Infinity for the end of the file, wherever that is when it is reached */
   readonly to: number
 }
 
-/** A file as its parts, which each begin with a record: whoever asks for them gets the same ones. */
+/** A file in parts that each begin with a record. All callers get the same parts. */
 export interface PartedFile {
   readonly count: number
-  /** by its number, from 0; empty where no record begins in it. Throws what reading throws */
+  /** Returns a part by its number, from 0; empty if no record begins in it. Throws what reading throws */
   part(index: number): FilePart
 }
 
-/** so much is looked at for the beginning of a record: most are near, some have a long stack before them */
+/** Bytes searched for the beginning of a record: most are near, some come after a long stack trace */
 const searched = [1 << 14, 1 << 20]
 
 function textAt(descriptor: number, position: number, length: number): string {
@@ -25,27 +25,27 @@ function textAt(descriptor: number, position: number, length: number): string {
 }
 
 /**
- * False: records may reach from anywhere to anywhere, since several containers wrote into the file, or there are no
- * dates. Throws what reading throws.
+ * True if the file can be split into parts. False if several containers wrote it or it has no dates, as records may
+ * then be anywhere. Throws what reading throws.
  */
 export function hasParts(descriptor: number, timeZone: string | null): boolean {
   const heads = textAt(descriptor, 0, prefixesWithin).split('\n').map(lineHeadReader(timeZone))
   return heads.some(startsPart) && !heads.some(({ key, isKeySure }) => key !== '' && isKeySure)
 }
 
-/** How many parts of that length a file is taken apart into; the last one may be longer. */
+/** Returns how many parts of `length` bytes a file is split into; the last one may be longer. */
 export function partsIn(size: number, length: number): number {
   return Math.max(1, Math.floor(size / length))
 }
 
-/** Parts of about `length` bytes of a file that is open and of `size` bytes. */
+/** Splits an open file of `size` bytes into parts of about `length` bytes. */
 export function partedFile(descriptor: number, size: number, length: number, timeZone: string | null): PartedFile {
   const headOf = lineHeadReader(timeZone)
   const count = partsIn(size, length)
   const startNear = (position: number): number | null => {
     for (const most of searched) {
       const [partial, ...lines] = textAt(descriptor, position, most).split('\n')
-      // the last one is cut
+      // the last line is cut
       const begins = lines.slice(0, -1).findIndex((line) => startsPart(headOf(line)))
       if (begins >= 0)
         return [partial!, ...lines.slice(0, begins)].reduce((sum, line) => sum + line.length + 1, position)

@@ -3,35 +3,35 @@ import { headLength, lineHeadReader } from './line-head.ts'
 import type { LineHead } from './line-head.ts'
 import { quickHead } from './quick-head.ts'
 
-/** A record, of which its lines need not have been looked at. */
+/** A record; not all of its lines need have been read. */
 export interface OpenRecord {
-  /** milliseconds; null: it bears no date that can be read */
+  /** Milliseconds since 1970; null if it has no readable date */
   readonly at: number | null
-  /** its own time, or that of the last one before it which has one */
+  /** Its own time, else that of the last record before it that has one */
   readonly timed: number | null
-  /** the container or program that wrote it; '' where the stream does not say */
+  /** The container or program that wrote it; '' if the stream does not say */
   readonly key: string
-  /** what was found in it so far, for whoever asks: signatures, a bit each, and host names */
+  /** What was found in it so far, for use by the caller: signatures, a bit each, and host names */
   seen: number
   hosts: Set<string> | null
 }
 
 export interface RecordFinder {
-  /** the record to which the line belongs that begins there; lines are asked for in their order */
+  /** Returns the record of the line that begins there; lines must be asked for in order */
   of(lineStart: number, end: number): OpenRecord
-  /** all lines that begin before `to` have gone by */
+  /** Passes all lines that begin before `to` */
   pass(to: number): void
-  /** no line begins before `to` that has not gone by */
+  /** Skips to `to`, before which no further line begins */
   skip(to: number): void
-  /** bytes have moved towards the beginning */
+  /** Adapts to bytes that have moved towards the beginning */
   moved(by: number): void
-  /** earliest and latest time among records that were looked at for their own sake, and of the last one */
+  /** Returns the earliest and latest time among the records that were walked over, and the time of the last one */
   times(): { earliest: number | null; latest: number | null; end: number | null; isDated: boolean }
 }
 
-/** Lines that begin so early in a stream tell whether it has prefixes. */
+/** Bytes at the start of a stream whose lines show if it has prefixes. */
 export const prefixesWithin = 65_536
-/** so many containers or programs are told apart in one stream */
+/** Maximum number of containers or programs told apart in one stream */
 const maxKeys = 1000
 
 const opened = (key: string, at: number | null, timed: number | null): OpenRecord => ({
@@ -43,9 +43,9 @@ const opened = (key: string, at: number | null, timed: number | null): OpenRecor
 })
 
 /**
- * Tells which record a line belongs to, in bytes of which a part is known at a time. Where prefixes or the absence of
- * dates make it necessary, each line is looked at; else only those from a line that is asked for back to the head of
- * its record. `isRecord`: the stream begins with a dated record, and has no prefixes: a part of a file.
+ * Finds the record of a line, in bytes that become known in parts. If prefixes or missing dates require it, reads each
+ * line; else only those from a requested line back to the head of its record. `isRecord` is true for a part of a file:
+ * it begins with a dated record, and has no prefixes.
  */
 export function recordFinder(finder: Finder, timeZone: string | null, isRecord: boolean): RecordFinder {
   const { bytes } = finder
@@ -55,7 +55,7 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
   const open = new Map<string, { record: OpenRecord; isDated: boolean }>()
   let isKeyed = false
   let last = { record: opened('', null, null), isDated: isRecord }
-  /** all lines that begin before it have gone by; and what has been moved away before that */
+  /** All lines that begin before `known` are passed; `origin` counts what was moved away before that */
   let known = 0
   let origin = isRecord ? prefixesWithin : 0
   let earliest: number | null = null
@@ -94,11 +94,11 @@ export function recordFinder(finder: Finder, timeZone: string | null, isRecord: 
     }
   }
 
-  /** From a line back to the first one that begins a record, and on to one with a time. */
+  /** Reads from a line back to the first one that begins a record, and on to one with a time. */
   const lookBack = (lineStart: number, end: number): void => {
     let head: LineHead | null = null
     let timed: number | null = null
-    // by far most lines that begin no record are those of a stack
+    // skips the lines of stack traces, which are by far most of those that begin no record
     for (
       let from = finder.lineBefore(known, lineStart + 1);
       from >= 0 && timed === null;

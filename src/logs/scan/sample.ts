@@ -1,29 +1,29 @@
 import { needlessStamp } from './line-head.ts'
 import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
 
-/** A line in which a signature was found, as far as it is near. */
+/** A line with a match, as far as it is near the match. */
 export interface Sample {
-  /** what samples are told apart by: the text from the match on, without its numbers */
+  /** What tells samples apart: the text from the match on, without its numbers */
   readonly kind: string
-  /** of the line before the match, and from there on */
+  /** The line before the match, and from the match on */
   readonly before: string
   readonly after: string
-  /** whether these reach to the line's beginning and to its end */
+  /** True if these reach to the line's beginning, and to its end */
   readonly isStart: boolean
   readonly isEnd: boolean
 }
 
-/** so many bytes from a match on are what samples are told apart by */
+/** Bytes from a match on that tell samples apart */
 const told = 100
 const zero = 0x30
 const isDigit = (byte: number): boolean => byte >= zero && byte <= zero + 9
 
-/** What the sample of a match at `at` in a line that ends at `end` is told apart by. */
+/** Returns what tells apart the sample of a match at `at`, in a line that ends at `end`. */
 export function kindAt(text: Buffer, at: number, end: number): string {
   return text.toString('latin1', at, Math.min(end, at + told)).replace(/[0-9]+/g, '0')
 }
 
-/** Whether it is this one: without making a text of it, since most matches are of a kind that is there already. */
+/** True if a match is of this kind. Makes no text of it, since most matches are of a kind that is kept already. */
 export function isOfKind(bytes: Uint8Array, at: number, end: number, kind: string): boolean {
   const to = Math.min(end, at + told)
   let index = 0
@@ -36,14 +36,14 @@ export function isOfKind(bytes: Uint8Array, at: number, end: number, kind: strin
   return index === kind.length
 }
 
-/** characters of a line that are shown, and of these before the match where the line is longer */
+/** Maximum characters shown of a line, and of those before the match in a longer line */
 const [shown, lead] = [300, 80]
 
 const unprintable = /\p{Cc}|\p{Cf}|\p{Co}|\p{Cn}/gu
 const colours = /\x1b\[[0-9;]*[A-Za-z]/g
 
 /**
- * The line, cut around the match where it is long; nothing in it moves a cursor. `hide` takes secrets out before it is
+ * Returns the line, cut around the match if it is long; nothing in it moves a cursor. `hide` removes secrets before the
  * cut.
  */
 export function sampleText({ before, after, isStart, isEnd }: Sample, hide: (text: string) => string): string {
@@ -58,7 +58,7 @@ export function sampleText({ before, after, isStart, isEnd }: Sample, hide: (tex
   return `${start}${end}${isEnd && end.length === right.length ? '' : '…'}`.trim()
 }
 
-/** What is cut within a word may be half of a secret, which is not known again. */
+/** Drops the first, cut word: it may be half of a secret, which would not be recognized. */
 function fromBlank(text: string): string {
   const blank = text.search(/\s/)
   return blank < 0 ? '' : text.slice(blank)

@@ -13,14 +13,14 @@ import { hasParts, partsIn } from './parts-of-file.ts'
 import type { ScanOptions } from './scanner.ts'
 import type { Tally } from './tally.ts'
 
-/** bytes that a thread takes at a time; and how many threads there are at most */
+/** Bytes that a thread takes at a time, and the maximum number of threads */
 const [worthTaking, maxThreads] = [32 << 20, 3]
 const blocksAtOnce = 16
 
 /**
- * Scans a plain file, to its end at the time when that is reached; a large one on several processors. Where the signal
- * ends it, what is told is of as many of its first bytes as the tally says. Throws what reading it throws.
- * `partLength`: bytes.
+ * Scans a plain file to its end, as it is when the scan reaches it; a large one on several processors. If the signal
+ * ends the scan, the tally covers as many of the first bytes as it says. Throws what reading throws. `partLength` is in
+ * bytes.
  */
 export async function scanFile(
   path: string,
@@ -48,7 +48,7 @@ export async function scanFile(
   }
 }
 
-/** Here and in as many threads. All have ended before it returns or throws: they read from the file. */
+/** Scans here and in `threads` more threads. All have ended before it returns or throws, as they read from the file. */
 async function scanShared(
   program: string,
   threads: number,
@@ -77,7 +77,7 @@ async function scanShared(
   return tally
 }
 
-/** Lets signals and what the threads found come between some blocks and the next. */
+/** Scans in this thread. Every few blocks, lets signals and the other threads' findings arrive. */
 async function scanHere(shared: SharedScan, found: Joiner, signal: AbortSignal): Promise<void> {
   const scan = scanParts(shared)
   let blocks = 0

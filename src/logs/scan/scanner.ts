@@ -12,44 +12,44 @@ import { backwardMs } from './tally.ts'
 import type { Tally } from './tally.ts'
 
 export interface ScanOptions {
-  /** in which times without an offset are read; null: they stay unknown */
+  /** Time zone of times without an offset; if null, they stay unknown */
   timeZone: string | null
-  /** only records from then on; one without a time goes with the one before it */
+  /** Only records from then on; one without a time goes with the one before it */
   since?: Date | undefined
-  /** only records before then */
+  /** Only records before then */
   until?: Date | undefined
-  /** left out: the fastest that this machine has */
+  /** Omitted for the fastest one on this machine */
   engine?: Engine | undefined
-  /** left out: the scan has one of its own */
+  /** Omitted for finders of its own */
   finders?: Finders | undefined
 }
 
 /** A stream that is being scanned. */
 export interface Scan {
-  /** takes the next bytes, however the stream is cut; they may be used for something else afterwards */
+  /** Takes the next bytes, however the stream is cut; the caller may reuse them afterwards */
   write(chunk: Uint8Array): void
-  /** what was found in all lines that are complete so far */
+  /** Returns what was found in all lines that are complete so far */
   tally(): Tally
-  /** the stream is over, and so is its last line; nothing else may be asked afterwards */
+  /** Ends the stream and its last line, and returns the tally; no other call may follow */
   end(): Tally
 }
 
-/** The next bytes of the stream can be put right into the scanner's memory. */
+/** A scan whose next bytes can be put right into its memory. */
 export interface BlockScan extends Scan {
-  /** where the next bytes go; never empty */
+  /** Returns where the next bytes go; never empty */
   space(): Uint8Array<ArrayBuffer>
-  /** so many bytes were put there */
+  /** Reports how many bytes were put there */
   filled(length: number): void
 }
 
-/** bytes of the block that is looked through at once: it stays in the processor's cache */
+/** Bytes searched at once: they stay in the processor's cache */
 const blockSize = 1 << 19
-/** a line of which more than this is there is gone through in pieces */
+/** Bytes of a line above which it is searched in pieces */
 const longLine = 1 << 16
-/** what is read around a match: no pattern, and nothing that is read of it, is longer */
+/** Bytes read on each side of a match; longer than any pattern, and than anything read of a match */
 const around = 1024
 const [newline, carriageReturn] = [10, 13]
-/** a word of UTF-16, in either order of its bytes; zeros alone are what a crash leaves behind */
+/** A word in UTF-16, in either order of its bytes; zeros alone are what a crash leaves behind */
 const wide = /(?:[\t\n\r -~]\0){8}/
 
 /** Scans one stream of log text in bounded memory, however long it or its lines are. */
@@ -58,8 +58,8 @@ export function openScan(options: ScanOptions): Scan {
 }
 
 /**
- * The same of a part of a stream: `isRecord`, it begins with a dated record; `isInner`, it does not end with the
- * stream.
+ * Like `openScan`, for a part of a stream: with `isRecord`, it begins with a dated record; with `isInner`, it does not
+ * end with the stream.
  */
 export function openBlockScan(
   { timeZone, since, until, engine, finders = freshFinders() }: ScanOptions,
@@ -69,15 +69,15 @@ export function openBlockScan(
   const { bytes } = finder
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const records = recordFinder(finder, timeZone, isRecord)
-  // of each signature: what is counted, and where the last line in which it was found begins in the stream
+  // for each signature: its counter, and where its last line begins in the stream
   const counters = signatures.map(({ id }) => causeCounter(id))
   const lastLines = new Float64Array(signatures.length).fill(-1)
   const lastTimes = new Map<string, number>()
-  /** bytes of the stream before ours, of ours that are there, and that are done with */
+  /** Bytes of the stream before ours, of ours that are filled, and of ours that are done */
   let [origin, filled, done] = [0, 0, 0]
   let lines = 0
   let wideAt: number | null = null
-  /** where the line begins that is gone through in pieces, which may be before our bytes, and its record */
+  /** Start of the line that is searched in pieces, which may be before our bytes, and its record */
   let long: { start: number; record: OpenRecord } | null = null
   let [backwardSteps, firstHit, lastHit, earliest, latest]: [
     number,
@@ -115,8 +115,8 @@ export function openBlockScan(
   }
 
   /**
-   * A needle in a line of which [start, end) is there: the rest of it is further away than anything that is read of a
-   * match.
+   * Counts a needle in a line whose bytes [start, end) are present. The rest of the line is further away than anything
+   * that is read of a match.
    */
   const found = ({ at, needle }: Hit, start: number, end: number, record: OpenRecord, from: number): void => {
     const left = Math.max(start, at - around, 0)
@@ -153,10 +153,7 @@ export function openBlockScan(
     if (at >= 0) wideAt ??= origin + from + at
   }
 
-  /**
-   * Goes through lines that are there as a whole, up to `stop`; of the first one, what is before `from` may be done
-   * with.
-   */
+  /** Scans lines that are present as a whole, up to `stop`. Of the first one, what is before `from` may be done. */
   const scanLines = (from: number, stop: number): void => {
     const { hits, lines: ended, hasZero } = finder.find(from, stop, stop)
     if (hasZero && wideAt === null) lookForWide(from, stop)
@@ -189,7 +186,7 @@ export function openBlockScan(
     for (const hit of hits) found(hit, start, filled, record, hit.at)
   }
 
-  /** Makes room: what is done with, and is not near what comes, goes. */
+  /** Makes room: drops what is done, unless it is near what comes. */
   const drop = (upTo: number): void => {
     if (upTo <= 0) return
     text.copyWithin(0, upTo, filled)

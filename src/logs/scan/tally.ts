@@ -6,52 +6,52 @@ import type { Sample } from './sample.ts'
 /** What was found of one signature. */
 export interface Cause {
   readonly id: SignatureId
-  /** as the table has it; an error where an agent's counts tell of one (SPEC.md 7) */
+  /** As in the table; an error if an agent's counts show one (SPEC.md 7) */
   readonly severity: 'error' | 'warning' | 'info'
-  /** lines, as `grep -c` counts them in the C locale */
+  /** Lines, as `grep -c` counts them in the C locale */
   readonly count: number
-  /** lines of records whose time is not known */
+  /** Lines of records whose time is not known */
   readonly untimed: number
-  /** records that hold such a line */
+  /** Records that hold such a line */
   readonly records: number
-  /** earliest and latest time of these records */
+  /** Earliest and latest time of these records */
   readonly first: Date | null
   readonly last: Date | null
-  /** number of the first such line, from 1 */
+  /** Number of the first such line, from 1 */
   readonly firstLine: number
-  /** the first ones that differ in more than numbers */
+  /** The first ones that differ in more than numbers */
   readonly samples: readonly Sample[]
-  /** of `unknown-host`: names, and the number of records that hold each */
+  /** For `unknown-host`: names, and the number of records that hold each */
   readonly hosts: ReadonlyMap<string, number>
-  /** of `precondition-failed`: what was asked for and refused, each once, in the order of appearance */
+  /** For `precondition-failed`: what was requested and refused, each once, in order of appearance */
   readonly conflicts: readonly ArgumentConflict[]
-  /** of `agent-counts`: what agents counted, each once, in the order of appearance */
+  /** For `agent-counts`: what agents counted, each once, in order of appearance */
   readonly agents: readonly AgentCounts[]
   readonly rate: Rate
 }
 
-/** What a stream held. Plain data: it can be sent to another thread. */
+/** What was found in a stream. Plain data: it can be sent to another thread. */
 export interface Tally {
   readonly bytes: number
   readonly lines: number
-  /** where text in UTF-16 begins, in bytes: nothing can be found in it; null: there is none */
+  /** Byte at which text in UTF-16 begins, in which nothing can be found; null if there is none */
   readonly wideAt: number | null
-  /** earliest and latest time among the first records, the last one, and those in which something was found */
+  /** Earliest and latest time among the first records, the last one, and those with a match */
   readonly from: Date | null
   readonly to: Date | null
-  /** there are lines, and none begins with a date in a known form: times are unknown */
+  /** True if there are lines, and none begins with a date in a known form: times are unknown */
   readonly datesUnknown: boolean
   /**
-   * How often, of two records of one container in which something was found, the later one bears an earlier time, by
-   * more than a second; and the times of the first and the last of these records.
+   * `steps`: how often a record with a match is more than a second earlier than the one before it of the same
+   * container. `first`, `last`: times of the first and the last record with a match.
    */
   readonly backward: { readonly steps: number; readonly first: Date | null; readonly last: Date | null }
-  /** what was found, in the order of the table */
+  /** What was found, in the order of the table */
   readonly causes: readonly Cause[]
 }
 
-/** A clock that is put right by less than this has not run backwards. */
+/** Milliseconds; a clock that is corrected by less than this has not run backwards. */
 export const backwardMs = 1000
 
-/** so many samples, host names and other things are kept of one signature */
+/** Maximum number of samples, host names and other things kept of one signature */
 export const kept = { samples: 3, hosts: 1000, conflicts: 50, agents: 20 } as const

@@ -4,8 +4,7 @@ import code from './finder.wat'
 import { tableSize } from './grams.ts'
 
 /**
- * bytes of a page of memory; where our bytes begin, after the tables and the notes (finder.wat), and how much is read
- * past them
+ * Bytes of a page of memory; where our bytes begin, after the tables and the notes (finder.wat); bytes read past them
  */
 const [page, begin, past] = [65_536, 131_072, 128]
 const notes = 3 * tableSize * 4
@@ -19,12 +18,12 @@ interface Module {
   readonly zero: { readonly value: number }
 }
 
-/** Whether this machine's processor has what the module needs: V8 wants SSE4.1 for it. */
+/** True if this machine's processor has what the module needs: V8 requires SSE4.1 for it. */
 export function hasSimd(): boolean {
   return WebAssembly.validate(code)
 }
 
-/** The finder in WebAssembly. Throws RangeError for more bytes than a note can tell a place in. */
+/** Returns the finder in WebAssembly. Throws RangeError for more bytes than a note can address. */
 export function wasmFinder(size: number): Finder {
   if (size + past > 1 << 20) throw new RangeError(`a finder has at most ${(1 << 20) - past} bytes, not ${size}`)
   const pages = Math.ceil((begin + size + past) / page)
@@ -53,7 +52,7 @@ export function wasmFinder(size: number): Finder {
       return { hits: inOrder(hits), lines, hasZero: zero.value === 1 }
     },
     lineBefore(from, to) {
-      // before our bytes there are notes, no newline; the first line begins there all the same
+      // notes, which are no newline, come before our bytes; the first line begins there all the same
       const at = lineBefore(from + begin, to + begin)
       if (at >= 0) return at - begin
       return from === 0 && to > 0 && bytes[0] !== 9 && bytes[0] !== 32 ? 0 : -1

@@ -1,4 +1,4 @@
-/** What is used of WebAssembly, which TypeScript knows of browsers only. */
+/** The parts of WebAssembly that are used here. TypeScript knows them for browsers only. */
 declare namespace WebAssembly {
   function validate(code: Uint8Array<ArrayBuffer>): boolean
   class Module {

@@ -6,7 +6,9 @@ import { statusWord } from './status.ts'
 import { tell } from './stories.ts'
 import { summary } from './verdict.ts'
 
-/** One round of a watch, for logs: when, what it comes to, and a line for each check that is not as it was before. */
+/**
+ * Returns one round of a watch, for logs: the time, the summary, and a line for each check whose outcome has changed.
+ */
 export function doctorChanges(report: DoctorReport, before: DoctorReport | null, screen: Screen): string {
   const at = new Date(Date.parse(report.startedAt) + report.durationMs).toISOString().slice(0, 19)
   const earlier = new Map(before?.checks.map((check) => [check.id, statusWord(check)]))

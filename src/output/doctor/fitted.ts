@@ -1,12 +1,12 @@
 import { countOf, widthOf } from '../text.ts'
 
 const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g')
-/** What says how much was left out, and the empty lines around it. */
+/** Rows of the line that says how much was left out, with an empty line before and after */
 const gapRows = 3
 
 /**
- * A report cut to the rows of a screen, so that the next one can be drawn in its place: its beginning, and its last
- * lines with the verdict.
+ * Cuts a report to the rows of a screen, so that the next one can be drawn in its place. Keeps its beginning, and its
+ * last lines with the verdict.
  */
 export function fitted(text: string, { rows, columns }: { rows: number; columns: number }): string {
   const lines = text.trimEnd().split('\n')

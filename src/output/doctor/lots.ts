@@ -1,15 +1,16 @@
 import type { CheckReport } from '../../core/report.ts'
 
-/** Checks of which one and the same is to be said. */
+/** Checks about which the same is said. */
 export interface Lot {
-  /** the first of them, which speaks for all */
+  /** The first of them, which speaks for all */
   check: CheckReport
-  /** of all of them */
+  /** Names of all of them, as typed after `--only` */
   names: readonly string[]
 }
 
 /**
- * Puts together what `said` says the same of; each lot stands where its first check does. `all`: the report's checks.
+ * Groups the checks for which `said` returns the same; each lot stands where its first check does. `all` are the
+ * report's checks.
  */
 export function lotsOf(
   checks: readonly CheckReport[],
@@ -26,14 +27,14 @@ export function lotsOf(
   return [...lots.values()].map((lot) => ({ check: lot[0], names: namesOf(lot, all) }))
 }
 
-/** A check by itself. */
+/** Returns a lot of one check. */
 export function lotOf(check: CheckReport): Lot {
   return { check, names: [check.id] }
 }
 
 /**
- * The checks' ids as they are typed after `--only`: where all of the report's checks of a group are among them, the
- * group in their place, `broker/*`.
+ * Returns the checks' ids as they are typed after `--only`. A group such as `broker/*` replaces its checks if all of
+ * the report's are among them.
  */
 export function namesOf(checks: readonly CheckReport[], all: readonly CheckReport[]): string[] {
   const names = checks.map(({ id }) => {

@@ -4,7 +4,7 @@ import type { Screen } from '../screen.ts'
 import { badge, oneLine, statusWord } from './status.ts'
 import { pad, printable, widthOf } from '../text.ts'
 
-/** One line a check, in the catalogue's order: for `grep`, and for logs. Lines are never broken. */
+/** Returns one line for each check, in the catalogue's order, for `grep` and for logs. Lines are never broken. */
 export function doctorShort(report: Pick<DoctorReport, 'checks'>, screen: Screen): string {
   const width = Math.max(0, ...report.checks.map(({ id }) => widthOf(id)))
   return report.checks.map((check) => `${shortLine(check, width, screen)}\n`).join('')

@@ -2,7 +2,7 @@ import type { CheckReport } from '../../core/report.ts'
 import type { Paint } from '../paint.ts'
 import { printable } from '../text.ts'
 
-/** What a check came to, in one word. */
+/** The outcome of a check, in one word. */
 export type StatusWord = 'ok' | 'warning' | 'error' | 'skipped' | 'unknown'
 
 export function statusWord(check: Pick<CheckReport, 'status' | 'severity'>): StatusWord {
@@ -11,7 +11,7 @@ export function statusWord(check: Pick<CheckReport, 'status' | 'severity'>): Sta
 
 const signs: Record<StatusWord, string> = { ok: '✔', warning: '!', error: '✖', skipped: '-', unknown: '?' }
 
-/** Sign and word, never colour alone. */
+/** Returns a sign and a word: colour alone says nothing. */
 export function badge(word: StatusWord, paint: Paint): string {
   const colours: Record<StatusWord, (text: string) => string> = {
     ok: paint.good,
@@ -23,7 +23,7 @@ export function badge(word: StatusWord, paint: Paint): string {
   return colours[word](`${signs[word]} ${word}`)
 }
 
-/** What there is to say of a check in one line. */
+/** Returns what to say about a check in one line. */
 export function oneLine(check: CheckReport): string {
   return printable(check.findings?.[0]?.message ?? check.error?.message ?? check.reason ?? check.detail ?? check.title)
 }

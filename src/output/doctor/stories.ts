@@ -1,11 +1,11 @@
 import type { CheckReport, DoctorReport } from '../../core/report.ts'
 
-/** One root cause and what follows from it. */
+/** One root cause and its consequences. */
 export interface Story {
   root: CheckReport
-  /** problems that it causes */
+  /** Problems that it causes */
   explained: readonly CheckReport[]
-  /** checks that could not be judged because of it */
+  /** Checks that could not be judged because of it */
   unjudged: readonly CheckReport[]
 }
 
@@ -43,7 +43,7 @@ export function tell({ checks }: Pick<DoctorReport, 'checks'>): Told {
   }
 }
 
-/** Follows `because` to where it begins. Only problems count as causes, and who would cause itself stands alone. */
+/** Follows `because` to the root cause. Only problems count as causes; a check that would cause itself stands alone. */
 function causeOf(check: CheckReport, byId: ReadonlyMap<string, CheckReport>): CheckReport {
   const seen = new Set([check.id])
   let cause = check

@@ -13,8 +13,9 @@ import type { Remedy } from '../../core/check.ts'
 import type { Story } from './stories.ts'
 
 /**
- * The report for people: each root cause as a story, then what could not be determined, what was skipped and what is
- * healthy, then the verdict. Prose is wrapped; evidence and commands are never broken, so that they can be copied.
+ * Returns the report for people. Each root cause is a story; then come the checks that could not be determined, the
+ * skipped ones, the healthy ones and the verdict. Prose is wrapped. Evidence and commands are never broken, so that
+ * they can be copied.
  */
 export function doctorTable(report: DoctorReport, view: DoctorView): string {
   const paint = paintFor(view.screen)
@@ -47,7 +48,7 @@ function heading(report: DoctorReport, { columns }: Screen, paint: Paint): strin
   return [first.startsWith(name) ? paint.strong(name) + first.slice(name.length) : first, ...rest]
 }
 
-/** Where no configuration says so, which deployment this is of. */
+/** Says which deployment this is about, if no configuration says it. */
 function foundLines({ found }: DoctorReport, { columns }: Screen): string[] {
   return found === undefined ? [] : hang('', `Found without a configuration: ${printable(found)}`, columns)
 }
@@ -64,7 +65,9 @@ function unknownLines({ check, names: [first = '', ...others] }: Lot, screen: Sc
   ]
 }
 
-/** A line for each: badge, name, detail. Details of healthy ones are cut at the screen's edge unless all is wanted. */
+/**
+ * Returns a line for each lot: badge, name, detail. Cuts details of healthy ones at the screen's edge unless `verbose`.
+ */
 function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Paint): string[] {
   const width = Math.max(0, ...lots.map(({ names: [first = ''] }) => widthOf(first)))
   return lots.flatMap(({ check, names: [first = '', ...others] }) => {
@@ -80,7 +83,7 @@ function rows(lots: readonly Lot[], { screen, verbose }: DoctorView, paint: Pain
   })
 }
 
-/** A root cause: what is wrong, the evidence, what follows from it, and the repair. */
+/** Returns a root cause: what is wrong, the evidence, its consequences, and the repair. */
 function storyLines({ root, explained, unjudged }: Story, { screen }: DoctorView, paint: Paint): string[] {
   const { columns } = screen
   const lines = [`${badge(statusWord(root), paint)}  ${paint.strong(root.id)}`]

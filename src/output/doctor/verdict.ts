@@ -4,14 +4,14 @@ import { namesOf } from './lots.ts'
 import { firstTypedHere, typedHere } from '../next.ts'
 import type { Told } from './stories.ts'
 
-/** The last lines: what it comes to, the exit code, and what to type next. */
+/** Returns the last lines: the summary, the exit code, and what to type next. */
 export function verdict(told: Told, exitCode: number, screen: Screen): string[] {
   const lines = hang('', `${summary(told)} Exit code ${exitCode}.`, screen.columns)
   const next = nextCommand(told)
   return next ? [...lines, `Next: ${printable(next)}`] : lines
 }
 
-/** What it comes to, in one sentence. */
+/** Returns the result of the report in one sentence. */
 export function summary({ all, stories, unknown, skipped, ok }: Told): string {
   const errors = stories.filter(({ root }) => root.severity === 'error')
   const warnings = stories.filter(({ root }) => root.severity !== 'error')

@@ -3,6 +3,6 @@ import type { Screen } from '../screen.ts'
 export interface DoctorView {
   screen: Screen
   exitCode: number
-  /** lists what is healthy too where there are problems, and says all of it */
+  /** Lists healthy checks even if there are problems, and shows every detail in full */
   verbose: boolean
 }

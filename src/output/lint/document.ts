@@ -5,33 +5,33 @@ export type LintSeverity = 'error' | 'warning'
 /** What `lint-results --json` prints (DESIGN.md 4), and more. */
 export interface LintDocument {
   schemaVersion: 1
-  /** as it was given; of several their nearest common parent */
+  /** As given; the nearest common parent of several */
   directory: string
-  /** the file of settings that was used */
+  /** The settings file that was used */
   settings?: string
   files: number
   results: number
   bytes: number
-  /** exact, also where `problems` leaves some out */
+  /** Exact, even if `problems` omits some */
   summary: Record<LintSeverity, number>
-  /** rules without a problem are left out */
+  /** Without the rules that found no problem */
   rules: Readonly<Partial<Record<RuleId, Record<LintSeverity, number>>>>
-  /** rules that were turned off */
+  /** Rules that are turned off */
   off: readonly RuleId[]
   directories: readonly LintedDirectory[]
-  /** the worst first; of a rule at most 10,000 */
+  /** The worst first; at most 10,000 of each rule */
   problems: readonly LintProblem[]
-  /** of what nothing could be told */
+  /** Files that could not be judged */
   undetermined: readonly { file: string; message: string }[]
   undeterminedCount: number
-  /** what `--fix` has done; all else is of the mended copy then */
+  /** What `--fix` did; then all else is about the corrected copy */
   fix?: LintFix
 }
 
 export interface LintedDirectory {
-  /** as it was given */
+  /** As given */
   directory: string
-  /** relative to the document's directory; `.`: it is that one */
+  /** Relative to the document's directory; `.` is that directory */
   within: string
   files: number
   results: number
@@ -41,19 +41,19 @@ export interface LintedDirectory {
 export interface LintProblem {
   rule: RuleId
   severity: LintSeverity
-  /** relative to the document's directory; `.`: the directory itself */
+  /** Relative to the document's directory; `.` is the directory itself */
   file: string
-  /** the place in the file */
+  /** The place in the file */
   place?: string
   message: string
-  /** what the service will do with it */
+  /** What the service will do with it */
   effect: string
-  /** how it is mended in the test's code */
+  /** How to fix it in the test's code */
   remedy: string
   result?: { name?: string; fullName?: string; status?: string }
-  /** results that will be shown as one, the earliest first */
+  /** Results that will be shown as one, the earliest first */
   together?: readonly LintedTogether[]
-  /** how many these are in all */
+  /** Number of all such results */
   togetherCount?: number
 }
 
@@ -62,21 +62,21 @@ export interface LintedTogether {
   name?: string
   fullName?: string
   status?: string
-  /** milliseconds since 1970 */
+  /** Milliseconds since 1970 */
   start?: number
 }
 
 export interface LintFix {
-  /** the original, which is as it was */
+  /** The original, which stays unchanged */
   from: string
   output: string
-  /** that were copied, whether or not they were changed */
+  /** Files copied, changed or not */
   files: number
-  /** so many places were mended, by rule */
+  /** Number of places fixed, by rule */
   mended: Readonly<Partial<Record<RuleId, number>>>
-  /** places that would have been mended, and why they were not; at most 1,000 */
+  /** Places to fix that were not fixed, and why; at most 1,000 */
   left: readonly { rule: RuleId; file: string; place?: string; message: string }[]
   leftCount: number
-  /** what is not in the copy, and why */
+  /** What is not in the copy, and why */
   omitted: readonly { file: string; message: string }[]
 }

@@ -1,29 +1,29 @@
 import type { LintDocument, LintProblem, LintSeverity } from './document.ts'
 
-/** Problems of one rule; `count` is exact, also where not all are there. */
+/** Problems of one rule; `count` is exact, even if not all are listed. */
 export interface RuleGroup {
   rule: LintProblem['rule']
   severity: LintSeverity
   count: number
-  /** with one effect and remedy each, the first one's first */
+  /** Each with one effect and remedy; in the order of their first problems */
   advices: readonly Advice[]
 }
 
 export interface Advice {
   effect: string
   remedy: string
-  /** the most frequent first */
+  /** The most frequent first */
   causes: readonly Cause[]
 }
 
-/** Problems of which the same is said, but for the values that each has. */
+/** Problems about which the same is said, except for the values that each has. */
 export interface Cause {
-  /** null: each has another one */
+  /** Null if they differ */
   message: string | null
   problems: readonly LintProblem[]
 }
 
-/** The problems by rule, by what is to be done, and by what is said of them; in the document's order. */
+/** Groups problems by rule, then by effect and remedy, then by cause; rules and advice keep the document's order. */
 export function groupsOf({ problems, rules }: Pick<LintDocument, 'problems' | 'rules'>): RuleGroup[] {
   return by(problems, ({ rule, severity }) => `${severity} ${rule}`).map((ofRule) => {
     const { rule, severity } = ofRule[0]!
@@ -42,7 +42,10 @@ export function groupsOf({ problems, rules }: Pick<LintDocument, 'problems' | 'r
   })
 }
 
-/** What is said without its numbers and values; names of parameters, entries and labels tell causes apart. */
+/**
+ * Returns a message without its numbers and values. Names of parameters, entries and labels stay, as they tell causes
+ * apart.
+ */
 function causeOf({ message, together }: LintProblem): string {
   if (together) return message
   return message.replace(

@@ -6,19 +6,19 @@ import { pathOf, testOf } from './words.ts'
 import { harmlessLines } from '../../core/harmless.ts'
 
 export interface JunitView {
-  /** when it was judged */
+  /** When the results were judged */
   at: Date
-  /** whether warnings make the command fail */
+  /** True if warnings make the command fail */
   areWarningsFailures: boolean
 }
 
-/** so many places of a rule are listed in a directory */
+/** Maximum number of places listed for a rule in a directory */
 const mostPlaces = 100
 
 /**
- * A test suite a directory, and in each a test case a rule: their names stay the same from run to run, as GitLab and
- * Jenkins need to tell what is new, and there are few of them. By Jenkins' schema of JUnit files, and by that of Ant,
- * which orders what it requires.
+ * Returns a test suite for each directory, with a test case for each rule. There are few of them, and their names stay
+ * the same from run to run: GitLab and Jenkins need that to tell what is new. The form follows Jenkins' schema of JUnit
+ * files and Ant's, which requires an order.
  */
 export function lintJunit(document: LintDocument, view: JunitView): string {
   const [problems, unread] = [byDirectory(document.problems, document), byDirectory(document.undetermined, document)]
@@ -34,11 +34,11 @@ export function lintJunit(document: LintDocument, view: JunitView): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`
 }
 
-/** What was found in one directory. */
+/** The findings in one directory. */
 interface SuiteView extends JunitView {
   found: readonly LintProblem[]
   unread: LintDocument['undetermined']
-  /** of rules with very many problems, how many the document leaves out; in which directory these are is not known */
+  /** For rules with very many problems, how many the document omits; their directories are unknown */
   unlisted: ReadonlyMap<RuleId, number>
 }
 
@@ -81,13 +81,13 @@ function suite(document: LintDocument, directory: LintedDirectory, id: number, v
   return `${xmlElement('testsuite', attributes, ['\n', ...lines.map((line) => `${line}\n`)])}\n`
 }
 
-/** Each file with the innermost of the directories that it is in. */
+/** Assigns each file to the innermost directory that contains it. */
 function byDirectory<T extends { file: string }>(
   items: readonly T[],
   { directories }: LintDocument,
 ): ReadonlyMap<LintedDirectory, readonly T[]> {
   const known = new Map(directories.map((it) => [it.within, it]))
-  // logs of agents are in none
+  // agent logs are in none of the directories
   const outermost = known.get('.') ?? directories[0]!
   const found = new Map<LintedDirectory, T[]>()
   for (const item of items) {
@@ -104,7 +104,7 @@ function byDirectory<T extends { file: string }>(
 interface RuleCase {
   kind: 'passed' | 'failure' | 'skipped'
   xml: string
-  /** what is told of a case that has passed */
+  /** Text for a case that has passed */
   said: string
 }
 
@@ -131,7 +131,7 @@ function ruleCase(
     ? `${count === 1 ? '' : `${count} problems${count === problems.length && more > 0 ? ' or more' : ''}: `}${worst.message}`
     : `${more} problems in all directories are not listed: some may be here`
   const text = xmlText(worst ? details(problems, document) : `\n${message}\n`)
-  // what the schema of Ant allows in a test case are failures alone
+  // of a case's content, Ant's schema allows only failures, so warnings go to the suite's output
   if (type === 'warning' && !areWarningsFailures) return { ...of('passed', []), said: `${rule}:${text}` }
   return of('failure', [xmlElement('failure', { type, message: printable(message) }, [text])])
 }
@@ -167,7 +167,7 @@ function property(name: string, value: string | number): string {
   return xmlElement('property', { name, value: typeof value === 'string' ? printable(value) : value })
 }
 
-/** A text for XML 1.0, in attributes and between tags; what must not stand there at all is shown as text. */
+/** Returns a text for XML 1.0, in attributes and between tags. Characters that XML forbids are shown as text. */
 export function xmlText(text: string): string {
   return harmlessLines(text)
     .replaceAll('&', '&amp;')
@@ -176,7 +176,7 @@ export function xmlText(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** An element with its content, which is XML already; without one it is closed at once. */
+/** Returns an element with `content`, which is XML already; without content, an empty-element tag. */
 export function xmlElement(
   name: string,
   attributes: Readonly<Record<string, string | number>>,

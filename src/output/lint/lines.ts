@@ -3,7 +3,8 @@ import type { LintDocument, LintProblem } from './document.ts'
 import { extent, pathOf, tally, testOf } from './words.ts'
 
 /**
- * One line a problem, `error RULE FILE PLACE: MESSAGE`, then one that sums up: for the log of a pipeline, and for grep.
+ * Yields one line for each problem, `error RULE FILE PLACE: MESSAGE`, then a summary: for the log of a pipeline, and
+ * for grep.
  */
 export function* lintLines(document: LintDocument, exitCode: number): Generator<string> {
   for (const line of linesOf(document, exitCode)) yield `${printable(line)}\n`
@@ -40,7 +41,7 @@ function problemLine(
   return `${severity} ${rule} ${pathOf(directory, file)}${place === undefined ? '' : ` ${place}`}: ${message}${more === '' ? '' : ` (${more})`}`
 }
 
-/** What the list leaves out. */
+/** Returns how much the list omits. */
 function cut({ problems, summary, undetermined, undeterminedCount }: LintDocument): string[] {
   const missing = summary.error + summary.warning - problems.length
   const unread = undeterminedCount - undetermined.length

@@ -7,16 +7,18 @@ import { groupsOf } from './groups.ts'
 import type { Cause, RuleGroup } from './groups.ts'
 import { amount, extent, tally, testOf } from './words.ts'
 
-/** of each rule; GitHub takes 1 MiB for the summary of a step (its documentation, "Adding a job summary") */
+/**
+ * Maximum bytes for each rule; GitHub takes 1 MiB for the summary of a step (its documentation, "Adding a job summary")
+ */
 const mostBytes = 50_000
-/** so many places of a cause are listed, and so many causes of a rule */
+/** Maximum number of places listed for a cause, and of causes for a rule */
 const most = { places: 20, causes: 50 } as const
-/** what a file says may be of any length */
+/** Maximum characters shown of a text from a file, which may be of any length */
 const longest = 500
 
 /**
- * A page for a pipeline's summary: a table of the rules, and behind each what it found, which is shown when it is
- * opened.
+ * Returns a page for a pipeline's summary: a table of the rules, then for each rule a section with its problems that
+ * opens on a click.
  */
 export function lintMarkdown(document: LintDocument, exitCode: number): string {
   const groups = groupsOf(document)
@@ -105,14 +107,14 @@ function unread({ undetermined, undeterminedCount }: LintDocument): string[] {
   ]
 }
 
-/** As many of the lines as there is room for. */
+/** Returns as many of the lines as fit. */
 function bounded(lines: readonly string[]): string[] {
   let bytes = 0
   const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > mostBytes)
   return end < 0 ? [...lines] : [...lines.slice(0, end), '', 'The rest does not fit on this page.', '']
 }
 
-/** Text from outside, of which Markdown and HTML make nothing but code where it stands in backquotes. */
+/** Escapes text from outside for Markdown and HTML; only code in backquotes keeps its meaning. */
 function escaped(text: string): string {
   const line = printable(text)
   const short = line.length > longest ? `${line.slice(0, longest)}…` : line

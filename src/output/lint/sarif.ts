@@ -7,21 +7,24 @@ import { testOf } from './words.ts'
 
 export interface SarifView {
   version: string
-  /** the document's directory as an absolute file URL, with a slash at its end */
+  /** The document's directory as an absolute file URL that ends in a slash */
   root: string
   exitCode: number
 }
 
-/** GitHub refuses a run with more results (its documentation, "SARIF results exceed one or more limits") */
+/**
+ * Maximum number of results; GitHub refuses a run with more (its documentation, "SARIF results exceed one or more
+ * limits")
+ */
 const mostResults = 25_000
-/** lists and objects around a result */
+/** Levels of lists and objects around a result */
 const depthOfResults = 4
-/** what locations of a result are relative to */
+/** Name of the base that locations are relative to */
 const base = 'RESULTS'
 
 /**
- * SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts; fingerprints do not depend on the random names of result
- * files. In pieces.
+ * Yields SARIF 2.1.0 (OASIS, sarif-v2.1.0-os) with the rules' texts, in pieces. Fingerprints do not depend on the
+ * random names of result files, unless a result has no name.
  */
 export function* lintSarif(document: LintDocument, { version, root, exitCode }: SarifView): Generator<string> {
   const results = withFingerprints(document.problems.slice(0, mostResults))
@@ -122,7 +125,7 @@ function location(file: string, place?: string): object {
   }
 }
 
-/** `labels[3].value` as a JSON pointer (RFC 6901), by which SARIF names places in JSON (3.33.5). */
+/** Returns `labels[3].value` as a JSON pointer (RFC 6901), by which SARIF names places in JSON (3.33.5). */
 function pointerOf(place: string): string {
   return `/${place
     .replace(/\[(\d+)\]/g, '.$1')

@@ -19,17 +19,14 @@ export interface LintView {
   verbose: boolean
 }
 
-/**
- * so many are shown of what is told of one rule, of the places of one cause, of results that become one, and of what
- * could not be read
- */
+/** Maximum number shown: causes of a rule, places of a cause, results that become one, files that could not be read */
 const most = { causes: 10, places: 3, together: 5, undetermined: 5 } as const
-/** and so much of a name, or of a place */
+/** Maximum characters shown of a name or a place */
 const longest = 60
 
 /**
- * What was found for people: the worst first, a rule once with what follows from it and how it is mended, and what it
- * comes to.
+ * Returns the findings for people, the worst first. Each rule comes once, with its effect and how to fix it; then comes
+ * the verdict.
  */
 export function lintText(document: LintDocument, view: LintView): string {
   const { screen } = view
@@ -161,7 +158,7 @@ function aboutOf({ name, status, start }: LintedTogether, length: number): strin
     .join(', ')
 }
 
-/** Any number may stand in a file. */
+/** Returns a time as text; undefined if it is invalid, as a file may hold any number. */
 function timeOf(milliseconds: number): string | undefined {
   const at = new Date(milliseconds)
   return Number.isNaN(at.getTime()) ? undefined : moment(at)
@@ -198,15 +195,15 @@ function verdict(document: LintDocument, groups: readonly RuleGroup[], { screen,
   ]
 }
 
-/** so many of what was left as it is are named */
+/** Maximum number shown of what was not fixed, and of what is not in the copy */
 const mostLeft = 5
 
-/** Whether `--fix` may mend what that rule finds. */
+/** True if `--fix` can fix what the rule finds. */
 function isMendable(rule: RuleId): boolean {
   return rule === 'nested-attachment' || rule === 'long-field'
 }
 
-/** What was mended in the copy, what was not and why, and what is not in it. */
+/** Returns what was fixed in the copy, what was not and why, and what is not in it. */
 function fixLines({ from, output, files, mended, left, leftCount, omitted }: LintFix, { columns }: Screen): string[] {
   const counts = Object.entries(mended).map(([rule, count]) => `${rule} ${grouped(count)}`)
   return [

@@ -4,17 +4,17 @@ import { grouped } from '../../core/grouped.ts'
 import { harmless } from '../../core/harmless.ts'
 import type { LintDocument, LintProblem } from './document.ts'
 
-/** `1,284 results`, with the plural of English. */
+/** Returns a number with its noun, such as `1,284 results`, in the English plural. */
 export function amount(count: number, singular: string, plural = `${singular}s`): string {
   return `${grouped(count)} ${harmless(count === 1 ? singular : plural)}`
 }
 
-/** `1,284 results in 1,502 files, 5.2 MB` */
+/** Returns a size such as `1,284 results in 1,502 files, 5.2 MB`. */
 export function extent({ results, files, bytes }: Pick<LintDocument, 'results' | 'files' | 'bytes'>): string {
   return `${amount(results, 'result')} in ${amount(files, 'file')}, ${size(bytes)}`
 }
 
-/** `2 errors, 1 warning`; empty where there is neither. */
+/** Returns counts such as `2 errors, 1 warning`; empty if all are 0. */
 export function tally({
   summary: { error, warning },
   undeterminedCount,
@@ -27,19 +27,22 @@ export function tally({
   return parts.filter(Boolean).join(', ')
 }
 
-/** The test that a result is of, as its author knows it: its name, with the full name where that says more. */
+/**
+ * Returns the test of a result as its author knows it: its name, and the full name if that says more. Null if it has
+ * neither.
+ */
 export function testOf(result: LintProblem['result'], most?: number): string | null {
   const { name, fullName } = result ?? {}
   if (!name) return fullName ? short(fullName, most) : null
   return !fullName || fullName.includes(name) ? short(name, most) : `${short(name, most)} (${short(fullName, most)})`
 }
 
-/** A name, which may be as long as a file, cut to where it does not hide the rest. */
+/** Cuts a name, which may be as long as a file, so that it does not hide the rest. */
 export function short(name: string, most = 120): string {
   return name.length > most ? `${name.slice(0, most - 1).trimEnd()}…` : name
 }
 
-/** The file as one would name it from where the command was given. */
+/** Returns the file's path as one would type it where the command was given. */
 export function pathOf(directory: string, file: string): string {
   return file === '.' ? directory : posix.join(directory, file)
 }

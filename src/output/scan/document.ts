@@ -8,9 +8,9 @@ type Severity = 'error' | 'warning' | 'info'
 /** What `scan-logs --json` prints (DESIGN.md 4), and more. Times are ISO, in UTC. */
 export interface ScanDocument {
   schemaVersion: 1
-  /** whose log it is; left out: files, or standard input */
+  /** The deployment whose log it is; absent for files and standard input */
   deployment?: string
-  /** in which times without an offset were read */
+  /** Time zone of times without an offset */
   timeZone: string
   since?: string
   until?: string
@@ -18,13 +18,13 @@ export interface ScanDocument {
   bytes: number
   from?: string
   to?: string
-  /** the worst first */
+  /** The worst first */
   matches: readonly ScanMatch[]
-  /** what came first; what bears no time is left out */
+  /** The first time of each signature, the earliest first; those without a time are absent */
   timeline: readonly { at: string; signature: SignatureId }[]
-  /** the oldest first */
+  /** The oldest first */
   files: readonly ScannedFile[]
-  /** what could not be read, or not to its end */
+  /** What could not be read, or not to its end */
   unread: readonly { name: string; code: ErrorCode; message: string; suggestions: readonly Suggestion[] }[]
   notes: readonly ScanNote[]
 }
@@ -34,24 +34,24 @@ export interface ScanMatch {
   title: string
   check: string | null
   severity: Severity
-  /** lines, as `grep -c` counts them */
+  /** Lines, as `grep -c` counts them */
   count: number
   records: number
-  /** lines without a time that can be read */
+  /** Lines without a readable time */
   untimed: number
   first?: string
   last?: string
-  /** of `lock-waiting`: when the lock was got after all, which makes it no problem */
+  /** For `lock-waiting`: when the lock was obtained after all, so that it is no problem */
   overBy?: string
   samples: readonly string[]
-  /** and in how many records each stands */
+  /** Hosts, with the number of records that name each */
   hosts?: Readonly<Record<string, number>>
-  /** what a queue or exchange was asked for with, and has */
+  /** Arguments of a queue or exchange as requested, and as they are */
   conflicts?: readonly ArgumentConflict[]
-  /** what agents counted */
+  /** What agents counted */
   agents?: readonly AgentCounts[]
   rate: { seconds: number; counts: readonly { at: string; lines: number }[] }
-  /** the command that repairs it; null: by hand, as `explain` tells */
+  /** The command that repairs it; null if it is repaired by hand, as `explain` tells */
   remedy: string | null
   explain: string
 }
@@ -66,8 +66,8 @@ interface ScannedFile {
 }
 
 /**
- * Something about the log itself that limits what is told of it. `isGap`: something could not be determined because of
- * it.
+ * Something about the log itself that limits the findings. `isGap` is true if something could not be determined because
+ * of it.
  */
 export interface ScanNote {
   kind: 'binary' | 'clock' | 'dates' | 'empty' | 'interrupted' | 'time-zone'
@@ -75,7 +75,7 @@ export interface ScanNote {
   isGap: boolean
 }
 
-/** What the exit code is made from. */
+/** Returns the figures that the exit code is made from. */
 export function scanSummary({ matches, unread, notes }: Pick<ScanDocument, 'matches' | 'unread' | 'notes'>): {
   error: number
   warning: number

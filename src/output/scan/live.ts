@@ -7,7 +7,7 @@ import type { ScanDocument, ScanMatch } from './document.ts'
 import { at } from './words.ts'
 import { own } from '../../core/own.ts'
 
-/** What has come since an earlier look, a line for each signature: for a log that somebody reads later. */
+/** Returns what is new since an earlier document, a line for each signature: for a log that somebody reads later. */
 export function scanChanges(document: ScanDocument, before: ScanDocument | null): string[] {
   return document.matches.flatMap((match) => {
     const known = before?.matches.find(({ signature }) => signature === match.signature)
@@ -23,7 +23,7 @@ export function scanChanges(document: ScanDocument, before: ScanDocument | null)
   })
 }
 
-/** What was found up to now, in so many lines of a terminal, each of which is one row. */
+/** Returns the findings so far for a terminal of `rows` rows; each line takes one row. */
 export function scanRows(document: ScanDocument, screen: Screen, rows: number): string[] {
   const paint = paintFor({ ...screen, colour: false })
   const width = Math.max(0, ...document.matches.map(({ signature }) => signature.length))

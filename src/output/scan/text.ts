@@ -14,13 +14,13 @@ export interface ScanView {
   exitCode: number
 }
 
-/** so many of a kind are named, the others counted */
+/** Maximum number of each kind that is named; the others are counted */
 const most = { hosts: 10, conflicts: 5, agents: 5, files: 5, timeline: 16 } as const
 const widestChart = 48
 
 /**
- * What was found for people: each cause with its figures and what to do, what came first, what limits all that, and
- * what it comes to.
+ * Returns the findings for people: each cause with its figures and what to do, what came first, what limits the
+ * findings, and the verdict.
  */
 export function scanText(document: ScanDocument, { screen, exitCode }: ScanView): string {
   const paint = paintFor(screen)
@@ -81,7 +81,7 @@ function over({ overBy }: ScanMatch): string {
   return overBy === undefined ? '' : `; no problem: the service got the lock at ${at(overBy)}`
 }
 
-/** Over the time of the log that was wanted, which is the same for all. */
+/** Draws a chart over the requested time of the log, which is the same for all causes. */
 function chart(match: ScanMatch, { from, to, since = '', until = '9' }: ScanDocument, { columns }: Screen): string[] {
   const bars =
     from === undefined || to === undefined
@@ -110,7 +110,7 @@ function details({ hosts, conflicts, agents, check }: ScanMatch): string[] {
   ]
 }
 
-/** In which of several files. */
+/** Returns which of several files have it. */
 function where({ signature }: ScanMatch, { files }: ScanDocument): string[] {
   if (files.length < 2) return []
   const having = files.filter(({ counts: { [signature]: lines = 0 } }) => lines > 0)
@@ -167,16 +167,16 @@ const heights = ['▁', '▂', '▃', '▅', '▇']
 /** A small chart of lines over time. */
 interface Bars {
   text: string
-  /** the most in one bar */
+  /** The most lines in one bar */
   most: number
-  /** milliseconds that one bar stands for */
+  /** Milliseconds per bar */
   width: number
 }
 
-/** What is rarer than this a bar does not tell better than the words beside it. */
+/** Lines below which a chart says no more than the words beside it */
 const least = 3
 
-/** From one moment to another, in so many columns; null where there is too little to show. */
+/** Draws a chart from one moment to another, in at most `columns` columns; null if there is too little to show. */
 export function barsOf(
   { rate, count, untimed }: Pick<ScanMatch, 'rate' | 'count' | 'untimed'>,
   from: string,
@@ -188,7 +188,7 @@ export function barsOf(
   const step = Math.max(rate.seconds * 1000, Math.ceil((end - start + 1) / columns))
   const bars = Array.from({ length: Math.ceil((end - start + 1) / step) }, () => 0)
   for (const { at, lines } of rate.counts) {
-    // a stretch may begin before the first line of it
+    // an interval of the rate may begin before the first of its lines
     const index = Math.min(bars.length - 1, Math.max(0, Math.floor((Date.parse(at) - start) / step)))
     bars[index]! += lines
   }

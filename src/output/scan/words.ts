@@ -2,18 +2,18 @@ import { moment } from '../../core/figures.ts'
 import { grouped } from '../../core/grouped.ts'
 import type { ScanMatch } from './document.ts'
 
-/** `2026-11-21 02:12:44Z` */
+/** Returns a time as `2026-11-21 02:12:44Z`. */
 export function at(iso: string): string {
   return moment(new Date(iso))
 }
 
-/** `1 line`, `1,284 lines in 96 records` */
+/** Returns counts such as `1 line` or `1,284 lines in 96 records`. */
 export function counts({ count, records }: Pick<ScanMatch, 'count' | 'records'>): string {
   const lines = `${grouped(count)} line${count === 1 ? '' : 's'}`
   return records === count ? lines : `${lines} in ${grouped(records)} record${records === 1 ? '' : 's'}`
 }
 
-/** When, as far as the records say. */
+/** Returns the first and last time, as far as the records have times. */
 export function period({
   first,
   last,

@@ -11,7 +11,7 @@ import type { Configured, Project } from './project.ts'
 import { extendsFiles, partOf, tried } from './trial.ts'
 import type { View } from './view.ts'
 
-/** As `ServiceSource.composed`. Writes nothing beside the files. */
+/** Implements `ServiceSource.composed`. Writes no temporary file beside the compose files. */
 export async function composedImage({ engine, found }: View, edited: EditedFile | null): Promise<ComposedImage> {
   const { files: project, service } = found
   if (project === null) {
@@ -48,8 +48,8 @@ function imageIn(
 }
 
 /**
- * The file's text with the edits, and the project or the included part of one that has the file; null: none has it, as
- * what a service extends.
+ * Returns the file's new text, and the project or included part that has the file. The part is null if none has it, as
+ * for a file that a service extends.
  */
 async function editedPart(
   project: Project,

@@ -8,18 +8,18 @@ import { engineFailure } from './failure.ts'
 export interface Container {
   id: string
   name: string
-  /** as its image was asked for: `registry/repository/name:tag` */
+  /** Image that it was created from, as named then: `registry/repository/name:tag` */
   image: string
   project: string
   service: string
-  /** of the project, absolute; empty where the labels do not tell */
+  /** Absolute paths of the project's compose files; empty if the labels do not name them */
   files: readonly string[]
   folder: string | null
-  /** files that were given as --env-file */
+  /** Files that were passed as `--env-file` */
   environmentFiles: readonly string[]
   labels: Readonly<Record<string, string>>
   environment: readonly string[]
-  /** what it sees as its own name */
+  /** Host name that the container sees as its own */
   hostname: string
   state: ContainerState
   restarts: number
@@ -27,12 +27,12 @@ export interface Container {
   networkMode: string
   extraHosts: readonly string[]
   networks: readonly { name: string; address: string; aliases: readonly string[] }[]
-  /** `8080/tcp` to where it is published */
+  /** Port such as `8080/tcp` to the addresses at which the engine publishes it */
   ports: Readonly<Record<string, readonly { host: string; port: number }[]>>
 }
 
 interface ContainerState {
-  /** created, running, paused, restarting, removing, exited, dead */
+  /** One of created, running, paused, restarting, removing, exited, dead */
   status: string
   pid: number
   exitCode: number
@@ -40,9 +40,9 @@ interface ContainerState {
   outOfMemory: boolean
   startedAt: Date | null
   finishedAt: Date | null
-  /** starting, healthy, unhealthy; null: it has no check */
+  /** One of starting, healthy, unhealthy; null if it has no health check */
   health: string | null
-  /** what its check said last */
+  /** Last output of its health check */
   healthOutput: string | null
 }
 
@@ -56,7 +56,7 @@ const labels = {
 } as const
 
 /**
- * The containers of compose projects, stopped ones too; of one project, where it is named. Throws UNAVAILABLE,
+ * Lists the containers of compose projects, or of one named project; includes stopped ones. Throws UNAVAILABLE,
  * FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER.
  */
 export async function composeContainers(engine: Engine, project: string | null = null): Promise<Container[]> {
@@ -69,7 +69,7 @@ export async function composeContainers(engine: Engine, project: string | null =
   const result = await engine.ask(words, { maxBytes: 50_000_000 })
   const command = [engine.program, ...words] as const
   const isGone = /no such (?:object|container)/i.test(result.stderr)
-  // one that went meanwhile is none
+  // a container that was removed since the listing is left out
   if (result.exitCode !== 0 && !isGone) throw engineFailure(command, result)
   const shown = jsonIn(result.stdout)
   if (Array.isArray(shown)) return shown.flatMap((it) => containerIn(it) ?? [])
@@ -107,7 +107,7 @@ interface Health {
   Log?: { Output?: string }[] | null
 }
 
-/** Null if it is not a container of a project's service: `docker compose run` leaves such. */
+/** Reads a container from `docker inspect`; null unless a service of a project has it, as for `docker compose run`. */
 export function containerIn(shown: unknown): Container | null {
   const {
     Id: id,
@@ -168,7 +168,7 @@ function stateIn(state: NonNullable<Shown['State']>): ContainerState {
   }
 }
 
-/** An event that has not happened yet is dated to the year 1. */
+/** Parses a time; null if it is missing, or in the year 1, which stands for an event that has not happened yet. */
 function timeIn(text: string | undefined): Date | null {
   const time = new Date(text ?? '')
   return Number.isNaN(time.getTime()) || time.getUTCFullYear() <= 1970 ? null : time
@@ -178,7 +178,7 @@ function listIn(label: string | undefined): string[] {
   return label ? label.split(',').filter(Boolean) : []
 }
 
-/** docker-compose 1 writes them as they were typed. */
+/** Completes a path with its folder: docker-compose 1 records paths as they were typed. */
 function within(folder: string | undefined, file: string): string {
   return file.startsWith('/') || !folder ? file : `${folder}/${file.replace(/^\.\//, '')}`
 }

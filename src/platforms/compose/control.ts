@@ -12,7 +12,7 @@ import { trySetting, writeSetting } from './setting.ts'
 import { runs, statusOf } from './status.ts'
 import type { View } from './view.ts'
 
-/** How the service of a compose project is stopped and started, and its settings are written. */
+/** Returns the control that starts and stops a compose project's service, fetches its image and writes its settings. */
 export function composeControl(
   view: View,
   commands: ServiceManager['commands'],
@@ -29,7 +29,7 @@ export function composeControl(
   }
 }
 
-/** how long a program is asked before it is killed, at most: some of what is left is for the waiting */
+/** Share of the time limit that a program gets to stop before it is killed; the rest is for waiting */
 const graceShare = 0.8
 
 function managerOf(
@@ -43,7 +43,7 @@ function managerOf(
       return statusOf(own, here)
     },
     async stop({ timeoutMs }) {
-      // one between two attempts of its restart policy is told to stay stopped, too
+      // a container between two attempts of its restart policy must be told to stop, too
       const ids = (await view.containers()).own
         .filter((it) => runs(it) || it.state.status === 'restarting')
         .map(({ id }) => id)
@@ -58,7 +58,7 @@ function managerOf(
       const isCurrent =
         first !== undefined && (declared === null || (await pendingSettings(engine, first, declared)).length === 0)
       if (isCurrent || found.files === null) await engine.run(['start', ...own.map(({ id }) => id)], { timeoutMs })
-      // a container has the settings that it was made with: with others it is made anew, it alone
+      // a container keeps the settings that it was created with: to change them, recreate it alone
       else
         await engine.runCompose(
           [
@@ -77,12 +77,12 @@ function managerOf(
   }
 }
 
-/** Policies by which an image that is there is taken as it is (compose-spec, 05-services.md, "pull_policy"). */
+/** Policies under which compose uses an image that is present (compose-spec, 05-services.md, "pull_policy"). */
 const ofWhatIsThere: readonly (string | null)[] = [null, 'missing', 'if_not_present', 'never']
 
 /**
- * A newer image under the same name would come with the setting unasked; and while the service is stopped, a registry
- * that is down would keep it from coming back.
+ * Returns flags that keep compose from pulling an image that is present. A pull could bring a newer image under the
+ * same name. If the registry is down, it would keep the stopped service from coming back.
  */
 async function limitPulls(engine: Engine, declared: Declared | null): Promise<string[]> {
   if (declared === null || ofWhatIsThere.includes(declared.pullPolicy)) return []
@@ -90,8 +90,8 @@ async function limitPulls(engine: Engine, declared: Declared | null): Promise<st
 }
 
 /**
- * Where no compose program tells what the files declare, nothing of them can have been changed either: a container is
- * what it was.
+ * Returns null for UNAVAILABLE, and rethrows other errors. Where no compose program reads the files, none of their
+ * settings can have been changed either: the container is current.
  */
 function nullWhereUnknown(error: unknown): null {
   if (error instanceof AdminError && error.code === 'UNAVAILABLE') return null

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isMap } from './project.ts'
 import { own } from '../../core/own.ts'
 
-/** The paths of keys at which two values differ; never the values, which may be secret. */
+/** Returns the paths of keys at which two values differ; never the values, which may be secret. */
 export function differences(one: unknown, other: unknown, path: readonly string[] = []): string[] {
   if (isDeepStrictEqual(one, other)) return []
   if (!isMap(one) || !isMap(other)) return [path.join('.')]

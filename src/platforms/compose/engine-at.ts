@@ -6,13 +6,13 @@ import { redactUrl } from '../../core/secret.ts'
 import type { PlatformOptions } from '../platform.ts'
 import { jsonIn } from './engine.ts'
 
-/** where an engine of this machine listens unless told otherwise */
+/** Default addresses of an engine on this machine */
 const usual = ['unix:///var/run/docker.sock', 'unix:///run/docker.sock']
 
 /**
- * Which engine is asked from here, for people, since projects of several have the same name; null: the usual one of
- * this machine. Asks it nothing (docs.docker.com, "Docker contexts": DOCKER_HOST stands above DOCKER_CONTEXT, and that
- * above the configuration; podman(1): CONTAINER_HOST).
+ * Names the engine that this machine uses, for people: projects of several engines may have the same name. Null for
+ * this machine's default engine. Does not contact it (docs.docker.com, "Docker contexts": DOCKER_HOST overrides
+ * DOCKER_CONTEXT, which overrides the configuration; podman(1): CONTAINER_HOST).
  */
 export async function engineAt({ environment = env }: Pick<PlatformOptions, 'environment'>): Promise<string | null> {
   const address = environment['DOCKER_HOST'] || environment['CONTAINER_HOST']

@@ -12,62 +12,60 @@ import type { PlatformOptions } from '../platform.ts'
 import { engineFailure } from './failure.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** Docker, or Podman where it takes the same words, with the compose program that goes with it. */
+/** Docker, or Podman where it accepts the same arguments, with the matching compose program. */
 export interface Engine {
   /** `docker` or `podman` */
   readonly program: string
-  /** runs it with these words and gives what it said, whatever its exit code */
+  /** Runs the program with these arguments and returns its output, whatever the exit code */
   ask(words: readonly string[], options?: Partial<ProgramOptions>): Promise<ProgramResult>
-  /** the same, where anything but 0 is an error */
+  /** Runs the program and returns its standard output; throws unless it exits with 0 */
   run(words: readonly string[], options?: Partial<ProgramOptions>): Promise<string>
   /**
-   * what it prints on either output, a line at a time and in their order, until it or the signal ends that; throws
-   * UNEXPECTED_ANSWER where it fails
+   * Yields the lines of both outputs in the order printed, until the program or the signal ends them. Throws
+   * UNEXPECTED_ANSWER if the program fails
    */
   lines(words: readonly string[], signal: AbortSignal): AsyncGenerator<string>
-  /** the same as bytes, as it comes; throws as `run` */
+  /** Yields both outputs as bytes, as they arrive; throws as `run` */
   blocks(words: readonly string[], signal?: AbortSignal): AsyncGenerator<Uint8Array>
-  /** the same as a connection: its standard input and output */
+  /** Runs the program and returns a stream of its standard input and output */
   stream(words: readonly string[]): Duplex
   /**
-   * the words of the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE where there is
-   * neither
+   * Returns the words that run the compose program: `docker compose`, else `docker-compose`. Throws UNAVAILABLE if
+   * neither is installed
    */
   compose(): Promise<readonly [string, ...string[]]>
   /**
-   * a command of the compose program; anything but 0 is an error. `allProfiles`: of services that take a profile to be
-   * there, too
+   * Runs a command of the compose program and returns its output; throws unless it exits with 0. `allProfiles`: also of
+   * services whose profile is not active
    */
   runCompose(words: readonly string[], options?: Partial<ProgramOptions> & { allProfiles?: boolean }): Promise<string>
   /**
-   * whether its compose program's `up` takes `--pull missing`, by its own help: the first versions of 2 do not, nor
-   * does 1
+   * True if the compose program's `up` accepts `--pull missing`, as its help shows; version 1 and the first versions 2
+   * do not
    */
   canLimitPulls(): Promise<boolean>
-  /**
-   * whether its containers are processes of this machine, under this kernel: not so in the virtual machine of a desktop
-   */
+  /** True if its containers are processes of this machine, under this kernel; false in a desktop's virtual machine */
   isHere(): Promise<boolean>
-  /** name of the machine that it runs on; null: it does not say */
+  /** Returns the name of the machine that it runs on; null if it does not say */
   machine(): Promise<string | null>
-  /** what its containers run on, as images name it: `linux/amd64`; null: it does not say */
+  /** Returns its containers' platform, as images name it: `linux/amd64`; null if it does not say */
   platform(): Promise<string | null>
-  /** where a port that it publishes is reached from here */
+  /** Returns the host at which this machine reaches a port that the engine publishes */
   publishedAt(): Promise<string>
 }
 
-/** of a line, in characters */
+/** Maximum characters per line */
 const maxLength = 1_000_000
 const programs = ['docker', 'podman'] as const
 
-/** The engine whose program is installed here; null if there is none. Does not call it. */
+/** Finds the engine whose program is installed on this machine; null if none is. Does not call it. */
 export async function findEngine(options: PlatformOptions): Promise<Engine | null> {
   for (const program of programs)
     if (await isOnPath(program, options.environment?.['PATH'])) return engineOf(program, options)
   return null
 }
 
-/** The message if there is none. */
+/** Returns the error for a machine without docker and podman. */
 export function withoutEngine(): AdminError {
   return new AdminError('UNAVAILABLE', 'neither docker nor podman is installed on this machine', [
     'command -v docker podman',
@@ -136,7 +134,7 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
     compose: async () => (await provider()).words,
     async runCompose(words, { allProfiles = false, ...more } = {}) {
       const own = await provider()
-      // older versions know no flag for it, and pass over the variable
+      // older versions have no flag for it, and ignore the variable
       const environment = { ...options.environment, ...(allProfiles && { COMPOSE_PROFILES: '*' }) }
       return orThrow([...own.words, ...(own.isPodmanCompose ? withoutFolder(words) : words)], { environment, ...more })
     },
@@ -152,18 +150,18 @@ function engineOf(program: (typeof programs)[number], options: PlatformOptions):
   }
 }
 
-/** With two pipes, nobody could tell which line came first. */
+/** Joins both outputs into one: two pipes would lose the order of their lines. */
 function bothOutputs(command: readonly string[]): readonly [string, ...string[]] {
   return ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command]
 }
 
-/** podman-compose knows no such flag: its folder is that of the first file (podman_compose.py, PodmanCompose.parse). */
+/** Drops a flag that podman-compose lacks: it uses the first file's folder (podman_compose.py, PodmanCompose.parse). */
 function withoutFolder(words: readonly string[]): readonly string[] {
   const at = words.indexOf('--project-directory')
   return at < 0 ? words : words.toSpliced(at, 2)
 }
 
-/** Docker and Podman show it in different forms. */
+/** Reads the engine's machine from `info`, which Docker and Podman print in different forms. */
 function machineIn(text: string): { name: string | null; kernel: string | null; platform: string | null } {
   const told = jsonIn(text) as {
     Name?: string
@@ -180,7 +178,7 @@ function machineIn(text: string): { name: string | null; kernel: string | null; 
   }
 }
 
-/** Docker tells its machine's as `uname -m` does, images have Go's names (containerd, platforms.normalizeArch). */
+/** Docker names architectures as `uname -m` does, images as Go does (containerd, platforms.normalizeArch). */
 const imageArchitectures: Readonly<Record<string, string>> = {
   x86_64: 'amd64',
   'x86-64': 'amd64',

@@ -15,7 +15,7 @@ export function engineFailure(words: readonly [string, ...string[]], result: Pro
       'run this with sudo',
     ])
   }
-  // what the engine tells of a registry begins with its own words
+  // a message about a registry begins with the engine's own words
   if (
     !/error response from daemon/i.test(said) &&
     /cannot connect to the docker daemon|error during connect|connection refused|cannot connect to podman/i.test(said)
@@ -24,7 +24,7 @@ export function engineFailure(words: readonly [string, ...string[]], result: Pro
       command`${program} info`,
     ])
   }
-  // podman-compose 1.0.3, of Debian 12; that of 1.3.0 and 1.6.0 has it
+  // podman-compose 1.0.3, of Debian 12, lacks it; 1.3.0 and 1.6.0 have it
   if (/invalid choice: 'config'/.test(said)) {
     return new AdminError(
       'UNAVAILABLE',

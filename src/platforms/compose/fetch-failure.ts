@@ -11,7 +11,7 @@ import { engineFailure } from './failure.ts'
 interface Asked {
   engine: Pick<Engine, 'program'>
   asked: ShellCommand
-  /** on both outputs; lines of bounded length, since patterns are matched to each */
+  /** Both outputs, in lines of bounded length: patterns are matched to each */
   said: string
 }
 
@@ -27,7 +27,7 @@ interface Cause {
  * of `moby`, `containerd` and `containers/image`.
  */
 export function notFetched(wanted: WantedImage, { engine, asked, said }: Asked): AdminError {
-  // what is named by the operator is no word of the engine
+  // names that the operator gave must not look like the engine's words
   const words = said.replaceAll(wanted.image, 'IMAGE').replaceAll(withoutTag(wanted.image), 'IMAGE')
   if (isOfEngine(words))
     return engineFailure([engine.program, 'pull'], {
@@ -48,7 +48,7 @@ export function notFetched(wanted: WantedImage, { engine, asked, said }: Asked):
   return new AdminError('FAILED', `image ${image} was not fetched: ${lastOf(said)}. Nothing was changed`, [again])
 }
 
-/** This program ended it. */
+/** Returns the error for a fetch that this program stopped at its time limit. */
 export function lateFetch(
   { image }: WantedImage,
   { asked, timeoutMs, done, total }: { asked: ShellCommand; timeoutMs: number; done: number; total: number },
@@ -64,7 +64,7 @@ export function lateFetch(
   )
 }
 
-/** The engine's daemon did not answer: its own answers begin with its own words. */
+/** True if the engine's daemon did not answer: its own answers begin with "Error response from daemon". */
 function isOfEngine(words: string): boolean {
   if (/error response from daemon/i.test(words)) return false
   return /cannot connect to the docker daemon|error during connect|cannot connect to podman|permission denied(?:(?!permission denied).)*(?:daemon|socket)/is.test(
@@ -160,7 +160,7 @@ function causesOf({ image, platform }: WantedImage, { program }: Pick<Engine, 'p
   ]
 }
 
-/** Where a name begins with no host, engines ask Docker Hub (distribution/reference, ParseNormalizedNamed). */
+/** Returns the registry: Docker Hub if the name begins with no host (distribution/reference, ParseNormalizedNamed). */
 function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/')
   return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : 'docker.io'

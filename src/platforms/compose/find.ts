@@ -14,17 +14,17 @@ import { command, nested } from '../../core/shell-command.ts'
 export interface FoundService {
   project: string
   service: string
-  /** as its containers have it, else its file */
+  /** As its containers name it, else its file */
   image: string
-  /** null: its files are not on this machine, or may not be read */
+  /** Null if its files are not on this machine, or not readable */
   files: Project | null
-  /** there is no container of it yet */
+  /** True if it has no container yet */
   isDeclaredOnly: boolean
 }
 
 /**
- * All services that run one of the product's images: in containers, and in the compose file here. `narrow` leaves out
- * the others.
+ * Finds all services that run one of the product's images, in containers and in the compose file of the folder.
+ * `narrow` limits the search to a project, file or service.
  */
 export async function findServices(
   engine: Engine,
@@ -55,7 +55,7 @@ async function filesAt(
   return found && (project === null ? found : { ...found, name: project })
 }
 
-/** An invalid file that was not asked for is no reason to refuse a running service. */
+/** Finds the services that the files declare. An invalid file that nobody named does not hide a running service. */
 async function declaredAt(
   engine: Engine,
   here: Project,
@@ -81,7 +81,7 @@ function isMeant(it: Container, { service, file }: Pick<ComposeSettings, 'servic
   return service === null ? isProduct(it.image) : it.service === service
 }
 
-/** The last part of an image name, without registry, tag and digest. */
+/** Returns the last part of an image name, without registry, tag and digest. */
 export function imageNameOf(image: string): string {
   return image.split('@')[0]!.split('/').at(-1)!.split(':')[0]!
 }
@@ -95,7 +95,7 @@ function foundIn({ project, service, image, files, folder, environmentFiles }: C
   return { project, service, image, files: known, isDeclaredOnly: false }
 }
 
-/** Several containers of one service count once. */
+/** Removes duplicates: several containers of one service count once. */
 function distinct(found: readonly FoundService[]): FoundService[] {
   return [...new Map(found.map((it) => [JSON.stringify([it.project, it.service]), it])).values()]
 }
@@ -105,8 +105,8 @@ async function allReadable({ files, folder }: Project): Promise<boolean> {
 }
 
 /**
- * The only service. Throws CONFIGURATION for several, with what to write, and UNAVAILABLE for none, with what was
- * searched.
+ * Returns the only service. Throws CONFIGURATION for several, with what to write, and UNAVAILABLE for none, with what
+ * was searched.
  */
 export function theOnly(found: readonly FoundService[], engine: Engine, settings: ComposeSettings): FoundService {
   const [first, ...others] = found

@@ -3,7 +3,7 @@ import type { Finder } from '../found.ts'
 import { findEngine } from './engine.ts'
 import { findServices } from './find.ts'
 
-/** Compose projects with a service that runs the product, and the compose file here. */
+/** Finds compose projects whose service runs the product, among containers and in the compose file of the folder. */
 export const findComposeProjects: Finder = async ({ folder, ...options }) => {
   const engine = await findEngine(options)
   if (engine === null) return { found: [], looked: 'no docker or podman is installed' }
@@ -11,10 +11,10 @@ export const findComposeProjects: Finder = async ({ folder, ...options }) => {
   const projects = services.map(({ project }) => project)
   return {
     found: services.map(({ project, service, image, files, isDeclaredOnly }) => ({
-      // several services of one project are told apart
+      // the name tells several services of one project apart
       name: projects.indexOf(project) === projects.lastIndexOf(project) ? project : `${project}-${service}`,
       what: `compose project \`${project}\` (service ${service}, image ${image}${isDeclaredOnly ? `, only in ${files?.files.join(', ')} so far` : ''})`,
-      // of several files none stands for all: they are found again from here
+      // one file cannot stand for several: they are found again from this folder
       place: {
         platform: 'compose',
         project,

@@ -12,8 +12,8 @@ import type { View } from './view.ts'
 import type { Moving } from '../../core/moving.ts'
 
 /**
- * Whether the engine has an image of a platform that runs there: the one that is asked for, else its own, else that of
- * the service's present image.
+ * True if the engine has the image for a platform that it runs. That is the wanted platform, else the engine's own,
+ * else that of the service's present image.
  */
 export async function hasImage(view: View, wanted: WantedImage): Promise<boolean> {
   assertFetchable(wanted)
@@ -21,12 +21,12 @@ export async function hasImage(view: View, wanted: WantedImage): Promise<boolean
   return is !== null && (await isRunnable(view, wanted, is))
 }
 
-/** so many of the last lines that the engine says are kept, each so long: a registry's own words are among them */
+/** Last lines of output that are kept, and characters of each; a registry's own words are among them */
 const [mostLines, lineLength] = [200, 500]
 
 /**
- * As `ServiceControl.fetchImage`: the engine asks the registry with the login that `docker login` left, at the address
- * that its context or DOCKER_HOST says.
+ * Implements `ServiceControl.fetchImage`. The engine that the context or DOCKER_HOST names asks the registry, with the
+ * login that `docker login` left.
  */
 export async function fetchImage(
   view: View,
@@ -43,7 +43,7 @@ export async function fetchImage(
   let failure: AdminError | null = null
   try {
     for await (const line of engine.lines(words, signal ? AbortSignal.any([signal, late]) : late)) {
-      // half of a secret would not be known again
+      // nothing would detect a secret that is cut in half
       said.push(line.length > lineLength ? withoutSecrets(line).slice(0, lineLength) : line)
       if (said.length > mostLines) said.shift()
       const amount = layers.see(line)
@@ -81,7 +81,7 @@ function fetchWords({ image, platform }: WantedImage): string[] {
   return ['pull', ...(platform === null ? [] : ['--platform', platform]), image]
 }
 
-/** A plan may come from elsewhere, and none of its words may be read as a flag. Throws REFUSED. */
+/** Rejects names that an engine could read as a flag: a plan may come from another machine. Throws REFUSED. */
 function assertFetchable({ image, platform }: WantedImage): void {
   if (
     /^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image) &&
@@ -93,7 +93,7 @@ function assertFetchable({ image, platform }: WantedImage): void {
   ])
 }
 
-/** `linux/amd64`; null if the engine does not have the image. */
+/** Returns the image's platform, as `linux/amd64`; null if the engine does not have the image. */
 async function platformOf(engine: Engine, image: string): Promise<string | null> {
   const words = ['image', 'inspect', image] as const
   const result = await engine.ask(words)
@@ -105,7 +105,7 @@ async function platformOf(engine: Engine, image: string): Promise<string | null>
   throw engineFailure([engine.program, ...words], result)
 }
 
-/** An engine may run foreign ones, too, as a desktop's does: one that has run there is no obstacle. */
+/** True if the engine runs it. Some, as a desktop's, run foreign platforms too: one that has run there is accepted. */
 async function isRunnable({ engine, ...view }: View, { platform }: WantedImage, is: string): Promise<boolean> {
   const own = platform ?? (await engine.platform())
   if (own === null || isSamePlatform(own, is)) return true
@@ -115,14 +115,14 @@ async function isRunnable({ engine, ...view }: View, { platform }: WantedImage, 
   return before !== null && isSamePlatform(before, is)
 }
 
-/** Variants of one architecture, as `arm64/v8`, are not told apart; a part that is missing fits any. */
+/** True if two platforms are the same; ignores variants such as `arm64/v8`, and a missing part fits any. */
 function isSamePlatform(one: string, other: string): boolean {
   const [first, second] = [one, other].map((it) => it.split('/'))
   return [0, 1].every((at) => !first?.[at] || !second?.[at] || first[at] === second[at])
 }
 
 interface LayerCount {
-  /** null: the line is about no layer */
+  /** Counts a line; null if it is about no layer */
   see(this: void, line: string): Moving | null
   amount(this: void): { done: number; total: number }
 }

@@ -16,13 +16,13 @@ export type { ComposeSettings } from './settings.ts'
 interface Known {
   view: View
   commands: ServiceCommands
-  /** of its containers when it was looked for */
+  /** Names of its containers when it was found */
   names: readonly string[]
 }
 
 /**
- * The files of the project that declare the service, in their order, a later one above an earlier one; null: they are
- * not on this machine. Throws as `viewOf`.
+ * Returns the project's files that declare the service, in order; a later one overrides an earlier one. Null if they
+ * are not on this machine. Throws as `viewOf`.
  */
 export async function composeFiles(
   settings: ComposeSettings,
@@ -33,8 +33,8 @@ export async function composeFiles(
 }
 
 /**
- * The platform `compose`: the service runs in containers of a compose project, under Docker or Podman. Looks for it at
- * once.
+ * Opens the platform `compose`: the service runs in containers of a compose project, under Docker or Podman. Looks for
+ * it at once.
  */
 export async function openCompose(settings: ComposeSettings, options: PlatformOptions): Promise<Platform> {
   const look = async (): Promise<Known> => {
@@ -43,7 +43,7 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
     const compose = view.found.files === null ? [] : await view.engine.compose()
     return { view, commands: commandsOf(view, compose, names), names }
   }
-  // what cannot be found now may be there later, and is no reason not to look at the other parts
+  // a service that is missing now may appear later, and does not block the other parts
   let known: Known | AdminError = await look().catch(asAdminError)
   const found = async (): Promise<Known> => {
     if (known instanceof AdminError) known = await look()
@@ -77,7 +77,7 @@ export async function openCompose(settings: ComposeSettings, options: PlatformOp
       if (!broker) return null
       return { command: [view.engine.program, 'exec', broker.name, 'rabbitmqctl'], environment: options.environment }
     },
-    // the file that operators of this machine share is what keeps them apart
+    // operators of this machine share a lock file instead
     lock: async () => null,
     close: async () => undefined,
   }

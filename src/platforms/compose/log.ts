@@ -9,12 +9,12 @@ import { engineFailure } from './failure.ts'
 import type { Beginning, Places } from '../follow.ts'
 import { runs } from './status.ts'
 
-/** as many as of a journal */
+/** Maximum number of lines, as for a journal */
 const mostLines = 50_000
 
 /**
- * The log of the containers of a service as their engine keeps it. `containers` are asked for at each reading: a start
- * may replace them; `name`: of one of them, for people.
+ * Returns the log of a service's containers as their engine keeps it. Calls `containers` at each reading: a start may
+ * replace them. `name`: of one of them, for people.
  */
 export function composeLog(engine: Engine, name: string, containers: () => Promise<readonly Container[]>): LogText {
   const words = (name: string, lines: number): string[] => ['logs', '--timestamps', '--tail', String(lines), name]
@@ -35,7 +35,7 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
     follow: (options) => followPlaces(containerLogs(engine, containers), options),
     async parts({ since }) {
       const begun = (await some()).filter(({ state }) => state.startedAt !== null)
-      // by its id: another one may have got its name meanwhile
+      // by its id: another container may have got its name meanwhile
       const of = (id: string): string[] => [
         'logs',
         '--timestamps',
@@ -51,7 +51,7 @@ export function composeLog(engine: Engine, name: string, containers: () => Promi
         all.map(async ({ name }) => {
           const result = await engine.ask(words(name, mostLines), { maxBytes: share, keepNewest: true })
           if (result.exitCode !== 0) throw engineFailure([engine.program, ...words(name, 200)], result)
-          // what was cut begins in the middle of a line
+          // a truncated output begins in the middle of a line
           const texts = [result.stdout, result.stderr].map((text) =>
             result.truncated && text.length >= share / 2 ? text.slice(text.indexOf('\n') + 1) : text,
           )
@@ -70,7 +70,7 @@ interface Line {
   text: string
 }
 
-/** The program's own line, without the time that the engine added. */
+/** Splits each line into the time that the engine added and the program's own text. */
 function timedLines(text: string): Line[] {
   return text.split('\n').flatMap((line) => {
     const [, at, rest] = /^(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)) ?(.*)$/s.exec(line) ?? []
@@ -78,7 +78,7 @@ function timedLines(text: string): Line[] {
   })
 }
 
-/** Lines of one stream stand in their order; both streams, and several containers, are laid together by time. */
+/** Merges both streams, and several containers, by time; lines of one stream keep their order. */
 function inOrder(lines: readonly Line[]): string[] {
   return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ text }) => text)
 }
@@ -106,7 +106,7 @@ interface Followed {
   isRunning: boolean
 }
 
-/** The containers of a service as their engine has them. `containers` are asked for at each look. */
+/** Returns how to list a service's containers and follow their logs. Calls `containers` at each look. */
 function containerLogs(engine: Engine, containers: () => Promise<readonly Container[]>): Places<Followed> {
   return {
     async list() {
@@ -118,12 +118,12 @@ function containerLogs(engine: Engine, containers: () => Promise<readonly Contai
         isRunning: runs(it),
       }))
     },
-    // by its id: another one may have got its name meanwhile
+    // by its id: another container may have got its name meanwhile
     lines: ({ key }, from, signal) => engine.lines(['logs', '--follow', '--timestamps', ...wanted(from), key], signal),
   }
 }
 
-/** An engine keeps all runs of a container in one log. */
+/** Returns the flags for a beginning; an engine keeps all runs of a container in one log. */
 function wanted({ since, agoSeconds }: Beginning): string[] {
   if (since !== null) return ['--since', wholeSecond(since)]
   return agoSeconds === null ? [] : agoSeconds === 0 ? ['--tail', '0'] : ['--since', `${agoSeconds}s`]

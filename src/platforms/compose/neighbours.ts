@@ -9,7 +9,7 @@ export interface RunningContainer {
   id: string
   hostname: string
   networkMode: string
-  /** somebody runs a program in it beside its own */
+  /** True if somebody runs a program in it beside its own */
   runsPrograms: boolean
 }
 
@@ -20,13 +20,13 @@ interface Shown {
   HostConfig?: { NetworkMode?: string }
 }
 
-/** All containers that run on the engine. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
+/** Lists all containers that run on the engine. Throws UNAVAILABLE, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER. */
 export async function runningContainers(engine: Engine): Promise<RunningContainer[]> {
   const ids = (await engine.run(['ps', '--quiet', '--no-trunc'])).split('\n').filter(Boolean)
   if (ids.length === 0) return []
   const words = ['inspect', '--type', 'container', ...ids] as const
   const result = await engine.ask(words, { maxBytes: 50_000_000 })
-  // one that went meanwhile is none
+  // a container that ended since the listing is left out
   if (result.exitCode !== 0 && !/no such (?:object|container)/i.test(result.stderr))
     throw engineFailure([engine.program, ...words], result)
   const shown = jsonIn(result.stdout)

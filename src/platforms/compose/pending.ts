@@ -3,7 +3,7 @@ import type { Declared } from './project.ts'
 import type { Engine } from './engine.ts'
 import { jsonIn } from './engine.ts'
 
-/** Settings and the image that differ between a container and its files. Only a new container gets them. */
+/** Lists the settings, and `image`, that differ between a container and its files. Only a new container gets them. */
 export async function pendingSettings(engine: Engine, container: Container, declared: Declared): Promise<string[]> {
   const has = assignmentsIn(container.environment)
   const image = declared.image !== null && !isSameImage(declared.image, container.image) ? ['image'] : []
@@ -15,18 +15,18 @@ export async function pendingSettings(engine: Engine, container: Container, decl
   return [...changed, ...extra.filter((name) => ofImage !== null && !ofImage.has(name))]
 }
 
-/** Podman writes out what an image's name leaves out. */
+/** True if two names mean the same image; Podman writes out what an image's name leaves out. */
 export function isSameImage(one: string, other: string): boolean {
   const [first, second] = [one, other].map((image) => image.replace(/^(docker\.io\/(library\/)?|localhost\/)/, ''))
   return first === second
 }
 
-/** The settings of the image itself; null if it cannot be inspected, for example because it was removed. */
+/** Returns the image's own settings; null if it cannot be inspected, for example because it was removed. */
 async function imageEnvironment(engine: Engine, image: string): Promise<ReadonlyMap<string, string> | null> {
   const { stdout, exitCode } = await engine.ask(['image', 'inspect', image])
   if (exitCode !== 0) return null
   const [shown] = (jsonIn(stdout) ?? []) as { Config?: { Env?: string[] | null } }[]
-  // every container has its network's and the shell's own
+  // every container has these from its network and its shell
   return new Map([
     ...assignmentsIn(shown?.Config?.Env ?? []),
     ['PATH', ''],

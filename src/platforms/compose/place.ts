@@ -20,7 +20,7 @@ export interface Place {
   from: Buffer | null
   to: Buffer
   kind: 'compose-file' | 'dotenv' | 'env-file'
-  /** what the file is a part of; null: the project itself */
+  /** Included part that the file belongs to; null for the project itself */
   included: Included | null
 }
 
@@ -28,7 +28,7 @@ interface Asked {
   change: SettingChange
   service: string
   project: Project
-  /** of this program: a variable in it stands above `.env` */
+  /** This program's own; a variable in it overrides `.env` */
   environment: Readonly<Record<string, string | undefined>>
   read: (path: string) => Promise<{ path: string; bytes: Buffer | null }>
 }
@@ -38,12 +38,12 @@ interface File extends Omit<ComposeFile, 'path'> {
   bytes: Buffer
   text: string
   value: unknown
-  /** the one that is looked at, by its name and as it is declared here */
+  /** Name of the service to look at, and its declaration in this file */
   name: string
   service: Record<string, unknown> | null
 }
 
-/** Where the setting has to be written. Throws REFUSED, with the reason, if no single place is certain. */
+/** Finds where the setting has to be written. Throws REFUSED, with the reason, if no single place is certain. */
 export async function placeOf(asked: Asked): Promise<Place> {
   const { change, service, project } = asked
   const { files: named, others } = await composeFilesIn(
@@ -54,7 +54,7 @@ export async function placeOf(asked: Asked): Promise<Place> {
   const files = await Promise.all(named.map(async (it) => fileAt(it, service, asked)))
   const own = files.findLast((it) => rawOf(it, change.name) !== undefined)
   if (own) return placeOfRaw(own, rawOf(own, change.name) ?? null, asked)
-  // a file that has settings of the service already, else the one that declares it
+  // a file that already has settings of the service, else the one that declares it
   const target =
     files.findLast((it) => it.service?.['environment'] != null) ?? files.findLast((it) => it.service !== null)
   if (!target)
@@ -89,12 +89,12 @@ async function fileAt({ path, folder, included }: ComposeFile, name: string, { r
   return { path: real, folder, included, bytes, text, value, name, service: isMap(service) ? service : null }
 }
 
-/** The services of a compose file's value by their names. */
+/** Returns the services of a compose file's value by their names. */
 export function servicesIn(value: unknown): Record<string, unknown> {
   return isMap(value) && isMap(value['services']) ? value['services'] : {}
 }
 
-/** What the service extends, the nearest first, as far as it is on this machine. */
+/** Returns what the service extends, nearest first, as far as it is on this machine. */
 async function basesOf(file: File, asked: Asked, seen: readonly string[] = []): Promise<File[]> {
   const extended = extendedBy(file.service, file.folder)
   const path = extended?.named == null ? file.path : extended.file
@@ -109,7 +109,7 @@ async function basesOf(file: File, asked: Asked, seen: readonly string[] = []): 
   return [base, ...(await basesOf(base, asked, [...seen, id]))]
 }
 
-/** The value as it stands in the file, not interpolated; null for a name without value; undefined if missing. */
+/** Returns the value as written, not interpolated; null for a name without value; undefined if missing. */
 function rawOf({ service }: File, name: string): string | null | undefined {
   const environment = service?.['environment']
   if (Array.isArray(environment)) {
@@ -129,7 +129,7 @@ function placeOfRaw(file: File, raw: string | null, asked: Asked): Promise<Place
   throw refused(name, `its value in ${file.path} is made of several parts`)
 }
 
-/** The variable that is the whole value: `${NAME}`, `${NAME:-default}`, `$NAME`. */
+/** Returns the variable that is the whole value, `${NAME}`, `${NAME:-default}` or `$NAME`; null if none is. */
 function variableIn(raw: string): string | null {
   const [, braced, bare] = /^(?:\$\{([A-Za-z_]\w*)(?::?[-?][^}]*)?\}|\$([A-Za-z_]\w*))$/.exec(raw) ?? []
   return braced ?? bare ?? null
@@ -181,7 +181,7 @@ function inComposeFile(
   }
 }
 
-/** It is set, and in no environment section of its own: an `env_file` has it, or what the service extends. */
+/** Finds the place of a setting that an `env_file` sets, or a service that this one extends. */
 async function placeOfElsewhere(files: readonly File[], target: File, asked: Asked): Promise<Place> {
   const { change, read, service } = asked
   const { name, to } = change
@@ -212,15 +212,15 @@ async function placeOfElsewhere(files: readonly File[], target: File, asked: Ask
       throw refused(name, `it is in ${one.path}, which is also read by ${sharing.join(', ')}`, [
         sentence`set it for ${service} under \`environment\`: that line wins`,
       ])
-    // engines differ in what quotes mean there, so that only what needs none is sure
+    // engines differ on quotes there, so only a value that needs none is certain
     if (to !== null && !/^[\w@%+=:,./-]*$/.test(to))
       throw refused(name, `it is in ${one.path}, where compose versions read blanks and quotes differently`)
-    // what follows a sign # is a part of the value to some
+    // some engines read what follows a # as part of the value
     const isWhole = to === null || valueIn(one.bytes, name) === change.from
     const next = isWhole ? changedText(one.bytes, name, to) : changedDotenv(one.bytes, name, to)
     if (next !== null) return { path: one.path, from: one.bytes, to: next, kind: 'env-file', included: null }
   }
-  // its own section counts more than all that it draws in
+  // the service's own section overrides all that it draws in
   if (to !== null) return inComposeFile(target, asked)
   const origin = base
     ? `service ${base.name} in ${base.path}, which ${service} extends`
@@ -244,9 +244,9 @@ function refused(
 }
 
 /**
- * A file of a compose project's variables with one of them set. To compose, other than to systemd, a sign # behind a
- * blank begins a comment (compose-spec, 12-interpolation.md), which stays. Null where it cannot be set, as behind a
- * quote that nobody closed.
+ * Sets one variable in a compose project's file of variables. Compose, unlike systemd, reads a # after a blank as the
+ * start of a comment (compose-spec, 12-interpolation.md); the comment stays. Null if the variable cannot be set, as
+ * after an unclosed quote.
  */
 export function changedDotenv(file: Buffer, name: string, to: string): Buffer | null {
   const next = changedText(file, name, to)
@@ -254,7 +254,7 @@ export function changedDotenv(file: Buffer, name: string, to: string): Buffer | 
     `^[ \\t]*${name}[ \\t]*=(?:[ \\t]*(?:"(?:[^"\\\\\\n]|\\\\.)*"|'[^'\\n]*')|[^"'\\n]*?)?((?<![ \\t])[ \\t]+#[^\\r\\n]*)?\\r?$`,
     'gm',
   )
-  // a character for each byte
+  // one character per byte
   const comment = [...file.toString('latin1').matchAll(line)].at(-1)?.[1]
   if (next === null || comment === undefined) return next
   const text = next.toString('latin1')

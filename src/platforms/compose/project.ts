@@ -12,13 +12,13 @@ import { command } from '../../core/shell-command.ts'
 
 /** A compose project by its files. */
 export interface Project {
-  /** null: as its files or its folder have it */
+  /** Null if its files or its folder name it */
   name: string | null
-  /** absolute, in their order: a later one stands above an earlier one */
+  /** Absolute paths in order; a later file overrides an earlier one */
   files: readonly string[]
-  /** that relative paths are meant from, and where its `.env` lies */
+  /** Folder of its `.env`, and base of its relative paths */
   folder: string
-  /** in place of `.env` */
+  /** Files that are read in place of `.env` */
   environmentFiles: readonly string[]
 }
 
@@ -26,25 +26,22 @@ export interface Project {
 export interface Declared {
   name: string
   image: string | null
-  /** when its image is fetched anew, as its files say; null: they say nothing */
+  /** When its image is fetched again, as its files say; null if they do not */
   pullPolicy: string | null
-  /** null: its value is taken from the shell, where there is none */
+  /** Variables by name; a value is null if it comes from the shell, which has none */
   environment: ReadonlyMap<string, string | null>
 }
 
 /** What `docker compose config` makes of the files. */
 export interface Configured {
-  /** of the project */
+  /** Name of the project */
   name: string
   services: readonly Declared[]
-  /** all of it, for comparing */
+  /** The whole answer, for comparison */
   value: unknown
 }
 
-/**
- * Names under which a compose file is found, the preferred first, and what is laid over each (compose-spec,
- * 03-compose-file.md).
- */
+/** Names of a compose file, preferred first, and of the files that override each (compose-spec, 03-compose-file.md). */
 const fileNames = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'] as const
 const overlays = (name: string): string[] =>
   ['.yaml', '.yml'].map((ending) => name.replace(/\.ya?ml$/, `.override${ending}`))
@@ -52,9 +49,9 @@ const overlays = (name: string): string[] =>
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * The project of this folder: of the files that `COMPOSE_FILE` names, by this environment or in `.env`, else of the
- * file that lies here or, as compose looks for it, in a folder above; null: there is none. Throws CONFIGURATION where
- * others could have written a file that nobody has named: starting the service starts whatever stands in it.
+ * Finds the project of a folder: the files that `COMPOSE_FILE` names, in this environment or in `.env`. Else it has the
+ * compose file in this folder, or in the nearest one above. Null if there is none. Throws CONFIGURATION if others could
+ * have written a file that nobody named: starting the service starts whatever that file says.
  */
 export async function projectAt(folder: string, environment: Variables): Promise<Project | null> {
   if (environment['COMPOSE_FILE']) return namedProject(folder, environment)
@@ -72,10 +69,10 @@ function assertOwn(file: string): void {
   ])
 }
 
-/** what is larger is no `.env` that people wrote */
+/** Maximum bytes of a `.env`; people write smaller ones */
 const mostBytes = 1_000_000
 
-/** docs.docker.com, "Configure pre-defined environment variables in Docker Compose". */
+/** Reads `COMPOSE_FILE` (docs.docker.com, "Configure pre-defined environment variables in Docker Compose"). */
 async function namedProject(folder: string, environment: Variables): Promise<Project | null> {
   const dotenv = join(folder, '.env')
   const { COMPOSE_FILE: named, COMPOSE_PATH_SEPARATOR: separator } = {
@@ -108,7 +105,7 @@ async function usualProject(folder: string): Promise<Project | null> {
   return parent === folder ? null : usualProject(parent)
 }
 
-/** What gives variables to a project or to a part of it, a later one above an earlier one. */
+/** Lists the files that give variables to a project or a part of it; a later one overrides an earlier one. */
 export function dotenvsOf({
   environmentFiles,
   folder,
@@ -116,7 +113,7 @@ export function dotenvsOf({
   return environmentFiles.length > 0 ? environmentFiles : [join(folder, '.env')]
 }
 
-/** The project of a file that was named. */
+/** Returns the project of a file that was named. */
 export function projectOfFile(path: string): Project {
   const file = resolve(path)
   return { name: null, files: [file], folder: dirname(file), environmentFiles: [] }
@@ -134,7 +131,7 @@ export async function isReadable(file: string): Promise<boolean> {
   )
 }
 
-/** The words that name a project to its compose program. `files`: in place of the project's own. */
+/** Returns the flags that name a project to its compose program. `instead`: files in place of the project's own. */
 export function wordsOf(
   { name, files, folder, environmentFiles }: Project,
   instead: { files?: readonly string[]; environmentFiles?: readonly string[] } = {},
@@ -148,7 +145,7 @@ export function wordsOf(
   ]
 }
 
-/** The same words as an operator would type them. */
+/** Returns a project's flags as an operator would type them. */
 export function shortWordsOf({ name, files, folder, environmentFiles }: Project): string[] {
   return [
     ...(name === null ? [] : ['-p', name]),
@@ -162,15 +159,12 @@ export function shortWordsOf({ name, files, folder, environmentFiles }: Project)
 interface Asked {
   words?: readonly string[]
   input?: string | undefined
-  /**
-   * whether what is looked for is there: where it is not, services are looked at too of which the profile is not active
-   */
+  /** True if the answer has what is wanted; if not, services whose profile is not active are read too */
   has?: (it: Configured) => boolean
 }
 
 /**
- * Asks the compose program what a project's files come down to. Throws UNEXPECTED_ANSWER where they are not valid,
- * UNAVAILABLE.
+ * Asks the compose program what a project's files declare. Throws UNEXPECTED_ANSWER if they are invalid, UNAVAILABLE.
  */
 export async function configured(
   engine: Engine,
@@ -193,7 +187,7 @@ export async function configured(
   }
   const active = await ask(false)
   if (has(active)) return active
-  // what is not active need not be valid
+  // services that are not active may be invalid
   const all = await ask(true).catch((error: unknown) => {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED') return active
     throw error
@@ -201,7 +195,7 @@ export async function configured(
   return has(all) ? all : active
 }
 
-/** The service is there. */
+/** Returns a test that is true if the service is declared. */
 export function declares(service: string): (it: Configured) => boolean {
   return ({ services }) => services.some(({ name }) => name === service)
 }
@@ -233,7 +227,7 @@ function declaredIn(name: string, service: Record<string, unknown>): Declared {
   }
 }
 
-/** A map, or a list of `NAME=value`; a sign `$` is written twice, lest it be interpolated once more. */
+/** Reads a map, or a list of `NAME=value`; compose writes `$` twice, so that it is not interpolated again. */
 export function pairsIn(environment: unknown): [string, string | null][] {
   if (Array.isArray(environment)) {
     return environment.map(String).map((it) => {
@@ -258,7 +252,7 @@ function plain(value: string): string {
   return value.replaceAll('$$', '$')
 }
 
-/** Null if it is not text, or empty. */
+/** Returns the text; null if it is not text, or empty. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
@@ -268,7 +262,7 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * As compose makes a project's name of its folder's, where nothing else names it (compose-go,
+ * Derives a project's name from its folder as compose does if nothing else names it (compose-go,
  * loader.NormalizeProjectName).
  */
 function projectNameOf(folder: string): string {

@@ -14,12 +14,11 @@ import type { Socket } from 'node:net'
 import { listenHere } from '../listen.ts'
 
 /**
- * What passes standard input and output on to an address, of what is found in images: `sh -c RELAY sh HOST PORT`. It
- * ends when either side does: the engine leaves what it runs in a container alone when its client goes. It leaves no
- * process behind, whose end the first process of the container would be told of: PostgreSQL takes one that a signal
- * ended for a backend that crashed, and ends all others (postmaster.c, CleanupBackend). `nc` comes last: BusyBox's, in
- * images without bash, passes the end of its input on, and others hold the connection until the server ends it (nc(1),
- * -N).
+ * Script that relays standard input and output to an address, with programs found in images: `sh -c RELAY sh HOST
+ * PORT`. It ends when either side does: an engine does not stop what it runs in a container when its client goes. It
+ * leaves no process whose end the container's first process would see. PostgreSQL takes one that a signal ended for a
+ * crashed backend, and ends all others (postmaster.c, CleanupBackend). `nc` comes last: BusyBox's, in images without
+ * bash, passes on the end of its input. Others hold the connection until the server ends it (nc(1), -N).
  */
 const relay = `
 if command -v socat >/dev/null; then exec socat - "TCP:$1:$2"; fi
@@ -35,7 +34,7 @@ exec bash -c '
   exit 0' bash "$1" "$2"
 `
 
-/** Whether a container has the programs that a relay needs. Throws if the engine cannot be asked. */
+/** True if a container has a program that a relay needs. Throws if the engine cannot be asked. */
 async function canRelay(engine: Engine, { name }: Container): Promise<boolean> {
   const { exitCode } = await engine.ask([
     'exec',
@@ -48,8 +47,8 @@ async function canRelay(engine: Engine, { name }: Container): Promise<boolean> {
 }
 
 /**
- * A connection to a port of a container, made within it: by its own address where it has one, since servers believe
- * more of what comes from a loopback address.
+ * Connects to a port of a container from within it. Uses the container's own address if it has one: servers trust a
+ * loopback address more.
  */
 function relayTo(engine: Engine, { name, networks }: Container, port: HostPort['port']): Duplex {
   const host = networks.find(({ address }) => address !== '')?.address ?? '127.0.0.1'
@@ -61,14 +60,14 @@ type Around = Pick<View, 'engine' | 'containers'> & { timeoutMs: number }
 /** Where a container's port can be reached. */
 type Access = { at: HostPort } | { within: Container }
 
-/** how long a container's own address is tried: it is on this machine, or not to be reached at all */
+/** Milliseconds to try a container's own address: it is on this machine, or out of reach */
 const nearMs = 1500
 
 /**
- * The way from this machine to an address that the service's settings name; null: as it is written. A container's
- * published port comes first, then its own address, then a relay that is run in it. The service's own container is
- * found anew for each connection. Throws UNREACHABLE where there is no way, or the container does not run; FORBIDDEN,
- * TIMED_OUT, UNEXPECTED_ANSWER.
+ * Opens the way from this machine to an address in the service's settings; null if it is usable as written. Prefers a
+ * container's published port, then its own address, then a relay in it. Finds the service's own container again for
+ * each connection. Throws UNREACHABLE if there is no way, or the container does not run; FORBIDDEN, TIMED_OUT,
+ * UNEXPECTED_ANSWER.
  */
 export async function reachFrom(address: HostPort, around: Around): Promise<Opened<Way> | null> {
   const { own, project } = await around.containers()
@@ -104,7 +103,7 @@ function asideOf({ host, port }: HostPort, own: readonly Container[]): HostPort 
   return { host: address === 'host-gateway' ? '127.0.0.1' : address, port }
 }
 
-/** The containers that the service reaches by a name. */
+/** Returns the containers that the service reaches by a host name. */
 export function targetsOf(
   host: string,
   { own, project }: Awaited<ReturnType<View['containers']>>,
@@ -113,7 +112,7 @@ export function targetsOf(
   return own.some(({ networkMode }) => networkMode === 'host') ? [] : own
 }
 
-/** Names that a container has on a network it shares with the service. */
+/** True if the host is a name of the container on a network that it shares with the service. */
 function isNamed(it: Container, host: string, own: readonly Container[]): boolean {
   const shared = it.networks.filter(
     ({ name }) => own.length === 0 || own.some(({ networks }) => networks.some((other) => other.name === name)),
@@ -182,7 +181,7 @@ async function open(access: Access, port: number, { engine, timeoutMs }: Around)
   return 'at' in access ? connected(access.at, timeoutMs) : relayTo(engine, access.within, port)
 }
 
-/** A refused connection is an answer too. */
+/** True if the address answers; a refused connection is an answer too. */
 async function answers(at: HostPort, timeoutMs: number): Promise<boolean> {
   try {
     ;(await connected(at, timeoutMs)).destroy()
@@ -211,8 +210,8 @@ function portsOf(port: number): ShellCommand {
 }
 
 /**
- * An address of this machine of which each connection is opened anew: what a container is reached at may be another
- * after it was stopped. One that cannot be opened, or breaks, is a broken connection.
+ * Listens on this machine, and opens a new connection behind each one: a restarted container may have another address.
+ * Resets a connection that cannot be opened, or breaks.
  */
 async function listenTunnel(open: () => Promise<Duplex>): Promise<Opened<HostPort>> {
   return listenHere((socket) => {
@@ -223,9 +222,9 @@ async function listenTunnel(open: () => Promise<Duplex>): Promise<Opened<HostPor
   })
 }
 
-/** Passes everything on in both directions, no faster than it is taken. */
+/** Passes data on in both directions, no faster than each side reads. */
 function join(socket: Socket, stream: Duplex): void {
-  // whoever is connected is to see that it was not the server that has ended it
+  // a reset shows the client that it was not the server that ended the connection
   stream.once('error', () => socket.resetAndDestroy())
   socket.once('close', () => stream.destroy())
   if (socket.destroyed) stream.destroy()

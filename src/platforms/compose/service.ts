@@ -32,14 +32,14 @@ import type { View } from './view.ts'
 import { typed } from '../../core/typed.ts'
 import type { RunningContainer } from './neighbours.ts'
 
-/** The label and the setting by which autoheal is told what to watch (willfarrell/docker-autoheal, README). */
+/** Label and setting that tell autoheal what to watch (willfarrell/docker-autoheal, README). */
 const watched = { label: 'autoheal', setting: 'AUTOHEAL_CONTAINER_LABEL', all: 'all' } as const
 
 /**
- * What may start the service's containers again: a running autoheal, which restarts what its engine calls unhealthy, in
- * the middle of a migration too (FIELD-NOTES.md 1.2); and the restart policy `always`, which leaves alone what was
- * stopped until the engine itself is started again. `all`: every container of the engine's compose projects, `own`:
- * those of the service.
+ * Lists what may start the service's containers again. A running autoheal restarts what its engine calls unhealthy,
+ * even in the middle of a migration (FIELD-NOTES.md 1.2). The restart policy `always` leaves a stopped container alone
+ * until the engine itself restarts. `all`: every container of the engine's compose projects; `own`: those of the
+ * service.
  */
 export function controllersOf(own: readonly Container[], all: readonly Container[], program: string): Controller[] {
   const healers = all.filter(
@@ -66,7 +66,7 @@ function isWatched({ labels }: Container, healer: Container): boolean {
   return label === watched.all || labels[label]?.toLowerCase() === 'true'
 }
 
-/** The service of a compose project, as checks see it. */
+/** Returns the service of a compose project, as checks see it. */
 export function composeService(
   view: View,
   settings: ComposeSettings,
@@ -94,12 +94,12 @@ export function composeService(
     async hasEnded(host) {
       const named = (await own()).filter(({ hostname }) => isSameHost(hostname, host))
       if (named.length === 0 || named.some(runs)) return false
-      // a name that a file gives may be another's, too, and who shares a container's network has its name
+      // another container may have that name too: by its own file, or as it shares this one's network
       return !(await runningContainers(engine)).some(
         ({ id, hostname }) => isSameHost(hostname, host) && !named.some((it) => it.id === id),
       )
     },
-    // a proxy that it has there says nothing to its engine
+    // the engine does not know the settings of a proxy
     proxies: async () => [],
     // the engine keeps all runs of a container in one log
     lastWords: async () => null,
@@ -150,15 +150,15 @@ export function composeService(
       const container = await running()
       if (container === null || !isHostName(host)) return null
       const { exitCode } = await engine.ask(['exec', container.name, 'getent', 'hosts', host])
-      // getent(1): 2 where there is no such name; all else says that it could not be asked
+      // getent(1) exits with 2 if the name is unknown; any other code says that it could not be asked
       return exitCode === 0 ? true : exitCode === 2 ? false : null
     },
-    // its containers are made anew from what is there; an engine that cannot says so at once
     composed: async (edited) => composedImage(view, edited),
     hasImage: async (wanted) => hasImage(view, wanted),
+    // containers are recreated from what is present; an engine that cannot do so says so at once
     startObstacles: async () => [],
     async controllers() {
-      // an autoheal may be of another project
+      // autoheal may belong to another project
       const [containers, all] = await Promise.all([own(), composeContainers(engine)])
       return controllersOf(containers, all, engine.program)
     },
@@ -168,8 +168,8 @@ export function composeService(
 }
 
 /**
- * The settings that the service has once it is started: those of its files, and what its container has beside these;
- * the container's own alone where its files cannot be read. Throws UNAVAILABLE where there is neither.
+ * Returns the settings that the service has once it is started: those of its files, and those that only its container
+ * has. If the files cannot be read, the container's alone. Throws UNAVAILABLE if there is neither.
  */
 async function environmentOf(view: View): Promise<ReadonlyMap<string, string | Secret>> {
   const { own } = await view.containers()
@@ -188,7 +188,7 @@ async function environmentOf(view: View): Promise<ReadonlyMap<string, string | S
   return new Map([...has].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
 }
 
-/** Files that are no longer valid say nothing about what runs. */
+/** Returns null for files that are no longer valid: they say nothing about what runs. */
 async function declaredOrNull(view: View): ReturnType<View['declared']> {
   return view.declared().catch((error: unknown) => {
     if (error instanceof AdminError && error.code !== 'INTERRUPTED') return null
@@ -212,7 +212,7 @@ async function machineOf({ engine }: View, container: Container): Promise<Machin
   }
 }
 
-/** The health of the service's containers. */
+/** Returns the health of the service's containers. */
 function healthOf(containers: readonly Container[], program: string): ServiceHealth {
   const watched = containers.filter(({ state }) => state.health !== null)
   const unhealthy = watched.filter((it) => runs(it) && it.state.health === 'unhealthy')
@@ -240,7 +240,7 @@ function instanceOf(it: Container): InstanceHealth {
 }
 
 /**
- * One that runs again keeps the end of its run before, but not how that came about; `docker restart` is not counted.
+ * Returns how the last run ended. A container that runs again keeps when, but not how; `docker restart` is not counted.
  */
 function endOf(it: Container): InstanceEnd | null {
   const { status, exitCode, outOfMemory, startedAt, finishedAt } = it.state
@@ -253,14 +253,14 @@ function endOf(it: Container): InstanceEnd | null {
 }
 
 /**
- * Addresses of containers that have a network of their own. `all`: whatever runs on the engine; some may run in the
- * network of another, and somebody may run a program in a container (`docker exec`).
+ * Returns the addresses of containers that have a network of their own. `all`: every container that runs on the engine.
+ * Another container may use the same network, and `docker exec` may run a program in one: such addresses are shared.
  */
 export function originsOf(
   containers: readonly Container[],
   all: readonly RunningContainer[],
 ): readonly ServiceOrigin[] | null {
-  // that of the machine, or of another container, is used by others, too
+  // others use the network of the machine, or of another container, too
   if (containers.some(({ networkMode }) => networkMode === 'host' || /^(?:container|service|ns):/.test(networkMode)))
     return null
   return containers.flatMap(({ id, name, networks }) => {
@@ -273,7 +273,7 @@ export function originsOf(
   })
 }
 
-/** Whether a container uses the network of another. */
+/** True if a container uses the network of another. */
 function joins({ networkMode }: RunningContainer, { id, name }: Pick<Container, 'id' | 'name'>): boolean {
   const [, other = ''] = /^container:(.+)$/s.exec(networkMode) ?? []
   return (

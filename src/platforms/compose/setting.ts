@@ -16,11 +16,10 @@ import type { View } from './view.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
 /**
- * Sets or removes one of the service's settings where its files have it: in the environment section of the compose
- * file, or in `.env` where the value comes from there. All else in the file stays as it is, byte for byte, and the
- * compose program is asked before whether the files then say what they said but for that setting. Throws REFUSED where
- * they do not, or no one place is sure; NOT_CONFIGURED where the files are not on this machine; USAGE, FORBIDDEN,
- * UNAVAILABLE, UNEXPECTED_ANSWER.
+ * Sets or removes one of the service's settings in its files. Writes the environment section of the compose file, or
+ * `.env` if the value comes from there, and keeps all other bytes. First asks the compose program whether the files
+ * would declare the same but for that setting. Throws REFUSED if they would not, or if no single place is certain;
+ * NOT_CONFIGURED if the files are not on this machine; USAGE, FORBIDDEN, UNAVAILABLE, UNEXPECTED_ANSWER.
  */
 export async function writeSetting(
   view: View,
@@ -32,7 +31,7 @@ export async function writeSetting(
   return (await replaceFile(place.path, place)) ? 'set' : 'changed'
 }
 
-/** What that would answer or throw; writes nothing. */
+/** Returns or throws what `writeSetting` would, without changing the files. */
 export async function trySetting(
   view: View,
   change: SettingChange,
@@ -77,7 +76,7 @@ function assertWritable({ name, to }: SettingChange): void {
     throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
 }
 
-/** A changed setting recreates the container, with the image that its files name then. */
+/** Throws REFUSED if the files name another image: a changed setting recreates the container with that image. */
 async function refuseOtherImage(view: View, { services }: Configured): Promise<void> {
   const { service } = view.found
   const declared = services.find(({ name }) => name === service)?.image
@@ -134,7 +133,7 @@ function refusedPart(name: string, path: string, cause: AdminError): AdminError 
   )
 }
 
-/** The whole project except one setting of one service. */
+/** Returns the whole project except one setting of one service. */
 function without(value: unknown, service: string, name: string): unknown {
   if (!isMap(value) || !isMap(value['services']) || !isMap(value['services'][service])) return value
   const { environment, ...rest } = value['services'][service]

@@ -1,13 +1,13 @@
-/** The service under Docker Compose, as the configuration describes it; what is left out is found. */
+/** The service under Docker Compose, as the configuration describes it. What is left out is searched for. */
 export interface ComposeSettings {
   project: string | null
-  /** absolute, with where the configuration names it */
+  /** Absolute path, and where the configuration names it */
   file: { path: string; at: string } | null
-  /** the service's name in the file */
+  /** Name of the service in the file */
   service: string | null
   build: string | null
-  /** in place of the machine's own /proc/cpuinfo */
+  /** File to read in place of the machine's own /proc/cpuinfo */
   cpuinfo: string | null
-  /** absolute: where a compose file is looked for */
+  /** Absolute path of the folder in which to look for a compose file */
   folder: string
 }

@@ -3,8 +3,8 @@ import type { Container } from './containers.ts'
 import { withoutSecrets } from '../../core/redaction/index.ts'
 
 /**
- * How the containers of a service are. `here`: their processes are this machine's. `pending`: what a start would
- * change, for people.
+ * Returns the state of a service's containers. `here`: their processes are this machine's. `pending`: what a start
+ * would change, for people.
  */
 export function statusOf(
   containers: readonly Container[],
@@ -31,7 +31,7 @@ function stateOf(container: Container): ServiceStatus['state'] {
   const { status, exitCode, outOfMemory, error } = container.state
   if (runs(container)) return 'running'
   if (status === 'restarting' || status === 'dead' || outOfMemory || error !== '') return 'failed'
-  // an engine that was told to start it always would not leave it so: somebody has stopped it
+  // under such a policy the engine would start it again, so somebody has stopped it
   const isLeftSo = ['always', 'unless-stopped'].includes(container.restartPolicy)
   return status === 'created' || isLeftSo || endedByStop.includes(exitCode) ? 'stopped' : 'failed'
 }
@@ -43,7 +43,7 @@ function instanceOf({ name, hostname, state }: Container, here: boolean): Servic
   return { name, host: hostname, pid: here && state.pid > 0 ? state.pid : null, startedAt: state.startedAt }
 }
 
-/** 'container testops: running, healthy, since …, restarted 2 times' */
+/** Describes a container: 'container testops: running, healthy, since …, restarted 2 times' */
 function detailOf(container: Container): string {
   const { name, state, restarts } = container
   const ended = state.status === 'exited' || state.status === 'restarting' || state.status === 'dead'

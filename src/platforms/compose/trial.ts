@@ -11,7 +11,7 @@ import type { Place } from './place.ts'
 import { dotenvsOf, isReadable, wordsOf } from './project.ts'
 import type { Project } from './project.ts'
 
-/** What is included is a project of its own, but for its name, and for variables that the whole sets. */
+/** Returns an included part as a project of its own, with the name and the variables of the whole. */
 export async function partOf(whole: Project, included: Included): Promise<Project> {
   const dotenvs = [...new Set([...dotenvsOf(included), ...dotenvsOf(whole)])]
   const isHere = await Promise.all(dotenvs.map(isReadable))
@@ -24,8 +24,8 @@ export async function partOf(whole: Project, included: Included): Promise<Projec
 }
 
 /**
- * Asks the compose program about a project as it would be with that file; null where the file can only be tried in its
- * place. Nothing is written into the files.
+ * Asks the compose program about a project as if it had that file; null if the file can only be tried in its place.
+ * Writes nothing into the project's files.
  */
 export async function tried<T>(
   project: Project,
@@ -38,7 +38,7 @@ export async function tried<T>(
     return wordsOf(project, { files, environmentFiles: await environmentFilesOf(project) })
   }
   if (kind === 'compose-file' && extendsFiles(to)) return beside(path, to, async (file) => ask(await inPlaceOf(file)))
-  // from there, relative files are the project's; docker-compose 1 takes it for one file alone
+  // with standard input, relative paths are the project's; docker-compose 1 accepts it only as the one file
   if (kind === 'compose-file' && project.files.length === 1)
     return ask(wordsOf(project, { files: ['-'] }), to.toString('utf8'))
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-'))
@@ -56,14 +56,15 @@ export async function tried<T>(
 }
 
 /**
- * Such files are meant from where the one is that names them; docker-compose 1 crashes where that is standard input.
+ * True if a service extends one of another file. Such paths are relative to the file that names them; docker-compose 1
+ * crashes if that is standard input.
  */
 export function extendsFiles(bytes: Buffer): boolean {
   const services = servicesIn(parsedYaml(bytes.toString('utf8')).value)
   return Object.values(services).some((service) => extendedBy(service, '')?.named != null)
 }
 
-/** Throws FORBIDDEN, UNAVAILABLE. */
+/** Runs `work` on a temporary file beside the real one. Throws FORBIDDEN, UNAVAILABLE. */
 async function beside<T>(path: string, bytes: Buffer, work: (file: string) => Promise<T>): Promise<T> {
   await assertReplaceable(path)
   const file = join(dirname(path), `.${basename(path)}.testops-admin.${randomBytes(4).toString('hex')}`)
@@ -75,7 +76,7 @@ async function beside<T>(path: string, bytes: Buffer, work: (file: string) => Pr
   }
 }
 
-/** docker-compose 1 looks for `.env` beside the first file, which may not be in its place. */
+/** Names `.env` itself: docker-compose 1 looks for it beside the first file, which may be a temporary one. */
 async function environmentFilesOf({ environmentFiles, folder }: Project): Promise<readonly string[]> {
   const usual = join(folder, '.env')
   return environmentFiles.length === 0 && (await isReadable(usual)) ? [usual] : environmentFiles

@@ -19,9 +19,9 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 export interface View {
   engine: Engine
   found: FoundService
-  /** containers as they are now: of its project, and among them its own */
+  /** Lists the present containers: those of its project, and its own among them */
   containers(): Promise<{ own: readonly Container[]; project: readonly Container[] }>
-  /** what its files declare now; null: they are not here. Throws where they are not valid */
+  /** Returns what its files declare now; null if they are not on this machine. Throws if they are invalid */
   declared(): Promise<Declared | null>
 }
 
@@ -51,7 +51,7 @@ export async function viewOf(settings: ComposeSettings, options: PlatformOptions
   }
 }
 
-/** What an operator would type; `names`: of its containers. */
+/** Returns the commands that an operator would type; `names`: of the service's containers. */
 export function commandsOf(
   { found: { service, files, project }, engine: { program } }: Pick<View, 'found' | 'engine'>,
   compose: readonly string[],
@@ -62,7 +62,7 @@ export function commandsOf(
     files === null
       ? typed([program, ...words, ...(names.length === 0 ? [service] : names)])
       : typed([...compose, ...shortWordsOf(files), ...words, service])
-  // without a container there is none to start, nor one whose log could be read
+  // without a container, there is nothing to start, and no log
   const isMade = files === null || names.length > 0
   return {
     start: isMade ? word('start') : word('up', '-d'),
@@ -76,7 +76,7 @@ export function commandsOf(
   }
 }
 
-/** The files in which the service's settings are written; null: they are not here. */
+/** Lists the files in which the service's settings are written; null if they are not on this machine. */
 export function settingsFilesOf(files: FoundService['files']): readonly string[] | null {
   return files === null ? null : [...files.files, `${files.folder}/.env`]
 }

@@ -18,9 +18,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const keptCharacters = 10_000
 
 /**
- * Runs a command that leaves a service behind. The service may inherit the command's output: so the command's end
- * counts, not its output's, and its standard output goes nowhere, lest the service writes into a pipe that nobody
- * reads. Throws UNAVAILABLE, TIMED_OUT, INTERRUPTED.
+ * Runs a command that leaves a service behind. Waits for the command's end, not its output's: the service may inherit
+ * the output. Discards standard output, so that the service does not write into a pipe that nobody reads. Throws
+ * UNAVAILABLE, TIMED_OUT, INTERRUPTED.
  */
 async function runStarter(words: Command, { timeoutMs, environment, signal }: PlatformOptions): Promise<ProgramResult> {
   const [file, ...parameters] = words
@@ -33,7 +33,7 @@ async function runStarter(words: Command, { timeoutMs, environment, signal }: Pl
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
     const [exitCode, endedBy] = ended as [number | null, string | null]
-    // what it wrote last may still be on its way
+    // its last output may still be on its way
     await sleep(50)
     return { exitCode, signal: endedBy, stdout: '', stderr, truncated: false }
   } catch (error) {
@@ -62,12 +62,12 @@ async function runStarter(words: Command, { timeoutMs, environment, signal }: Pl
 const momentMs = 1000
 
 /**
- * The operator's own commands. `status` ends as an init script's does (0 runs, 3 does not, 1 and 2 died and left a file
- * behind: LSB), and may print what `systemctl show` prints, which then stands above the exit code.
+ * Manages the service by the operator's own commands. `status` exits as an init script does (0 runs, 3 does not, 1 and
+ * 2 died and left a file behind: LSB). It may print what `systemctl show` prints, which then overrides the exit code.
  * Its methods throw UNAVAILABLE, TIMED_OUT, FAILED, UNEXPECTED_ANSWER.
  */
 export function ownCommands(commands: NonNullable<HostSettings['commands']>, options: PlatformOptions): ServiceManager {
-  // each question starts a program: who looks at its health takes what the state was told from a moment ago
+  // each question starts a program, so that health reuses a status of a moment ago
   let last: { at: number; result: ProgramResult } | null = null
   const ask = inFlight(async () => {
     const result = await runProgram(commands.status, options)

@@ -6,19 +6,19 @@ import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 import type { ServiceManager } from './manager.ts'
 
 interface ControlOptions {
-  /** for the whole of it, the waiting included */
+  /** Milliseconds for the whole, waiting included */
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
 const pollMs = 200
 
-/** The parts of the service's manager that are needed. */
+/** The methods of the service's manager that starting and stopping need. */
 type Started = Pick<ServiceManager, 'status' | 'start' | 'stop'>
 
 /**
- * Starts the service and waits until it runs. That it runs does not mean yet that it answers.
- * Throws FAILED where it dies, TIMED_OUT, INTERRUPTED, and what the manager throws. Harmless where it runs already.
+ * Starts the service and waits until it runs, which does not mean yet that it answers. Harmless if it runs already.
+ * Throws FAILED if it dies, TIMED_OUT, INTERRUPTED, and what the manager throws.
  */
 export async function startService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
@@ -35,8 +35,8 @@ export async function startService(manager: Started, options: ControlOptions): P
 }
 
 /**
- * Stops the service and waits until it and its processes are gone. Throws as `startService`, and INTERRUPTED where
- * something else starts it again meanwhile. Harmless where it does not run.
+ * Stops the service and waits until it and its processes are gone. Harmless if it does not run. Throws as
+ * `startService`, and INTERRUPTED if something else starts it again meanwhile.
  */
 export async function stopService(manager: Started, options: ControlOptions): Promise<ServiceStatus> {
   const end = performance.now() + options.timeoutMs
@@ -58,7 +58,7 @@ export async function restartService(manager: Started, options: ControlOptions):
   return startService(manager, { ...options, timeoutMs: end - performance.now() })
 }
 
-/** Another after each start. */
+/** Identifies one run of an instance; each start gives another. */
 function identityOf({ name, pid, startedAt }: ServiceInstance): string {
   return JSON.stringify([name, pid, startedAt])
 }
@@ -86,7 +86,7 @@ async function waitForService(
   }
 }
 
-/** Whether a process of that number runs; one that has ended but was not reaped yet does not. */
+/** True if a process of that number runs; one that has ended but was not reaped yet does not count. */
 async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)

@@ -1,14 +1,14 @@
 import { assignmentsIn, parseEnvironmentFile } from './environment-file.ts'
 
-/** The value that a file gives to a setting; null: none. */
+/** Returns the value that a file gives to a setting; null if it gives none. */
 export function valueIn(file: Buffer, name: string): string | null {
   const value = parseEnvironmentFile(binary(file)).get(name)
   return value === undefined ? null : Buffer.from(value, 'latin1').toString('utf8')
 }
 
 /**
- * The file with one setting set, or without it (null): in the place of the last assignment that counts, else as a line
- * at the end. Null where that does not come out as wanted, as behind a quote that nobody closed.
+ * Sets one setting in a file, in place of the last assignment that counts, else at the end; null removes it. Returns
+ * null if the result would not read as wanted, as after an unclosed quote.
  */
 export function changedText(file: Buffer, name: string, to: string | null): Buffer | null {
   const text = binary(file)
@@ -37,7 +37,7 @@ function withValue(text: string, name: string, value: string): string {
   return `${text.slice(0, last.valueStart)}${blanks}${quoted(value)}${end}${text.slice(last.end)}`
 }
 
-/** If the last assignment were removed, an earlier one would apply. */
+/** Removes every assignment: without only the last one, an earlier one would apply. */
 function without(text: string, name: string): string {
   const kept: string[] = []
   let from = 0
@@ -48,7 +48,7 @@ function without(text: string, name: string): string {
   return kept.join('') + text.slice(from)
 }
 
-/** As systemd and a shell read it alike. */
+/** Quotes a value so that systemd and a shell read it alike. */
 function quoted(value: string): string {
   return /^[\w@%+=:,./-]*$/.test(value) ? value : `"${value.replace(/(["\\$`])/g, '\\$1')}"`
 }

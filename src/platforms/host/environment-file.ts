@@ -2,23 +2,23 @@
 export interface Assignment {
   name: string
   value: string
-  /** from the start of its line to the end of its last line, the line's end included */
+  /** Offset of its first line; `end` is behind its last line, the line's end included */
   start: number
-  /** behind its `=` */
+  /** Offset behind its `=` */
   valueStart: number
   end: number
 }
 
 /**
  * Reads an environment file as systemd does (systemd.exec(5), EnvironmentFile=): `NAME=value` lines, comments with # or
- * ;, quotes, and a backslash that continues a line. A later assignment of a name stands above an earlier one; lines
- * that assign nothing are passed over.
+ * ;, quotes, and a backslash that continues a line. A later assignment of a name overrides an earlier one. Ignores
+ * lines that assign nothing.
  */
 export function parseEnvironmentFile(text: string): Map<string, string> {
   return new Map(assignmentsIn(text).map(({ name, value }) => [name, value]))
 }
 
-/** All assignments in their order, those of one name too. */
+/** Lists all assignments in order, including several of one name. */
 export function assignmentsIn(text: string): Assignment[] {
   const assignments: Assignment[] = []
   const characters = new Characters(text)
@@ -38,9 +38,7 @@ export function assignmentsIn(text: string): Assignment[] {
   return assignments
 }
 
-/**
- * Quoted parts first, with blanks between them left out; from the first bare character on, quotes are plain characters.
- */
+/** Reads quoted parts, and skips blanks between them; from the first bare character on, quotes are plain characters. */
 function readValue(characters: Characters): string {
   let value = ''
   while (!characters.atEnd) {
@@ -74,7 +72,7 @@ function readDoubleQuoted(characters: Characters): string {
   return value
 }
 
-/** Up to the end of the line; blanks before that end do not count unless they are escaped. */
+/** Reads up to the end of the line; drops blanks before that end unless they are escaped. */
 function readBare(characters: Characters, first: string): string {
   let value = ''
   let kept = 0
@@ -86,7 +84,7 @@ function readBare(characters: Characters, first: string): string {
   return value.slice(0, kept)
 }
 
-/** A text that is read once from its start to its end; a line may end with CR LF, which counts as one character. */
+/** A text that is read once from start to end; CR LF at the end of a line counts as one character. */
 class Characters {
   #next = 0
 
@@ -100,7 +98,7 @@ class Characters {
     return this.#next
   }
 
-  /** '' at the end */
+  /** Returns the next character; '' at the end */
   take(): string {
     const taken = this.#peek()
     this.#next += taken === '\n' && this.text.charAt(this.#next) === '\r' ? 2 : 1

@@ -9,8 +9,8 @@ import type { HostSettings } from './settings.ts'
 import { asPath, command, sentence } from '../../core/shell-command.ts'
 
 /**
- * The settings that the service is started with: what the unit sets, then the environment files in their order. The
- * file that the configuration names takes the place of the unit's own. Throws FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED.
+ * Reads the settings that the service is started with: what the unit sets, then the environment files in order. The
+ * file that the configuration names replaces the unit's own. Throws FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED.
  */
 export async function readEnvironment(
   manager: ServiceManager | null,
@@ -26,17 +26,17 @@ export async function readEnvironment(
   return new Map([...all].map(([name, value]) => [name, isSecretSetting(name, value) ? new Secret(value) : value]))
 }
 
-/** One that the unit reads, or that the configuration names `at` a line. */
+/** A file that the unit reads, or that the configuration names; `at`: where the configuration names it. */
 export type SettingsFile = EnvironmentFile & { at?: string }
 
 async function textOf(file: SettingsFile): Promise<string> {
   return (await bytesOf(file))?.toString('utf8') ?? ''
 }
 
-/** what is larger is none that people wrote */
+/** Maximum bytes of a settings file; people write smaller ones */
 const mostBytes = 1_000_000
 
-/** Null if the file is optional and missing. Throws FORBIDDEN, UNAVAILABLE. */
+/** Returns the file's bytes; null if it is optional and missing. Throws FORBIDDEN, UNAVAILABLE. */
 export async function bytesOf({ path, optional, at }: SettingsFile): Promise<Buffer | null> {
   try {
     return await plainFile(path, mostBytes)

@@ -8,23 +8,23 @@ import type { Properties } from './properties.ts'
 
 const named = /^testops(?!-admin)[\w:.\\-]*(?:@[\w:.\\-]+)?\.service$/
 const mentions = /(?:^|[^\w-])testops(?!-admin)(?![\w])/i
-/** a unit that starts one of these is not where the service runs: that is told by its own platform */
+/** Programs that run the service elsewhere: its own platform finds it, not the unit that starts one of these */
 const starters = ['docker', 'podman', 'docker-compose', 'podman-compose', 'kubectl', 'helm', 'k3s', 'testops-admin']
 
-/** Whether a command or description names the service, and not this program. */
+/** True if a command or description names the service, and not this program. */
 export function mentionsService(text: string): boolean {
   return mentions.test(text)
 }
 
 /**
- * Units of this machine's systemd that are the service: `testops.service`, else those whose name begins so, else those
- * whose command or description names it.
+ * Finds the units of this machine's systemd that are the service: `testops.service`, else those whose name begins so,
+ * else those whose command or description names it.
  */
 export const findUnits: Finder = async (options) => {
   if (!(await isOnPath('systemctl', options.environment?.['PATH'])))
     return { found: [], looked: 'systemd is not installed' }
   const loaded = await shown(options, ['*.service'])
-  // without a systemd that runs, systemctl reads the files of units itself, for most of a second
+  // where systemd does not run, systemctl reads the files of units itself, which takes most of a second
   if (loaded === null) return { found: [], looked: 'systemd does not run' }
   const known = new Set(loaded.map((it) => one(it, 'Id')))
   const names = (await unitFiles(options)).filter((name) => !known.has(name))
@@ -39,7 +39,7 @@ export const findUnits: Finder = async (options) => {
   }
 }
 
-/** Files of units that are named as the service is, loaded or not. */
+/** Lists unit files that are named as the service is, loaded or not. */
 async function unitFiles(options: FinderOptions): Promise<string[]> {
   const { stdout } = await systemctl(
     ['list-unit-files', '--type=service', '--no-legend', '--plain', '--full', '--no-pager'],
@@ -51,7 +51,7 @@ async function unitFiles(options: FinderOptions): Promise<string[]> {
     .filter((name) => named.test(name))
 }
 
-/** The units of these names; a pattern shows only what is loaded. Null where systemd does not answer. */
+/** Reads the units of these names; a pattern shows only loaded ones. Null if systemd does not answer. */
 async function shown(options: FinderOptions, names: readonly string[]): Promise<Properties[] | null> {
   const { stdout, exitCode } = await systemctl(
     ['show', ...names, '--property=Id,Description,ExecStart,LoadState', '--no-pager'],
@@ -82,7 +82,7 @@ function isMentioned(unit: Properties): boolean {
   return mentionsService(one(unit, 'Description')) || mentionsService(one(unit, 'ExecStart'))
 }
 
-/** `{ path=/opt/testops/bin/service ; argv[]=… ; … }` */
+/** Returns the program of `{ path=/opt/testops/bin/service ; argv[]=… ; … }`; '' if there is none. */
 function programOf(unit: Properties): string {
   return /(?<!\S)path=(\S+) ;/.exec(one(unit, 'ExecStart'))?.[1] ?? ''
 }

@@ -3,8 +3,8 @@ import type { Properties } from './properties.ts'
 import { one, parseTimestamp, statusOf } from './properties.ts'
 
 /**
- * How the one process of a unit fares, as its properties show it; systemd itself asks no process whether it is ready to
- * serve.
+ * Reads the health of a unit's one process from the unit's properties. Systemd itself asks no process whether it is
+ * ready to serve.
  */
 export function healthOf(properties: Properties): ServiceHealth {
   const status = statusOf(properties)
@@ -25,14 +25,14 @@ export function healthOf(properties: Properties): ServiceHealth {
   }
 }
 
-/** A process that runs shows nothing of the one before it but that it was started in its place. */
+/** Returns the end of the run before: of a process that runs, systemd shows only that it was restarted. */
 function restartedAt(restarts: number, startedAt: Date | null): InstanceEnd | null {
   return restarts > 0 ? { reason: '', exitCode: null, startedAt: null, at: startedAt } : null
 }
 
 /**
- * `ExecMainCode` is the kind of end of waitid(2): 1 it exited; 2 and 3 a signal, of which `ExecMainStatus` is the
- * number.
+ * Reads how the process ended. `ExecMainCode` is the kind of end of waitid(2): 1 if it exited; 2 and 3 for a signal,
+ * whose number is `ExecMainStatus`.
  */
 function endOf(properties: Properties, startedAt: Date | null): InstanceEnd {
   const result = one(properties, 'Result')

@@ -17,13 +17,13 @@ export { parseEnvironmentFile } from './environment-file.ts'
 export type { ServiceManager } from './manager.ts'
 export type { Command, HostSettings } from './settings.ts'
 
-/** What starts and stops the service, as configured; null if nothing does. */
+/** Returns what starts and stops the service, as configured; null if nothing does. */
 export function serviceManager(settings: HostSettings, options: PlatformOptions): ServiceManager | null {
   if (settings.unit !== null) return systemdUnit(settings.unit, { ...options, superuser: process.getuid?.() === 0 })
   return settings.commands === null ? null : ownCommands(settings.commands, options)
 }
 
-/** The platform `host`: the service runs on this machine, as a systemd unit or under commands of the operator's own. */
+/** Opens the platform `host`: the service is a systemd unit of this machine, or runs by the operator's own commands. */
 export function openHost(
   settings: HostSettings,
   options: PlatformOptions,
@@ -33,7 +33,7 @@ export function openHost(
   return {
     commands: service.commands,
     async service() {
-      // a platform that cannot be asked is one finding, not one of each check
+      // fail here once: a platform that cannot be asked is one finding, not one of each check
       if (manager) await service.status()
       return service
     },
@@ -60,15 +60,15 @@ export function openHost(
       if (written) return openLog(written, options)
       throw new AdminError('NOT_CONFIGURED', "the service's log is unknown: set `host.logs`")
     },
-    // what the service reaches from this machine, this program does too
+    // what the service reaches from this machine, this program reaches too
     reach: async () => null,
-    // a machine of its own has the file that local operators share
+    // operators of this machine share a lock file instead
     lock: async () => null,
     close: async () => undefined,
   }
 }
 
-/** A journal shows nothing, without any message, to a user who may not read it. */
+/** Returns a log that throws if empty: a journal shows a user who may not read it nothing, without any message. */
 function readable(log: LogText, { commands }: ServiceManager): LogText {
   const newest: LogText['newest'] = async (options) => {
     const shown = await log.newest(options)
@@ -93,7 +93,7 @@ function readable(log: LogText, { commands }: ServiceManager): LogText {
   }
 }
 
-/** The log file that the service's own settings name, if they can be read. */
+/** Returns the log file that the service's own settings name, if they can be read. */
 async function writtenFile(settings: Promise<ReadonlyMap<string, unknown>>): Promise<LogOrigin | null> {
   const file = await settings.then((it) => it.get(springSettings.logFile)).catch(() => null)
   return typeof file === 'string' && file.startsWith('/') ? { file } : null

@@ -4,32 +4,32 @@ import { basename, isAbsolute, resolve } from 'node:path'
 import { serviceName, springSettings, vendorSigns } from '../../knowledge/settings.ts'
 import { mentionsService } from './finder.ts'
 
-/** A Java process of this machine that is the service, started by something else than systemd. */
+/** A Java process of this machine that is the service, started by something other than systemd. */
 export interface JavaProcess {
   pid: number
-  /** name, or number where it has none */
+  /** Name, or number if it has none */
   user: string
-  /** jar or main class, as it stands in its command line; the place of one that Spring Boot's launcher starts */
+  /** Jar or main class, as its command line names it; the class path of one that Spring Boot's launcher starts */
   program: string
-  /** null: it is another user's, and may not be read */
+  /** Working folder; null if it is another user's, and not readable */
   folder: string | null
-  /** null: as `folder` */
+  /** Null for the same reason as `folder` */
   environment: ReadonlyMap<string, string> | null
-  /** file that its log goes to, absolute; null: not known */
+  /** Absolute path of the file that its log goes to; null if unknown */
   logFile: string | null
-  /** of `-Duser.timezone` */
+  /** Value of `-Duser.timezone` */
   timeZone: string | null
 }
 
-/** what is larger is cut: neither a command line nor an environment that people wrote */
+/** Maximum bytes that are read of a file; people write smaller command lines and environments */
 const mostBytes = 262_144
-/** so many processes are looked at, as many at a time */
+/** Maximum number of processes that are looked at, in all and at a time */
 const [mostProcesses, atATime] = [50_000, 64]
 
 /**
- * Processes of Java outside any container whose jar or main class names the service, or whose environment has settings
- * under the vendor's prefix, as far as this user may see them (proc(5)). `root`: of the machine's processes. Never
- * throws.
+ * Finds the Java processes that are the service, as far as this user may see them (proc(5)). Their jar or main class
+ * names it, or their environment has settings under the vendor's prefix. Leaves out processes of other containers.
+ * `root`: folder of the machine's processes. Never throws.
  */
 export async function findJavaProcesses(root = '/proc'): Promise<JavaProcess[]> {
   const names = (await readdir(root).catch(() => []))
@@ -93,8 +93,8 @@ async function processAt(place: string, pid: number, ownContainer: string | null
 const ofEngine = /(?:^|[/.-])(?:docker|libpod|kubepods|containerd|crio|lxc|machine|garden)[/.-][^/\n]*/m
 
 /**
- * What shows that a process is in a container; null if it is in none. A process with a further number is in its own
- * process namespace; else an engine names its control group after the container.
+ * Returns what shows that a process is in a container; null if it is in none. A process with a second number is in its
+ * own process namespace; else an engine names its control group after the container.
  */
 async function containerOf(place: string): Promise<string | null> {
   const [status, groups] = await Promise.all([textOf(`${place}/status`), textOf(`${place}/cgroup`)])
@@ -102,7 +102,7 @@ async function containerOf(place: string): Promise<string | null> {
   return /\b[\da-f]{64}\b/.exec(groups ?? '')?.[0] ?? ofEngine.exec(groups ?? '')?.[0] ?? null
 }
 
-/** The regular file that receives standard output; null if it goes elsewhere or cannot be seen. */
+/** Returns the regular file that receives standard output; null if it goes elsewhere or cannot be seen. */
 async function outputOf(place: string): Promise<string | null> {
   const file = await readlink(`${place}/fd/1`).catch(() => '')
   const isFile =
@@ -125,7 +125,7 @@ async function userOf(place: string): Promise<string> {
   )
 }
 
-/** Null if it cannot be read, or the process has ended. */
+/** Returns a file's text; null if it cannot be read, or the process has ended. */
 async function textOf(file: string): Promise<string | null> {
   try {
     const handle = await open(file)
@@ -144,8 +144,8 @@ async function textOf(file: string): Promise<string | null> {
 }
 
 /**
- * The script of init that starts the service where there is no systemd; it answers as LSB says. Null: there is none
- * that may be run.
+ * Returns the init script that starts the service where there is no systemd; it answers as LSB says. Null if there is
+ * none that this user may run.
  */
 export async function initScript(folder = '/etc/init.d'): Promise<string | null> {
   const file = `${folder}/${serviceName}`
@@ -155,25 +155,25 @@ export async function initScript(folder = '/etc/init.d'): Promise<string | null>
   )
 }
 
-/** A command line of Java in its parts (java(1)). */
+/** The parts of a Java command line (java(1)). */
 interface JavaCommandLine {
-  /** jar, module or main class; of an application that Spring Boot's launcher starts, where that lies */
+  /** Jar, module or main class; of an application that Spring Boot's launcher starts, its class path */
   program: string
   options: readonly string[]
   parameters: readonly string[]
 }
 
-/** an option that takes the next word as its value */
+/** Options that take the next word as their value */
 const withValue =
   /^(?:-cp|-classpath|--class-path|-p|--module-path|--upgrade-module-path|--add-modules|--limit-modules|--add-(?:reads|exports|opens)|--patch-module|--enable-native-access)$/
 const ofClassPath = /^(?:-cp|-classpath|--class-path)$/
 const isNamed = /^(?:-jar|-m|--module)$/
-/** it says nothing of what it starts, which lies on the class path */
+/** Main classes that do not name what they start, which lies on the class path */
 const isLauncher = /^org\.springframework\.boot\.loader\.(?:launch\.)?(?:Jar|War|Properties)Launcher$/
 
 /**
- * `java OPTION… -jar FILE PARAMETER…`, `java OPTION… CLASS PARAMETER…`, where `@FILE` among the options stands for the
- * words in that file. `read`: its text, null if it cannot be had; its name is then all that is known of the program.
+ * Parses `java OPTION… -jar FILE PARAMETER…` and `java OPTION… CLASS PARAMETER…`; `@FILE` among the options stands for
+ * the words in that file. `read` returns its text, or null; then the program is known only by that file's name.
  */
 async function javaCommandLine(
   words: readonly string[],
@@ -186,7 +186,7 @@ async function javaCommandLine(
     const option = left.shift()!
     if (option.startsWith('@')) {
       const text = await read(option.slice(1))
-      // such a file names no other one
+      // such a file cannot name another one
       if (text === null) unread = option
       else left.unshift(...wordsOfFile(text).map((word) => word.replace(/^@/, './@')))
     } else options.push(option, ...(withValue.test(option) ? left.splice(0, 1) : []))
@@ -197,7 +197,7 @@ async function javaCommandLine(
   return { program: isLauncher.test(program) ? (options[at + 1] ?? program) : program, options, parameters: left }
 }
 
-/** Words stand between blanks, or in quotes; a `#` begins a comment. */
+/** Splits a text into words at blanks outside quotes; a `#` at the start of a line begins a comment. */
 function wordsOfFile(text: string): string[] {
   return text
     .split('\n')

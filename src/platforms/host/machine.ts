@@ -6,7 +6,7 @@ import { architectureIn, isCutShort, isVirtual, parseCpuinfo } from '../../knowl
 import { firmwareFiles, hypervisorNamed } from '../../knowledge/hypervisors.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** This machine, with processors read from the given file or from its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
+/** Reads this machine, with processors from the given file or its own. Throws UNAVAILABLE, UNEXPECTED_ANSWER. */
 export async function readMachine(cpuinfo: string | null): Promise<Machine> {
   const file = cpuinfo ?? '/proc/cpuinfo'
   const text = await textOf(file)
@@ -15,7 +15,7 @@ export async function readMachine(cpuinfo: string | null): Promise<Machine> {
     throw new AdminError('UNEXPECTED_ANSWER', `${file} is cut short: it does not show the flags of every processor`, [
       command`tail -n 30 ${asPath(file)}`,
     ])
-  // on other architectures there are no such flags, and none are needed
+  // other architectures have no such flags, and need none
   if (processors.length === 0 && (cpuinfo !== null ? architectureIn(text) === null : machine() === 'x86_64')) {
     throw new AdminError('UNEXPECTED_ANSWER', `${file} shows no processor with \`flags\``, [
       command`grep -m1 flags ${asPath(file)}`,
@@ -43,7 +43,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** What this user cannot read shows nothing. */
+/** Reads the firmware's files; one that this user cannot read is empty. */
 async function firmware(): Promise<string[]> {
   return Promise.all(firmwareFiles.map(async (file) => readFile(file, 'utf8').catch(() => '')))
 }

@@ -3,22 +3,22 @@ import type { ServiceCommands, ServiceHealth, ServiceStatus } from '../../core/s
 
 /** What starts and stops the service on this machine: systemd, or commands of the operator's own. */
 export interface ServiceManager {
-  /** throws AdminError where it cannot be asked */
+  /** Returns the service's state; throws AdminError if the manager cannot be asked */
   status(): Promise<ServiceStatus>
-  /** throws as `status` */
+  /** Returns the health of the service's process; throws as `status` */
   health(): Promise<ServiceHealth>
-  /** returns once the manager has done its part; the service may still be coming up or going down */
+  /** Returns once the manager has done its part; the service may still be coming up or going down */
   start(options: { timeoutMs: number }): Promise<void>
   stop(options: { timeoutMs: number }): Promise<void>
-  /** what it hands to the service, the files in the order in which they are read */
+  /** Returns what it passes to the service; the files are in the order in which they are read */
   environment(): Promise<{ variables: ReadonlyMap<string, string>; files: readonly EnvironmentFile[] }>
   readonly commands: ServiceCommands
-  /** where it keeps the service's output; null: not known */
+  /** Where it keeps the service's output; null if unknown */
   readonly log: LogOrigin | null
 }
 
 export interface EnvironmentFile {
   path: string
-  /** that it is missing is no fault */
+  /** True if the file may be missing */
   optional: boolean
 }

@@ -2,8 +2,8 @@ import { readFile, readdir, readlink } from 'node:fs/promises'
 import type { ServiceInstance, ServiceOrigin } from '../../core/sources.ts'
 
 /**
- * The TCP connections of the instances' processes, and of those that they have started. Null where the system does not
- * show them: not on Linux, or processes of another user.
+ * Lists the TCP connections of the instances' processes, and of those that they have started. Null if the system does
+ * not show them: not on Linux, or processes of another user.
  */
 export async function originsOf(instances: readonly ServiceInstance[]): Promise<readonly ServiceOrigin[] | null> {
   if (instances.length === 0) return []
@@ -15,7 +15,7 @@ export async function originsOf(instances: readonly ServiceInstance[]): Promise<
     )
     return all.flat()
   } catch {
-    // a process may end while it is looked at, or be another user's: what is not shown proves nothing
+    // a process may end meanwhile, or be another user's: what is hidden proves nothing
     return null
   }
 }
@@ -32,7 +32,7 @@ async function connectionsOf(instance: string, pids: readonly number[]): Promise
     )
 }
 
-/** Inodes of a process's sockets. Throws EACCES for another user's. */
+/** Returns the inodes of a process's sockets. Throws EACCES for another user's. */
 async function socketsOf(pid: number): Promise<string[]> {
   const names = await readdir(`/proc/${pid}/fd`)
   const links = await Promise.all(names.map(async (name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')))
@@ -44,7 +44,7 @@ async function parentsOfAll(): Promise<ReadonlyMap<number, number>> {
   const found = await Promise.all(
     pids.map(async (pid) => {
       const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-      // the name in brackets may hold blanks and brackets itself
+      // the name in brackets may itself contain blanks and brackets
       return [pid, Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])] as const
     }),
   )
@@ -62,8 +62,7 @@ interface End {
 }
 
 /**
- * Lines of /proc/net/tcp and tcp6 (proc_net_tcp in the kernel's documentation), those of connections that are
- * established.
+ * Reads the established connections from lines of /proc/net/tcp or tcp6 (proc_net_tcp in the kernel's documentation).
  */
 function rowsIn(table: string): { inode: string; local: End; remote: End }[] {
   return table
@@ -78,7 +77,7 @@ function rowsIn(table: string): { inode: string; local: End; remote: End }[] {
     })
 }
 
-/** `0100007F:1538`; addresses are words of 32 bits in the machine's own order, which is that of all that run this. */
+/** Reads `0100007F:1538`: addresses are words of 32 bits in the machine's order, little-endian wherever this runs. */
 function endOf(text: string): End | null {
   const found = /^([\dA-F]{8}|[\dA-F]{32}):([\dA-F]{4})$/.exec(text)
   if (!found) return null
@@ -89,7 +88,7 @@ function endOf(text: string): End | null {
 function addressOf(bytes: readonly string[]): string {
   const ipv4 = (of: readonly string[]): string => of.map((it) => Number.parseInt(it, 16)).join('.')
   if (bytes.length === 4) return ipv4(bytes)
-  // an address of IPv4 within one of IPv6
+  // an IPv4 address within an IPv6 one
   if (bytes.slice(0, 10).every((it) => it === '00') && bytes[10] === 'FF' && bytes[11] === 'FF')
     return ipv4(bytes.slice(12))
   const groups = Array.from({ length: 8 }, (_, at) => `${bytes[at * 2]}${bytes[at * 2 + 1]}`)

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { ServiceInstance, ServiceStatus } from '../../core/sources.ts'
 
-/** What `systemctl show` prints, `Name=value` lines; a name may come several times. */
+/** What `systemctl show` prints: `Name=value` lines; a name may occur several times. */
 export type Properties = ReadonlyMap<string, readonly string[]>
 
 export function parseProperties(text: string): Properties {
@@ -13,7 +13,7 @@ export function parseProperties(text: string): Properties {
   return properties
 }
 
-/** The state that the properties of a unit show; null where they show none. */
+/** Returns the state that the properties of a unit show; null if they show none. */
 export function statusOf(properties: Properties): ServiceStatus | null {
   const active = one(properties, 'ActiveState')
   if (!active) return null
@@ -36,7 +36,7 @@ function stateOf(active: string, sub: string): ServiceStatus['state'] {
   return active === 'inactive' || active === 'maintenance' ? 'stopped' : 'running'
 }
 
-/** Between two attempts of Restart= the unit is `activating`, yet nothing runs. */
+/** True between two attempts of Restart=: the unit is `activating`, yet nothing runs. */
 function isBetweenStarts(sub: string): boolean {
   return sub === 'auto-restart' || sub === 'auto-restart-queued'
 }
@@ -66,7 +66,7 @@ function instancesOf(properties: Properties): ServiceInstance[] {
   return [{ name: one(properties, 'Id') || `process ${pid}`, host: hostname(), pid, startedAt }]
 }
 
-/** `Fri 2026-11-20 12:00:00 UTC` as systemd prints it under TZ=UTC, `@1795000000`, or an ISO time with its zone. */
+/** Parses `Fri 2026-11-20 12:00:00 UTC` (systemd under TZ=UTC), `@1795000000`, or an ISO time with its zone. */
 export function parseTimestamp(text: string): Date | null {
   const printed = /(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) UTC$/.exec(text.trim())
   const unix = /^@(\d+(?:\.\d+)?)$/.exec(text.trim())

@@ -15,7 +15,7 @@ import type { Secret } from '../../core/secret.ts'
 import { isOfService } from '../../knowledge/settings.ts'
 import { differing } from '../drift.ts'
 
-/** how long the answer that opening the platform took serves the first who asks: each question may start a program */
+/** Milliseconds for which the answer that opening the platform took is reused: each question may start a program */
 const firstStatusLifeMs = 1000
 
 interface Answer {
@@ -24,8 +24,8 @@ interface Answer {
 }
 
 /**
- * The service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED. `forget`: it
- * is about to be changed, so that no earlier answer holds.
+ * Returns the service on this machine as checks see it. What the configuration leaves out throws NOT_CONFIGURED.
+ * `forget`: discards earlier answers, before the service is changed.
  */
 export function hostService(
   settings: HostSettings,
@@ -48,7 +48,7 @@ export function hostService(
         return first.status
       }
       const answer = first && performance.now() - first.at <= firstStatusLifeMs ? first.status : manager.status()
-      // whoever asks again wants to know what has changed
+      // a second question wants to know what has changed
       first = null
       return answer
     },
@@ -62,9 +62,9 @@ export function hostService(
     },
     // a machine does not end with the service
     hasEnded: async () => false,
-    // it is stopped and started as one, and its manager says how that ended
+    // it stops and starts as one, and its manager says how that ended
     startObstacles: async () => [],
-    // a proxy on this machine tells by its log alone
+    // a proxy on this machine shows itself only in its log
     proxies: async () => [],
     // one log holds all its runs
     lastWords: async () => null,
@@ -88,7 +88,7 @@ export function hostService(
       return driftOf(instances[0], declared, settings.environmentFile?.path ?? manager.commands.settings)
     },
     resolve: (host) => network.resolve(host),
-    // systemd starts nothing again that was stopped through it (systemd.service(5), "Restart=")
+    // systemd does not restart what was stopped through it (systemd.service(5), "Restart=")
     controllers: async () => [],
     commands: {
       ...(manager?.commands ?? unknownCommands),
@@ -105,7 +105,7 @@ export function hostService(
   }
 }
 
-/** Nothing is configured that starts, stops or shows the service. */
+/** Returns the error for a configuration that names nothing to start, stop or show the service with. */
 export function withoutManager(): AdminError {
   return new AdminError(
     'NOT_CONFIGURED',
@@ -124,7 +124,7 @@ const unknownCommands = {
   edit: "# change the service's settings",
 } as const
 
-/** The image that the configuration declares, `registry:5000/repository/name:tag@digest`, in its parts. */
+/** Splits the image that the configuration declares, `registry:5000/repository/name:tag@digest`, into its parts. */
 function declaredImage({ image, build, declaredIn }: HostSettings): ServiceImage {
   const whole = image?.split('@')[0] ?? ''
   const last = whole.split('/').at(-1) ?? ''
@@ -139,9 +139,9 @@ function declaredImage({ image, build, declaredIn }: HostSettings): ServiceImage
 }
 
 /**
- * Where the service's files say otherwise than the environment that its process began with (proc(5),
- * `/proc/PID/environ`): they were changed since. Throws NOT_CONFIGURED where no process runs, FORBIDDEN where it is
- * another user's.
+ * Finds where the service's files differ from the environment that its process began with (proc(5),
+ * `/proc/PID/environ`): they were changed since. Throws NOT_CONFIGURED if no process runs, FORBIDDEN if it is another
+ * user's.
  */
 async function driftOf(
   instance: ServiceInstance | undefined,
@@ -151,7 +151,7 @@ async function driftOf(
   if (!instance?.pid)
     throw new AdminError('NOT_CONFIGURED', 'it is not running, so it has only the settings in its files')
   const runs = await environmentOfProcess(instance.pid)
-  // what came from elsewhere is not known to have been in its files
+  // a variable from elsewhere need not have been in the service's files
   const gone = [...runs.keys()].filter((name) => !declared.has(name) && isOfService(name, declared.keys()))
   return {
     declaredIn,

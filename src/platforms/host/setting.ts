@@ -9,7 +9,7 @@ import type { ServiceManager } from './manager.ts'
 import type { HostSettings } from './settings.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** Where a file was changed, and what stood there and stands there since, a character for each byte. */
+/** Where a file was changed, and its text there before and since, one character per byte. */
 interface Trace {
   path: string
   at: number
@@ -19,7 +19,7 @@ interface Trace {
 
 const mark = 'environment-file '
 
-/** What has to be known to take a change of a file back to the byte; null: it is more than one place. */
+/** Returns what is needed to undo a file's change to the byte; null if the change is in more than one place. */
 export function traceOf(path: string, from: Buffer, to: Buffer): string | null {
   let at = 0
   while (at < from.length && at < to.length && from[at] === to[at]) at += 1
@@ -32,13 +32,13 @@ export function traceOf(path: string, from: Buffer, to: Buffer): string | null {
     was: from.subarray(at, from.length - same).toString('latin1'),
     is: to.subarray(at, to.length - same).toString('latin1'),
   }
-  // between two places that were taken away stands what is no part of it, and may be secret
+  // the text between two places that were removed is no part of the change, and may be secret
   return trace.is !== '' && trace.was.includes('\n') ? null : `${mark}${JSON.stringify(trace)}`
 }
 
 /**
- * The file as it was before the change that was noted last, where it still is as that has left it there, and gives
- * `to`; null: it is not.
+ * Returns the file as it was before the change that was noted last. Null if the changed text is no longer there, or if
+ * the result does not give `to`.
  */
 function traced(
   path: string,
@@ -73,10 +73,10 @@ interface Place {
 }
 
 /**
- * Sets or removes one setting in the environment file that has it, in which all else stays as it is, byte for byte. The
- * file is replaced in one step; what was noted of an earlier change takes it back to the byte. `changed` where the
- * setting is neither `from` nor `to` now. Throws REFUSED where it is set in several places, or in none that can be
- * written; FORBIDDEN, UNAVAILABLE, NOT_CONFIGURED, USAGE.
+ * Sets or removes one setting in the environment file that has it; keeps all other bytes. Replaces the file in one
+ * step; what was noted of an earlier change undoes it to the byte. Returns `changed` if the setting is neither `from`
+ * nor `to` now. Throws REFUSED if it is set in several places, or in none that can be written; FORBIDDEN, UNAVAILABLE,
+ * NOT_CONFIGURED, USAGE.
  */
 export async function writeSetting(
   change: SettingChange,
@@ -93,7 +93,7 @@ export async function writeSetting(
   return (await replaceFile(place.path, place)) ? 'set' : 'changed'
 }
 
-/** What that would answer or throw; writes nothing. */
+/** Returns or throws what `writeSetting` would; writes nothing. */
 export async function trySetting(
   change: SettingChange,
   manager: ServiceManager | null,
@@ -105,7 +105,7 @@ export async function trySetting(
   return 'set'
 }
 
-/** The file to write, and its new content; or why there is none to write, or none may be written. */
+/** Returns the file to write and its new content, or the answer if there is nothing to write. */
 async function placeFor(
   { name, from, to }: SettingChange,
   manager: ServiceManager | null,
@@ -121,7 +121,7 @@ async function placeFor(
   const current = having[0]?.value ?? null
   if (current === to) return 'set'
   if (current !== from) return 'changed'
-  // the last that is read stands above the others
+  // the last file that is read overrides the others
   const place = having[0] ?? held.findLast(({ bytes }) => bytes !== null) ?? held.at(-1)
   if (!place) {
     throw new AdminError('NOT_CONFIGURED', `${name} cannot be set: the service's environment file is unknown`, [
@@ -146,12 +146,12 @@ function assertWritable(name: string, to: string | null): void {
     throw new AdminError('USAGE', `the value of ${name} contains control characters or a line break`)
 }
 
-/** Where each really lies, once. Throws REFUSED for one that stands for many. */
+/** Reads each file once, at its real path. Throws REFUSED for an entry that stands for several files. */
 async function settingsFiles(
   ofUnit: readonly SettingsFile[],
   configured: HostSettings['environmentFile'],
 ): Promise<{ path: string; bytes: Buffer | null }[]> {
-  // the configured one takes the place of the unit's own, which may set the same all the same
+  // the configured file replaces the unit's own, which may still set the same
   const named: readonly SettingsFile[] = configured === null ? ofUnit : [...ofUnit, { ...configured, optional: false }]
   const pattern = named.find(({ path }) => /[*?[]/.test(path))
   if (pattern) {

@@ -1,6 +1,6 @@
 /** The service on this machine, as the configuration or the lab describes it. Files are absolute. */
 export interface HostSettings {
-  /** systemd unit; stands above `commands` */
+  /** Systemd unit; overrides `commands` */
   unit: string | null
   commands: { start: Command; stop: Command; status: Command } | null
   logs: { file: string } | { command: Command } | null
@@ -9,9 +9,9 @@ export interface HostSettings {
   /** `registry/repository/name:tag` */
   image: string | null
   build: string | null
-  /** null: /proc/cpuinfo */
+  /** File to read processors from; null for /proc/cpuinfo */
   cpuinfo: string | null
-  /** where image and build are declared, for people */
+  /** Where image and build are declared, for people */
   declaredIn: string
 }
 

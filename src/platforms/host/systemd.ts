@@ -115,9 +115,9 @@ export function systemdUnit(name: string, options: PlatformOptions & { superuser
 }
 
 /**
- * The files that an entry of `EnvironmentFile=` stands for, in the order in which systemd reads them (systemd.exec(5);
- * glob(7)); the entry itself where it is no pattern, or fits none. Throws FORBIDDEN where a folder may not be looked
- * into.
+ * Returns the files that an entry of `EnvironmentFile=` stands for, in the order in which systemd reads them
+ * (systemd.exec(5); glob(7)). Returns the entry itself if it is no pattern, or matches nothing. Throws FORBIDDEN if a
+ * folder may not be read.
  */
 async function matching(entry: EnvironmentFile): Promise<EnvironmentFile[]> {
   if (!isPattern(entry.path)) return [entry]
@@ -159,9 +159,9 @@ async function namesIn(folder: string, part: string): Promise<string[]> {
   }
 }
 
-/** A name that begins with a dot is meant by no sign but a dot. */
+/** Returns a test for names that match a pattern; only a literal dot matches a leading dot. */
 function fitting(part: string): (name: string) => boolean {
-  // a bracket that nobody closes is a character
+  // a bracket that is not closed is a plain character
   const closed = part.slice(0, part.lastIndexOf(']') + 1)
   const classes = closed.match(/\[!?[^\]]+\]?|[^]/g) ?? []
   const signs = [
@@ -171,7 +171,7 @@ function fitting(part: string): (name: string) => boolean {
   return (name) => (part.startsWith('.') || !name.startsWith('.')) && fitsGlob(signs, name)
 }
 
-/** `[a-z_]`, `[!0-9]` */
+/** Returns a test for the characters of a class: `[a-z_]`, `[!0-9]`. */
 function classOf(text: string): GlobSign {
   const inner = new RegExp(`[${text.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`)
   return (character) => inner.test(character)

@@ -15,14 +15,14 @@ export class NoCluster extends AdminError {}
 
 /** A cluster, and the user that calls it. */
 export interface Access {
-  /** null: in a pod of it, by its service account */
+  /** Null for a pod of the cluster, which uses its service account */
   context: string | null
   cluster: Cluster
-  /** what the context says, else `default` */
+  /** Namespace of the context, else `default` */
   namespace: string
-  /** null: nobody */
+  /** Null if the context names nobody */
   user: User | null
-  /** where the user stands, for people */
+  /** Where the user is declared, for people */
   file: string
 }
 
@@ -32,9 +32,9 @@ type Environment = Readonly<Record<string, string | undefined>>
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * As kubectl finds its cluster: the files that KUBECONFIG names, else ~/.kube/config, else the pod's own service
- * account. Throws CONFIGURATION for a context that there is not, or that leads nowhere; UNAVAILABLE where there is
- * nothing at all.
+ * Finds the cluster as kubectl does: by the files that KUBECONFIG names, else ~/.kube/config, else the pod's own
+ * service account. Throws CONFIGURATION if the context is missing or leads nowhere; UNAVAILABLE if no cluster is known
+ * at all.
  */
 export async function findAccess(
   { context }: Pick<KubernetesSettings, 'context'>,
@@ -43,7 +43,7 @@ export async function findAccess(
 ): Promise<Access> {
   const files = filesOf(environment)
   const read = (await Promise.all(files.map(readKubeconfig))).filter((it) => it !== null)
-  // of several of one name the first counts, as for kubectl: the library would refuse them
+  // the first of several with one name counts, as for kubectl; the library would reject them
   const contexts = read.flatMap((it) => it.contexts.map((found) => ({ ...found, file: it.file })))
   const name = context ?? read.map((it) => it.currentContext).find((it) => it !== null) ?? null
   if (name === null) return (await inPod(environment, folder)) ?? nowhere(files, contexts)
@@ -66,7 +66,7 @@ export async function findAccess(
   return { context: name, cluster, namespace: found.namespace || 'default', user, file: owner?.file ?? found.file }
 }
 
-/** Whether signing in runs a program that the file names: the old provider of Google has one, too. */
+/** True if signing in runs a program that the file names; Google's old provider has one, too. */
 function runsProgram({ exec, authProvider }: User): boolean {
   const provider: unknown = authProvider
   return exec != null || (isRecord(provider) && isRecord(provider['config']) && provider['config']['cmd-path'] != null)
@@ -83,7 +83,7 @@ function filesOf({ KUBECONFIG, HOME }: Environment): string[] {
   return named.length > 0 ? named : [join(HOME ?? homedir(), '.kube', 'config')]
 }
 
-/** As the library's `loadFromCluster`, which reads the variables of this process alone. */
+/** Finds a pod's own cluster as the library's `loadFromCluster` does, which reads only this process's variables. */
 async function inPod(
   { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' }: Environment,
   folder: string,

@@ -13,7 +13,7 @@ export function isOk({ statusCode = 0 }: IncomingMessage): boolean {
 }
 
 export function statusIn(text: string, status: number): Status | null {
-  // of a group of the API that it does not have
+  // the answer for an API group that the server does not have
   if (status === 404 && text.trim() === '404 page not found')
     return { code: 404, reason: 'NotFound', message: text.trim() }
   const body = parsed(text)
@@ -66,7 +66,7 @@ export async function bodyOf(answer: AsyncIterable<unknown>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** The end of a text, whole lines. */
+/** Returns at most the last `wanted` bytes of a text, in whole lines. */
 export async function newestOf(
   answer: AsyncIterable<unknown>,
   wanted: number,

@@ -11,8 +11,8 @@ import { serviceOf } from './reach.ts'
 import { backendOf, podAt } from './service-pods.ts'
 
 /**
- * `rabbitmqctl` in the pod that a broker's address leads to; null: that is none of the cluster's. Throws as finding the
- * pod does.
+ * Returns `rabbitmqctl` in the pod that a broker's address leads to; null if that is no pod of the cluster. Throws as
+ * finding the pod does.
  */
 export async function brokerProgram(
   client: KubernetesClient,
@@ -52,7 +52,7 @@ async function brokerPlace(
   return null
 }
 
-/** Beside it there may be one that exports figures, or a mesh's. */
+/** Picks the broker's container: others in the pod may export figures, or be a mesh's. */
 async function placeIn(client: KubernetesClient, namespace: string, pod: string): Promise<ExecPlace | null> {
   const { spec } = await client.get<Pod>({ resource: 'pods', namespace, name: pod })
   const broker = spec.containers.find(({ image = '' }) => /rabbitmq/.test(imageNameIn(image))) ?? spec.containers[0]

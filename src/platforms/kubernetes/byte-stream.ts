@@ -5,32 +5,32 @@ import type { Channels } from './channels.ts'
 export interface ByteStream {
   readonly isOpen: boolean
   use(on: ByteListener): void
-  /** `sent` is called when it has left, and more may be sent */
+  /** Sends bytes; calls `sent` when they have left, and more may be sent */
   send(bytes: Uint8Array, sent: () => void): void
-  /** says that no more is sent, where the protocol has a word for that */
+  /** Says that no more is sent; false if the protocol has no word for that */
   end(): boolean
   pause(): void
   resume(): void
-  /** says good-bye */
+  /** Closes, and tells the other side */
   close(): void
-  /** without */
+  /** Closes without telling the other side */
   destroy(): void
 }
 
 export interface ByteListener {
   data(bytes: Buffer): void
-  /** the other side sends no more */
+  /** The other side sends no more */
   end(): void
   /**
-   * both sides are done; `isBroken`: it was not the server that has ended it; `lost`: what it means that it was not the
-   * pod either
+   * Both sides are done. `isBroken`: it was not the server that ended it; `lost`: explains that it was not the pod
+   * either
    */
   close(isBroken: boolean, lost?: () => Promise<unknown>): void
 }
 
 /**
- * `pods/portforward` has two channels for each port, data and errors, whose first message is the port. `lost`: what it
- * means that it broke on the way there.
+ * Wraps `pods/portforward`, which has two channels for each port, data and errors; the first message of each is the
+ * port. `lost`: explains a break on the way there.
  */
 export function portStream(stream: Channels, lost?: (why: string) => Promise<unknown>): ByteStream {
   const [data, errors] = [0, 1]
@@ -52,7 +52,7 @@ export function portStream(stream: Channels, lost?: (why: string) => Promise<unk
   )
 }
 
-/** What is sent goes out on one channel. */
+/** Returns a stream that sends on one channel. */
 export function carried(stream: Channels, channel: number, use: ByteStream['use']): ByteStream {
   return {
     use,

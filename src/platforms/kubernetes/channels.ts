@@ -6,16 +6,16 @@ import { AdminError } from '../../core/error.ts'
 
 /** The way to the API server, as far as streams need it. */
 export interface StreamServer {
-  /** for people: what is asked, as `pods/portforward of \`testops-postgresql-0\`` */
+  /** For people: what is asked, as `pods/portforward of \`testops-postgresql-0\`` */
   what: string
-  /** what a WebSocket is opened with, credentials included */
+  /** Returns what to open a WebSocket with, credentials included */
   dial: () => Promise<{ url: string; options: ClientOptions }>
-  /** what it means that the server does not open one */
+  /** Returns the error for a server that does not open the stream */
   refused: (answer: { status: number; text: string; contentType: string }) => AdminError
-  /** what it means that there is no connection to it */
+  /** Returns the error for a server that cannot be reached */
   unreached: (error: unknown) => AdminError
   timeoutMs: number
-  /** how often a stream shows that it is alive; it is broken after two silences */
+  /** Milliseconds between signs of life; a stream is broken after two silences */
   pingMs?: number
 }
 
@@ -26,35 +26,35 @@ interface StreamEnd {
 }
 
 /**
- * Several channels over one WebSocket: each message begins with the number of its channel (kubernetes.io, "Kubernetes
+ * Several channels over one WebSocket; each message begins with the number of its channel (kubernetes.io, "Kubernetes
  * API Concepts"; KEP-4006).
  */
 export interface Channels {
   readonly isOpen: boolean
-  /** Tells each message from then on, those that have come already too. */
+  /** Passes on each message from now on, and those that have come already. */
   use(onMessage: (channel: number, bytes: Buffer) => void, onEnd: (end: StreamEnd) => void): void
-  /** `sent` is called when it has left, and more may be sent */
+  /** Sends bytes; calls `sent` when they have left, and more may be sent */
   send(channel: number, bytes: Uint8Array, sent?: () => void): void
-  /** says that no more comes on a channel, where the protocol has a word for it (v5) */
+  /** Says that no more comes on a channel; false if the protocol has no word for it (before v5) */
   end(channel: number): boolean
   pause(): void
   resume(): void
-  /** says good-bye */
+  /** Closes, and tells the other side */
   close(): void
-  /** without */
+  /** Closes without telling the other side */
   destroy(): void
 }
 
 const pingMs = 30_000
-/** how much of a refusal is read */
+/** Maximum characters of a refusal that are kept */
 const maxRefusal = 10_000
-/** the channel on which one that ends is named */
+/** Number of the channel that names a channel that ends */
 export const closeSignal = 255
 
-/** What is understood; before v5 there is no word for the end of what is sent. */
+/** Protocols that are understood, preferred first; none before v5 can say that no more is sent. */
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 
-/** Opens a stream by the first of the protocols that the server knows. Throws what `StreamServer` says, TIMED_OUT. */
+/** Opens a stream by the first protocol that the server knows. Throws what `StreamServer` returns, TIMED_OUT. */
 export async function openChannels(server: StreamServer): Promise<Channels> {
   const [{ WebSocket: Client }, { url, options }] = await Promise.all([import('ws'), server.dial()])
   const socket = new Client(url, protocols, {
@@ -63,7 +63,7 @@ export async function openChannels(server: StreamServer): Promise<Channels> {
     followRedirects: false,
     handshakeTimeout: server.timeoutMs,
   })
-  // a stream that breaks must never end the process; whoever uses it is told by its end
+  // a stream that breaks must never end the process; its user sees the end
   socket.on('error', () => undefined)
   await opened(socket, server)
   return channelsOf(socket, server.pingMs ?? pingMs)
@@ -74,13 +74,13 @@ async function opened(socket: WebSocket, server: StreamServer): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   try {
     await new Promise<void>((resolve, reject) => {
-      // beside the handshake's own deadline, which does not count what a refusal says
+      // beside the handshake's own deadline, which does not cover reading a refusal
       timer = setTimeout(
         () => reject(new AdminError('TIMED_OUT', `the API server did not open ${what} within ${seconds(timeoutMs)}`)),
         timeoutMs,
       )
       socket.once('open', () => {
-        // what comes before somebody listens waits
+        // messages wait until somebody listens
         socket.pause()
         resolve()
       })

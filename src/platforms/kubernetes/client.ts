@@ -29,49 +29,47 @@ type Change =
 
 /**
  * The API of one cluster. Every method throws `Refusal` (UNAUTHENTICATED, FORBIDDEN with verb, resource and namespace,
- * UNAVAILABLE for what is not there, REFUSED for a conflict, …), and UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER,
+ * UNAVAILABLE for what is missing, REFUSED for a conflict, …), and UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER,
  * INTERRUPTED.
  */
 export interface KubernetesClient {
-  /** null: in a pod of the cluster */
+  /** Null in a pod of the cluster */
   readonly context: string | null
-  /** the context's own */
+  /** The context's own namespace */
   readonly namespace: string
-  /** address of the API server */
+  /** Address of the API server */
   readonly server: string
-  /** for each answer */
+  /** Milliseconds for each answer */
   readonly timeoutMs: number
   /** `the cluster of context prod`, for people */
   readonly cluster: string
-  /** a command for this cluster, as it is typed */
+  /** Returns a command for this cluster, as an operator types it */
   kubectl(...words: string[]): ShellCommand
   get<T>(asked: Asked & { name: string }): Promise<T>
-  /** all pages of it, without who owns which field */
+  /** Returns the items of all pages, without the owners of their fields */
   list<T>(asked: Asked): Promise<readonly T[]>
-  /** the same page by page, for who keeps little of it */
+  /** Yields the items page by page, for callers that keep little of them */
   pages<T>(asked: Asked): AsyncGenerator<readonly T[]>
   change<T>(asked: Asked, change: Change): Promise<T>
-  /** the newest of a text, at most so many bytes of it; `complete` is false where older text was left out */
+  /** Returns the newest `maxBytes` of a text, at most; `complete` is false if older text was left out */
   text(asked: Asked, options: { maxBytes: number }): Promise<{ complete: boolean; text: string }>
-  /**
-   * a text's lines as they are written, until the server or the signal ends it; what of a line is longer is left out
-   */
+  /** Yields a text's lines as they come, until the server or the signal ends it; cuts them at `maxLength` characters */
   lines(asked: Asked, options: { maxLength: number; signal?: AbortSignal }): AsyncGenerator<string>
-  /** a text as it comes, however long, until the server or the signal ends it */
+  /** Yields a text as it comes, however long, until the server or the signal ends it */
   blocks(asked: Asked, options: { signal?: AbortSignal | undefined }): AsyncGenerator<Uint8Array>
-  /** changes as they come, until the server or the signal ends it; both are ends like any other */
+  /** Yields changes as they come, until the server or the signal ends them; neither end is an error */
   watch<T>(asked: Asked, signal?: AbortSignal): AsyncGenerator<{ type: string; object: T }>
-  /** whether this user may do that */
+  /** True if this user may do that */
   may(verb: string, asked: Asked): Promise<boolean>
-  /** for a WebSocket: its address and what its socket is made with */
+  /** Returns the address of a WebSocket, and the options of its socket */
   socket(asked: Asked): Promise<SocketOptions & { url: string }>
-  /** what it means that a WebSocket was answered like this instead of opened */
+  /** Returns the error for a WebSocket that was answered like this instead of opened */
   refused(asked: Asked, answer: { status: number; text: string; contentType: string }): AdminError
-  /** what it means that it led nowhere */
+  /** Returns the error for a WebSocket that led nowhere */
   unreached(error: unknown): AdminError
-  /** the same, not given up by an interruption: what is held then has to be let go of in order */
+  /** The same client, which an interruption does not stop: what is held then must be released in order */
   readonly lasting: KubernetesClient
-  /** the same, with its connections and credentials, for who waits otherwise; one `close` closes both */
+  /** Returns the same client, with its connections and credentials, under other options; one `close` closes both */
   patient(options: PlatformOptions): KubernetesClient
   close(): void
 }
@@ -84,12 +82,12 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const
 const pageSize = 500
-/** less than the time between two looks at a service that is to stay stopped */
+/** Milliseconds for which an answer is shared: less than between two looks at a service that is to stay stopped */
 const sharedMs = 1000
 
 /**
- * Throws CONFIGURATION (a wrong context, a broken kubeconfig), UNAVAILABLE (no cluster is known). Asks the cluster
- * nothing yet.
+ * Opens a client; does not ask the cluster anything yet. Throws CONFIGURATION (a wrong context, a broken kubeconfig),
+ * UNAVAILABLE (no cluster is known).
  */
 export async function openClient(
   settings: Pick<KubernetesSettings, 'context'>,
@@ -154,7 +152,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
       }
     }
 
-  /** An answer without end; retries with other credentials if these have expired since. */
+  /** Streams an answer without end; retries with other credentials if these have expired since. */
   async function* streamed(verb: string, asked: Asked, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const open = async (isFirst: boolean): Promise<IncomingMessage> => {
       const answer = await connection.stream(
@@ -226,7 +224,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     pages: (asked) => pagesBy(ask, asked),
     async change<T>(asked: Asked, change: Change) {
       const { verb, body } = change
-      // an answer that was asked for before a change may not show it
+      // answers from before a change may not show it
       return ask(
         verb,
         asked,
@@ -280,7 +278,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
     },
     refused(asked, { status, text, contentType }) {
       const said = statusIn(text, status)
-      // which verb it takes for is another from version to version
+      // the verb that the server checks differs between versions
       return said
         ? refusal(verbIn(said.message) ?? 'create', asked, said, speaker)
         : notKubernetes({ status, text, contentType }, connection.peer.where, kubectl)
@@ -299,7 +297,7 @@ function clientOn(base: Base, options: PlatformOptions): KubernetesClient {
   return { ...clientThat(askUntil(options.signal), 'until interrupted'), patient, lasting }
 }
 
-/** Often the largest part of an object, and of no use in a list. */
+/** Removes the owners of fields: often the largest part of an object, and of no use in a list. */
 function withoutFields(object: unknown): void {
   if (isRecord(object) && isRecord(object['metadata'])) Reflect.deleteProperty(object['metadata'], 'managedFields')
 }

@@ -6,8 +6,8 @@ import { findAccess } from './access.ts'
 import type { KubernetesSettings } from './settings.ts'
 
 /**
- * Which cluster, and which namespace of it, the settings lead to from here, for people; null where they lead nowhere.
- * Asks the cluster nothing.
+ * Names the cluster and namespace that the settings lead to from this machine, for people; null if they lead nowhere.
+ * Does not ask the cluster.
  */
 export async function clusterAt(
   settings: KubernetesSettings,

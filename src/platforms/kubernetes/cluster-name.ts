@@ -1,16 +1,16 @@
-/** What an address may mean by the cluster's own names (kubernetes.io, "DNS for Services and Pods"). */
+/** One meaning of an address by the cluster's own names (kubernetes.io, "DNS for Services and Pods"). */
 export interface ClusterName {
   service: string
   namespace: string
-  /** of a headless service */
+  /** Pod of a headless service; null if none is named */
   pod: string | null
-  /** false: it may as well be a name outside the cluster */
+  /** True unless it may as well be a name outside the cluster */
   isCertain: boolean
 }
 
 /**
- * `db`, `db.testops`, `db.testops.svc.cluster.local`, `db-0.db.testops.svc`, …, as a pod of that namespace understands
- * them; likeliest first.
+ * Lists what a host may mean to a pod of that namespace, likeliest first: `db`, `db.testops`,
+ * `db.testops.svc.cluster.local`, `db-0.db.testops.svc`, …
  */
 export function clusterNames(host: string, namespace: string): ClusterName[] {
   if (host.toLowerCase() === 'localhost') return []

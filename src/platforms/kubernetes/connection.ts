@@ -12,14 +12,14 @@ import type { Suggestion } from '../../core/shell-command.ts'
 
 interface Sent {
   method: string
-  /** with its query, below the server's address */
+  /** Path below the server's address, with its query */
   path: string
   contentType?: string | undefined
   body?: string | undefined
   credentials: Credentials
 }
 
-/** What a socket to the API server is made with, for a protocol of its own. */
+/** What to make a socket to the API server with, for a protocol other than HTTP. */
 export interface SocketOptions extends Credentials {
   agent: Agent
   secureContext?: SecureContext
@@ -31,12 +31,12 @@ interface Patience {
   signal?: AbortSignal | undefined
 }
 
-/** The way to an API server; keeps its connections. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, INTERRUPTED. */
+/** The way to an API server, with open connections. Throws UNREACHABLE, TIMED_OUT, UNEXPECTED_ANSWER, INTERRUPTED. */
 export interface Connection {
   readonly peer: Peer
-  /** what it answers, from its head on; `read` is given as long as the deadline leaves it; `signal` gives it up */
+  /** Returns what `read` makes of the answer; the deadline covers both, and `signal` cancels them */
   exchange<T>(sent: Sent, read: (answer: IncomingMessage) => Promise<T>, patience: Patience): Promise<T>
-  /** an answer without end: no deadline after its head */
+  /** Returns an answer without end; no deadline applies after its head */
   stream(sent: Sent, patience: Patience): Promise<IncomingMessage>
   socketOptions(credentials: Credentials): SocketOptions
   close(): void
@@ -136,7 +136,7 @@ export async function openConnection(
   }
 }
 
-/** Reads certificates once for all connections, as long as they stay the same. */
+/** Returns a function that parses certificates once for all connections, as long as they stay the same. */
 async function sharedContext(): Promise<(given: Omit<Credentials, 'headers'>) => SecureContext | undefined> {
   const { createSecureContext } = await import('node:tls')
   let last: { given: readonly unknown[]; context: SecureContext | undefined } | null = null
@@ -147,7 +147,7 @@ async function sharedContext(): Promise<(given: Omit<Credentials, 'headers'>) =>
       try {
         return createSecureContext({ ca, cert, key })
       } catch {
-        // the connection that is made with them tells what is wrong
+        // the connection that is made with them reports what is wrong
         return undefined
       }
     }
@@ -164,7 +164,7 @@ interface Held {
   request: ClientRequest | null
 }
 
-/** Known before anything is sent: the server rejects a certificate with an alert. */
+/** True if our own certificate or key is invalid; that shows before anything is sent, a rejection comes as an alert. */
 function isOwnPem(error: unknown): boolean {
   return /^ERR_OSSL_(?:PEM|X509|ASN1|EVP)_/.test(codeOf(error) ?? '')
 }

@@ -26,9 +26,8 @@ interface Target {
 }
 
 /**
- * What may start the service again by itself, or set back what is changed: as the workload's own marks tell, and those
- * that are aimed at it. What cannot be seen for want of a right is taken for one that is at work. Throws as the client
- * does.
+ * Lists what may start the service again by itself, or set back a change: what the workload's own marks name, and what
+ * targets the workload. A controller that a missing right hides counts as at work. Throws as the client does.
  */
 export async function controllersOf(client: KubernetesClient, workload: WorkloadRef): Promise<readonly Controller[]> {
   const found = await client.get<Thing>(workload)
@@ -37,7 +36,7 @@ export async function controllersOf(client: KubernetesClient, workload: Workload
   return [...all.flat(), ...keda(client, workload, scaled), ...operators(client, found)]
 }
 
-/** Argo CD marks what it keeps by an annotation, or by a label (argo-cd.readthedocs.io, "Resource Tracking"). */
+/** Finds Argo CD, which marks what it keeps by annotation or label (argo-cd.readthedocs.io, "Resource Tracking"). */
 async function argo(
   client: KubernetesClient,
   { metadata: { labels = {}, annotations = {} } }: Thing,
@@ -80,7 +79,7 @@ async function argo(
   ]
 }
 
-/** Flux labels what it applies with the object that it comes from (fluxcd.io, "Kustomization", "HelmRelease"). */
+/** Finds Flux, which labels what it applies with its source object (fluxcd.io, "Kustomization", "HelmRelease"). */
 function flux(
   client: KubernetesClient,
   { metadata: { labels = {}, namespace: own = '' } }: Thing,
@@ -117,7 +116,7 @@ function flux(
   })
 }
 
-/** A ScaledObject starts its target from zero, unless it is paused (keda.sh, "Pausing Autoscaling of Deployments"). */
+/** Finds ScaledObjects: they start a target from zero unless paused (keda.sh, "Pausing Autoscaling of Deployments"). */
 function keda(
   client: KubernetesClient,
   { namespace, ...workload }: WorkloadRef,
@@ -139,9 +138,9 @@ function pauseOf(client: KubernetesClient, namespace: string, name: string): She
 }
 
 /**
- * An autoscaler leaves alone what is scaled to zero by others (kubernetes.io, "Horizontal Pod Autoscaling", "Implicit
- * maintenance-mode deactivation"), unless it may scale to zero itself. One of KEDA's tells of it where its own objects
- * may not be seen.
+ * Finds autoscalers. One leaves alone what others scale to zero (kubernetes.io, "Horizontal Pod Autoscaling", "Implicit
+ * maintenance-mode deactivation"), unless it may scale to zero itself. KEDA's autoscaler shows its ScaledObject even if
+ * the user may not see ScaledObjects.
  */
 async function autoscalers(
   client: KubernetesClient,
@@ -191,7 +190,7 @@ async function autoscalers(
     })
 }
 
-/** Neither what scales nor its traces may be seen: one of KEDA's would start the service from zero. */
+/** Returns an unknown autoscaler if the user may see none of their kinds: KEDA's would start the service from zero. */
 async function unseen(client: KubernetesClient, namespace: string): Promise<Controller[]> {
   if (await client.may('list', { resource: 'scaledobjects', namespace })) return []
   const canI = (resource: string): ShellCommand => client.kubectl('auth', 'can-i', 'list', resource, '-n', namespace)
@@ -226,7 +225,7 @@ function isAimedAt({ resource, name }: Omit<WorkloadRef, 'namespace'>, target: T
   )
 }
 
-/** Null where there is no such kind or object, or it may not be seen. */
+/** Returns null if there is no such kind or object, or if it may not be seen. */
 async function ifSeen<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked

@@ -12,24 +12,24 @@ import type { PluginCredential } from './exec-plugin.ts'
 import { newKubeConfig } from './kubeconfig-file.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** What goes with each request to show who asks, and whom to believe that it is the API server. */
+/** What each request carries to show who asks, and what it verifies the API server with. */
 export type Credentials = Pick<RequestOptions, 'auth' | 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> & {
   headers: Record<string, string>
 }
 
 export interface CredentialSource {
   /**
-   * as they are now; `options` for the program of an `exec`. Throws CONFIGURATION, UNAUTHENTICATED, and what that
-   * program throws
+   * Returns the credentials as they are now; `options`: for the program of an `exec`. Throws CONFIGURATION,
+   * UNAUTHENTICATED, and what that program throws
    */
   current(options: PlatformOptions): Promise<Credentials>
-  /** they were refused; true: `current` may have others now */
+  /** Discards credentials that were refused; true if `current` may have others now */
   renew(): boolean
 }
 
-/** The credentials of the user of a context, by the client library of Kubernetes. Nothing is read yet. */
+/** Returns the credentials of a context's user, by the client library of Kubernetes. Reads nothing yet. */
 export function credentialsOf(access: Access): CredentialSource {
-  // what the library is handed is kept for the next who asks, who may wait longer
+  // the library keeps this object, while each question may have other options
   const asking: { options: PlatformOptions } = { options: { timeoutMs: 0 } }
   let config: Promise<KubeConfig> | null = null
   return {
@@ -48,7 +48,7 @@ export function credentialsOf(access: Access): CredentialSource {
       } = applied
       if (isRecord(access.user?.authProvider) && authorization === undefined)
         throw failure(new Error('it gives no token'), access)
-      // a file of a token ends with a line's end, which the library takes for a part of it
+      // a token's file ends with a line break, which the library takes as part of the token
       const sent = { ...headers, ...(authorization !== undefined && { Authorization: authorization.trim() }) }
       if (!Object.entries(sent).every(isSendable)) {
         throw new AdminError(
@@ -60,7 +60,7 @@ export function credentialsOf(access: Access): CredentialSource {
       return { ...given, headers: sent }
     },
     renew() {
-      // the library keeps a token until its time is over, whatever the server says of it
+      // the library keeps a token until it expires, even if the server rejects it
       config = null
       return access.user?.exec != null || access.user?.authProvider != null
     },
@@ -77,7 +77,7 @@ async function configOf(
   const who: User = user ?? { name: 'nobody' }
   const name = context ?? cluster.name
   config.loadFromOptions({
-    // the library wants to hear that plain HTTP is meant
+    // the library accepts plain HTTP only with this
     clusters: [{ ...cluster, ...(cluster.server.startsWith('http:') && { skipTLSVerify: true }) }],
     users: [isRecord(who.exec) ? { ...who, exec: undefined, authProvider: { name: plugin, config: who.exec } } : who],
     contexts: [{ name, cluster: cluster.name, user: who.name }],
@@ -88,8 +88,8 @@ async function configOf(
 }
 
 /**
- * In place of the library's own, which waits without end, is not told whether it may ask, and may quote what it
- * printed.
+ * Replaces the library's own authenticator, which waits without end, does not know whether it may ask, and may quote
+ * what the program printed.
  */
 function pluginAuthenticator(
   whose: { name: string; file: string; folder: string },

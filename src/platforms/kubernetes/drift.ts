@@ -8,9 +8,9 @@ import { differing } from '../drift.ts'
 import type { KubernetesSettings } from './settings.ts'
 
 /**
- * What the values file says otherwise than the pod template: settings of its own by their names, and the image by its
- * keys. What the file leaves to the chart is not compared. Throws NOT_CONFIGURED where no file is named, and as
- * `FilesSource`.
+ * Finds what the values file states differently from the pod template: settings of its own by their names, and the
+ * image by its keys. Does not compare what the file leaves to the chart. Throws NOT_CONFIGURED if no file is named, and
+ * as `FilesSource`.
  */
 export async function driftFrom(
   values: KubernetesSettings['values'],
@@ -23,7 +23,7 @@ export async function driftFrom(
   const files = filesSource()
   const textAt = async (keys: readonly string[]): Promise<string | null> => {
     const { text } = await files.look(file, [...path, ...keys])
-    // a template is known once it is filled in alone
+    // a template's value is known only once it is filled in
     return text?.includes('{{') ? null : text
   }
   const own = await files.keys(file, [...path, ...chartKeys.openSettings])
@@ -46,7 +46,7 @@ export async function driftFrom(
   ]
 }
 
-/** Helm hands numbers and booleans on as YAML reads them: 5.30 becomes 5.3, and yes true. */
+/** True if Helm passes both on alike: it reads numbers and booleans as YAML, so that 5.30 becomes 5.3, and yes true. */
 function readsAlike(one: string, other: string): boolean {
   if (one.trim() !== '' && Number(one) === Number(other)) return true
   const truth = (text: string): string =>

@@ -8,14 +8,14 @@ import { isRefusal } from './refusal.ts'
 
 type Settings = ReadonlyMap<string, string | Secret>
 
-/** The values that an object gives by their keys; an error where it cannot be read; null where there is none. */
+/** Values of an object by their keys; an error if it cannot be read; null if it is missing. */
 type Values = ReadonlyMap<string, string | Secret> | AdminError | null
 
 /**
- * The environment that a container is started with: `envFrom` first, then `env`, of which the last of a name wins. Each
- * Secret and ConfigMap is read once. What cannot be read for want of a right is there all the same, as a Secret that
- * throws FORBIDDEN when it is revealed; where an object that `envFrom` names cannot, these are `PartialSettings`.
- * Fields of the pod (`fieldRef`) are left out. Throws as the client does.
+ * Reads the environment that a container is started with: `envFrom` first, then `env`, whose last entry of a name wins.
+ * Reads each Secret and ConfigMap once. A value that a missing right hides is a Secret that throws FORBIDDEN when it is
+ * revealed. If the right hides an object that `envFrom` names, returns `PartialSettings`. Leaves out fields of the pod
+ * (`fieldRef`). Throws as the client does.
  */
 export async function environmentOf(
   client: KubernetesClient,
@@ -64,7 +64,7 @@ async function referred(
 }
 
 /**
- * `$(NAME)` stands for what was set before it; `$$` for a dollar sign: in what the pod's template itself says (API
+ * Expands `$(NAME)` to what was set before it, and `$$` to a dollar sign, in what the pod's template itself says (API
  * reference, `EnvVar`).
  */
 function expanded(value: string | Secret, before: Settings): string | Secret {
@@ -78,11 +78,11 @@ function expanded(value: string | Secret, before: Settings): string | Secret {
     isSecret = true
     return known instanceof UnreadableSecret ? all : known.reveal()
   })
-  // what it is made of is known as a secret already, where it is one
+  // its parts are already known as secrets, where they are secret
   return isSecret ? new Secret(text, { mayAppear: true }) : text
 }
 
-/** A Secret may hold hosts and users too, which are told where the program names them. */
+/** Returns a Secret's value. A Secret may hold hosts and users too: these may appear where the program names them. */
 function namedSecret(key: string, value: string): Secret {
   return new Secret(value, { mayAppear: !isSecretSetting(key.replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2'), value) })
 }
@@ -94,7 +94,7 @@ function kept(name: string, value: string | Secret): string | Secret {
 function valueAt(values: Values, key: string, name: string): string | Secret | null {
   if (values instanceof AdminError) return new UnreadableSecret(unreadable(name, values))
   const value = values?.get(key) ?? null
-  // the setting may tell what the key of the Secret does not
+  // the setting's name may show that it is secret where the Secret's key does not
   return value instanceof Secret && isSecretSetting(name, '') ? new Secret(value.reveal()) : value
 }
 
@@ -124,7 +124,7 @@ async function valuesOf(
       Object.entries(data).map(([key, value]) => [key, namedSecret(key, Buffer.from(value, 'base64').toString())]),
     )
   } catch (error) {
-    // a pod whose reference is not optional would not start; that is not for its settings to say
+    // a missing object does not matter here: a pod that requires it would not start
     if (isRefusal(error, 404)) return null
     if (isRefusal(error, 403)) return error
     throw error

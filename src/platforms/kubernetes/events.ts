@@ -4,13 +4,14 @@ import type { KubernetesClient } from './client.ts'
 import type { Event, Pod } from './objects.ts'
 import { isRefusal } from './refusal.ts'
 
-/** of how many pods events are asked for, and how many of each are told */
+/** Maximum number of pods whose events are asked for, and of events shown for each */
 const [maxPods, maxEvents] = [3, 3]
-/** so many pages of each pod's are read; they come in no order of time */
+/** Maximum number of pages read for each pod; they are in no order of time */
 const maxPages = 10
 
 /**
- * The newest warnings about some pods, after the command that shows them; if they cannot be seen, the missing right.
+ * Returns the newest warnings about some pods, after the command that shows them; if they are hidden, the missing
+ * right.
  */
 export async function eventsOf(
   client: KubernetesClient,
@@ -23,7 +24,7 @@ export async function eventsOf(
     )
     return told.flat()
   } catch (error) {
-    // they are a help, not the matter itself
+    // events are only a help
     if (isRefusal(error, 403)) return [error.message, ...error.suggestions]
     throw error
   }
@@ -39,8 +40,8 @@ async function warningsAbout(client: KubernetesClient, namespace: string, pod: s
 }
 
 /**
- * The newest events of a selection, `most` of them, as far as pages of it are read; `isCut`: there may be more. Throws
- * as the client does.
+ * Returns the newest `most` events of a selection, as far as its pages are read; `isCut`: there may be more. Throws as
+ * the client does.
  */
 export async function newestEvents(
   client: KubernetesClient,

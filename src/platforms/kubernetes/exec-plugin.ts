@@ -13,12 +13,12 @@ export interface PluginCredential {
   token: Secret | null
   certificate: string | null
   key: Secret | null
-  /** null: it does not say */
+  /** Null if the program does not say */
   expiresAt: Date | null
 }
 
 /**
- * Runs the credential plugin of a user. Throws UNAVAILABLE where it is not installed, UNAUTHENTICATED where it fails,
+ * Runs the credential plugin of a user. Throws UNAVAILABLE if it is not installed, UNAUTHENTICATED if it fails,
  * TIMED_OUT, INTERRUPTED, UNEXPECTED_ANSWER, CONFIGURATION.
  */
 export async function runPlugin(
@@ -58,7 +58,7 @@ export async function runPlugin(
     )
   })
   if (result.exitCode !== 0) {
-    // what it printed may be half of a credential
+    // its output may be half of a credential
     const end = endOf({ ...result, stdout: '' })
     throw new AdminError(
       'UNAUTHENTICATED',
@@ -69,7 +69,7 @@ export async function runPlugin(
   return credentialIn(result.stdout, shown)
 }
 
-/** An option of a plugin may itself be secret, as `--oidc-client-secret` of kubelogin. */
+/** Masks options of a plugin that are secret, as `--oidc-client-secret` of kubelogin. */
 function withoutSecrets(parameters: readonly string[]): string[] {
   return parameters.map((word, index) => {
     const [, name, value] = /^-{1,2}([^=]+)(?:=([^]*))?$/.exec(word) ?? []

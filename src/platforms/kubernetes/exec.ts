@@ -18,7 +18,7 @@ export interface ExecPlace {
 }
 
 interface ExecOptions extends StreamOptions {
-  /** of its output; 1 MB unless told otherwise */
+  /** Maximum bytes of output; 1 MB by default */
   maxBytes?: number
   signal?: AbortSignal | undefined
 }
@@ -27,26 +27,26 @@ interface ExecOptions extends StreamOptions {
 export interface Execution {
   exitCode: number
   stdout: string
-  /** the end of it */
+  /** The end of its error output */
   stderr: string
 }
 
-/** The image lacks the program. */
+/** The error for an image that lacks the program. */
 export class MissingProgram extends AdminError {}
 
 /**
- * Input of a program in a container, what it prints, and how it ended (kubernetes.io, "Kubernetes API Concepts";
- * KEP-4006).
+ * Channels of a program in a container: its input, its outputs, and how it ended (kubernetes.io, "Kubernetes API
+ * Concepts"; KEP-4006).
  */
 export const execChannels = { input: 0, output: 1, errors: 2, status: 3 } as const
 
 const keptErrors = 4000
 
 /**
- * Runs a program in a container; no shell is between. Its arguments can be read by whoever may see the container's
- * processes: no secret belongs there. One that takes too long is left to itself. Throws `MissingProgram`, TIMED_OUT,
- * INTERRUPTED, FORBIDDEN, UNAVAILABLE where the container does not run, UNEXPECTED_ANSWER where it prints more than
- * `maxBytes`, and as the client does.
+ * Runs a program in a container, without a shell. Everyone who sees the container's processes can read its arguments:
+ * pass no secret. Does not stop a program that takes too long. Throws `MissingProgram`, TIMED_OUT, INTERRUPTED,
+ * FORBIDDEN, UNAVAILABLE if the container does not run, UNEXPECTED_ANSWER if it prints more than `maxBytes`, and as the
+ * client does.
  */
 export async function execIn(
   client: KubernetesClient,
@@ -72,7 +72,7 @@ export async function execIn(
       )
       interrupt = () => reject(signal?.reason as Error)
       signal?.addEventListener('abort', interrupt)
-      // it may have come while the stream was opened
+      // the signal may have come while the stream was opened
       if (signal?.aborted) interrupt()
       stream.use(
         (channel, bytes) => {
@@ -104,8 +104,8 @@ export async function execIn(
 }
 
 /**
- * The stream of a program that is started in a container; with `stdin`, what it is sent is its standard input. Throws
- * as `execIn`.
+ * Starts a program in a container and returns its stream; with `stdin`, what is sent is its standard input. Throws as
+ * `execIn`.
  */
 export async function openExec(
   client: KubernetesClient,
@@ -133,7 +133,7 @@ interface Ran {
   said: string
 }
 
-/** The message on the last channel: a `Status` of the API. Throws if the program did not even start. */
+/** Reads the exit code from the last channel's message, a `Status` of the API. Throws if the program did not start. */
 export function exitCodeIn(text: string, ran: Ran): number {
   const status = parsed(text)
   if (!isRecord(status)) throw notRun(oneLine(text), ran)
@@ -143,15 +143,15 @@ export function exitCodeIn(text: string, ran: Ran): number {
   const code = Number(causes.find((it) => it['reason'] === 'ExitCode')?.['message'])
   if (reason !== 'NonZeroExitCode' || !Number.isInteger(code))
     throw notRun(typeof message === 'string' ? message : text, ran)
-  // of runtimes that start programs through a helper, this is what the helper says
+  // some runtimes start programs through a helper, whose message this is
   if ((code === 126 || code === 127) && /OCI runtime exec failed|executable file/.test(ran.said))
     throw notRun(ran.said, ran)
   return code
 }
 
 /**
- * runc: `exec: "x": executable file not found in $PATH`, `stat /bin/x: no such file or directory`; crun: ``executable
- * file `x` not found``.
+ * Explains why a program did not start. runc: `exec: "x": executable file not found in $PATH`, `stat /bin/x: no such
+ * file or directory`; crun: ``executable file `x` not found``.
  */
 function notRun(said: string, { client, place, command }: Ran): AdminError {
   const { pod, container, namespace } = place
@@ -168,7 +168,7 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
       client.kubectl('-n', namespace, 'get', 'pod', pod),
     ])
   }
-  // a server that knows v5 opens the stream first, and says then that it does not reach the kubelet
+  // a server with v5 opens the stream first, and says only then that it does not reach the kubelet
   if (/error (?:sending request|dialing backend)/.test(said)) {
     return new AdminError(
       'UNREACHABLE',
@@ -184,7 +184,7 @@ function notRun(said: string, { client, place, command }: Ran): AdminError {
   )
 }
 
-/** The command that an operator would type. */
+/** Returns the command that an operator would type. */
 export function commandFor(
   client: KubernetesClient,
   { namespace, pod, container }: ExecPlace,

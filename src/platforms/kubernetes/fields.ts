@@ -5,7 +5,7 @@ import type { KubernetesClient } from './client.ts'
 import { isRefusal } from './refusal.ts'
 import type { WorkloadRef } from './scale.ts'
 
-/** Under this name the API server notes what this program writes: the former versions' too, by their `User-Agent`. */
+/** Name under which the API server notes this program's writes; those of former versions too, by their `User-Agent`. */
 const manager = 'testops-admin'
 
 interface ManagedObject {
@@ -20,13 +20,13 @@ interface Entry {
 
 const attempts = 5
 const pauseMs = 200
-/** the list was sorted in another way since, or the server did not answer in time: 422 is one of them */
+/** Errors that pass: the list was sorted differently since (422), or the server did not answer in time */
 const passing: readonly ErrorCode[] = ['UNEXPECTED_ANSWER', 'UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED']
 
 /**
- * The client for writes to a workload that somebody else keeps: after each, it gives up the fields that this program
- * then owns. Their values stay. A field that stayed this program's would refuse the owner's next server-side apply, and
- * setting the value back would not give it up.
+ * Returns a client for writes to a workload that somebody else keeps. After each write it gives up the fields that this
+ * program then owns; their values stay. A field that this program kept would refuse the owner's next server-side apply,
+ * and setting the value back would not give it up.
  */
 export function withoutOwning(client: KubernetesClient, workload: WorkloadRef): KubernetesClient {
   return {
@@ -38,7 +38,7 @@ export function withoutOwning(client: KubernetesClient, workload: WorkloadRef): 
       )
       if (asked.query?.['dryRun'] !== undefined) return written
       try {
-        // a subresource tells nothing of who owns the workload's fields
+        // a subresource does not show who owns the workload's fields
         return await givenUp(client, workload, asked.subresource === undefined ? written : null, written)
       } catch (error) {
         throw error instanceof AdminError ? stillOwned(error, client, workload) : error
@@ -47,14 +47,14 @@ export function withoutOwning(client: KubernetesClient, workload: WorkloadRef): 
   }
 }
 
-/** Whether this program owns fields of the workload, as where it was killed between a write and what follows it. */
+/** True if this program owns fields of the workload, as when it was killed before it gave them up. */
 export async function ownsFields(client: KubernetesClient, workload: WorkloadRef): Promise<boolean> {
   return removals(await client.get<ManagedObject>(workload)).length > 0
 }
 
 /**
- * Gives up what it owns of the workload; harmless where that is nothing, or the workload is gone. Throws as the client
- * does.
+ * Gives up the fields of the workload that this program owns; harmless if there are none, or the workload is gone.
+ * Throws as the client does.
  */
 export async function giveUpFields(client: KubernetesClient, workload: WorkloadRef): Promise<void> {
   try {
@@ -65,7 +65,8 @@ export async function giveUpFields(client: KubernetesClient, workload: WorkloadR
 }
 
 /**
- * `seen`: the workload as it was last seen, of which the new state is given; where it is another by now, `written` is.
+ * Gives up this program's fields. `seen`: the workload as last seen. Returns its new state, or `written` if it has
+ * changed since.
  */
 async function givenUp<T>(
   client: KubernetesClient,
@@ -76,7 +77,7 @@ async function givenUp<T>(
   for (let attempt = 1; ; attempt += 1) {
     const isFirst = seen !== null && attempt === 1
     try {
-      // an interruption leaves no field behind
+      // an interruption must leave no field behind
       const found = isFirst ? seen : await client.lasting.get<ManagedObject>(workload)
       const operations = removals(found)
       if (operations.length === 0) return written
@@ -101,9 +102,9 @@ async function givenUp<T>(
 }
 
 /**
- * What takes this program's own entries away, the last first; nothing where it has none. Only those of operation
- * Update: an entry that goes removes no value then. One that is alone in the list stays: from an empty list on the
- * server notes no owners at all, and the next who applies meets `before-first-apply` in every field.
+ * Returns the patch that removes this program's own entries, the last first; empty if it has none. Takes only entries
+ * of operation Update: removing one removes no value. Keeps an entry that is alone in the list: with an empty list, the
+ * server notes no owners at all. The next apply would then meet `before-first-apply` in every field.
  */
 function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): object[] {
   const own = managedFields.flatMap((entry, index) =>
@@ -113,7 +114,7 @@ function removals({ metadata: { managedFields = [] } = {} }: ManagedObject): obj
   if (other < 0 || own.length === 0) return []
   const entry = (index: number): string => `/metadata/managedFields/${index}`
   return [
-    // one more is there still; its manager may be unnamed
+    // another entry still exists; its manager may be unnamed
     { op: 'test', path: `${entry(other)}/operation`, value: managedFields[other]!.operation },
     ...own.reverse().flatMap((index) => [
       { op: 'test', path: `${entry(index)}/manager`, value: manager },

@@ -13,19 +13,19 @@ export interface FoundService {
   resource: 'deployments' | 'statefulsets'
   namespace: string
   name: string
-  /** as it was when it was found */
+  /** The object as it was found */
   workload: Workload
-  /** of its pods, the one that is the service */
+  /** Container of its pods that is the service */
   container: Container
-  /** which it is and why, in one sentence */
+  /** Sentence that says which it is, and why */
   why: string
 }
 
 /**
- * The one Deployment or StatefulSet of that name, else whose pods have a container of the service's image, else that
- * the chart has labelled. Looks in the configured namespace, else in the context's own, and where it is not there in
- * all that may be seen. Throws UNAVAILABLE where there is none, CONFIGURATION where there are several, and as the
- * client does: none is passed over for want of an answer.
+ * Finds the one Deployment or StatefulSet of that name. Without a name: the one whose pods have a container of the
+ * service's image, else the one that the chart has labelled. Looks in the configured namespace; else in the context's
+ * own, then in all that may be seen. Throws UNAVAILABLE if there is none, CONFIGURATION if there are several, and as
+ * the client does: a failed answer never counts as none.
  */
 export async function findService(
   client: KubernetesClient,
@@ -48,12 +48,12 @@ export async function findService(
   return only(found, client, `all namespaces (the context's own, \`${first}\`, has none)`)
 }
 
-/** One that may be the service, before it is known to be the only one. */
+/** A workload that may be the service, before it is known to be the only one. */
 export type Candidate = Omit<FoundService, 'why'>
 
 /**
- * Those of that name, else those with an image of the service's, else those that the chart has labelled as its own.
- * Throws as the client does: where one kind cannot be listed, what the other shows may not be all. CONFIGURATION where
+ * Lists the workloads of that name, else those with an image of the service, else those that the chart has labelled.
+ * Throws as the client does if a kind cannot be listed, except 403 and 404 if the other kind has some; CONFIGURATION if
  * the container cannot be told.
  */
 export async function candidatesIn(
@@ -74,7 +74,7 @@ async function workloadsIn(
   const lists = await Promise.allSettled(
     (['deployments', 'statefulsets'] as const).map(async (resource) => {
       const found: Candidate[] = []
-      // a cluster may have thousands of others
+      // a cluster may have thousands of other workloads
       for await (const all of client.pages<Workload>({ resource, namespace }))
         found.push(...all.flatMap((workload) => candidateFrom(resource, workload, { namespace, wanted })))
       return found
@@ -82,7 +82,7 @@ async function workloadsIn(
   )
   const found = lists.flatMap((it) => (it.status === 'fulfilled' ? it.value : []))
   const failures = lists.flatMap((it): unknown[] => (it.status === 'rejected' ? [it.reason] : []))
-  // who may see one kind alone, or has one alone, and finds it there, needs no more
+  // a user who may see only one kind, and finds the service there, needs no more
   const grave = found.length === 0 ? failures : failures.filter((it) => !isRefusal(it, 403) && !isRefusal(it, 404))
   if (grave.length > 0) throw grave[0]
   return found
@@ -99,8 +99,8 @@ function candidateFrom(
 }
 
 /**
- * Null: it is not the service. Throws CONFIGURATION where it is told to be, and which of its containers is meant cannot
- * be seen.
+ * Returns the container that is the service; null if the workload is not the service. Throws CONFIGURATION if the
+ * workload has the wanted name, but its container cannot be told.
  */
 function containerOf(
   {
@@ -130,7 +130,7 @@ function ofRelease(all: readonly Candidate[], release: string | null): readonly 
   return named.length > 0 ? named : all.filter(({ name }) => name === release)
 }
 
-/** As Helm notes it, and as charts label it. */
+/** Returns the release as Helm notes it, else as charts label it; null if nothing names one. */
 export function releaseOf({ metadata: { annotations = {}, labels = {} } }: Workload): string | null {
   return annotations['meta.helm.sh/release-name'] ?? labels['release'] ?? labels['app.kubernetes.io/instance'] ?? null
 }
@@ -144,7 +144,7 @@ export function only([first, ...others]: readonly Candidate[], client: Kubernete
   }
 }
 
-/** `Deployment testops-testops in namespace testops`, for people. */
+/** Describes a workload for people: `Deployment testops-testops in namespace testops`. */
 export function placeOf({ resource, namespace, name }: Pick<FoundService, 'resource' | 'namespace' | 'name'>): string {
   return `${resource === 'deployments' ? 'Deployment' : 'StatefulSet'} \`${name}\` in namespace \`${namespace}\``
 }

@@ -10,8 +10,8 @@ import { isRefusal } from './refusal.ts'
 import { SeenService } from './seen.ts'
 
 /**
- * Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in all
- * that may be seen.
+ * Finds Deployments and StatefulSets of the current cluster that run the product: in the context's namespace, else in
+ * all that may be seen.
  */
 export const findReleases: Finder = async (options) => {
   const client = await openClient({ context: null }, options).catch(unlessInterrupted)
@@ -39,7 +39,7 @@ export const findReleases: Finder = async (options) => {
 }
 
 /**
- * What is told first: this context is what kubectl works on. That it is broken, dead, or refuses who asks is not that
+ * Returns a failed search. kubectl works on this context: that it is broken, dead, or refuses does not mean that
  * nothing is there.
  */
 function failed(failure: AdminError): Awaited<ReturnType<Finder>> {
@@ -52,7 +52,7 @@ function unlessInterrupted(error: unknown): AdminError {
   throw error
 }
 
-/** The error where only the context's own namespace may be seen. */
+/** Searches all namespaces; returns the error if only the context's own may be seen. */
 async function elsewhere(client: KubernetesClient): Promise<Candidate[] | AdminError> {
   return candidatesIn(client, null).catch((error: unknown) => {
     if (isRefusal(error, 403)) return error
@@ -62,7 +62,7 @@ async function elsewhere(client: KubernetesClient): Promise<Candidate[] | AdminE
 
 function foundOf(it: Candidate, client: KubernetesClient, all: readonly Candidate[]): Found {
   const release = releaseOf(it.workload) ?? it.name
-  // two of one release are told apart by their own names
+  // workloads of one release are told apart by their own names
   const isOnly =
     all.filter((other) => other.namespace === it.namespace && (releaseOf(other.workload) ?? other.name) === release)
       .length === 1

@@ -4,13 +4,12 @@ import type { Opened, Way } from '../../core/endpoint.ts'
 import { listenHere } from '../listen.ts'
 import type { ByteStream } from './byte-stream.ts'
 
-/** how long what was asked last is waited for, once a client has said all that it has to say */
+/** Milliseconds to wait for the last answer, once a client has said all that it has to say */
 const lingerMs = 1000
 
 /**
- * An address of this machine whose connections each are a stream of their own. The first is opened at once, so that
- * what stands in the way is told here; throws what `open` throws. One that cannot be opened later, or breaks, is a
- * broken connection, of which `brokenSince` tells why.
+ * Listens on this machine; each connection has a stream of its own. Opens the first stream at once, and throws what
+ * `open` throws. Resets a connection whose stream cannot be opened later, or breaks; `brokenSince` tells why.
  */
 export async function listenForward(open: () => Promise<ByteStream>): Promise<Opened<Omit<Way, 'command'>>> {
   const streams = new Set<ByteStream>()
@@ -21,7 +20,7 @@ export async function listenForward(open: () => Promise<ByteStream>): Promise<Op
   }
   const opened = async (): Promise<ByteStream> => {
     const stream = await open()
-    // nobody would end it any more
+    // nobody else would end it any more
     if (isClosed) stream.destroy()
     else streams.add(stream)
     return stream
@@ -63,7 +62,7 @@ export async function listenForward(open: () => Promise<ByteStream>): Promise<Op
   }
 }
 
-/** Passes everything on in both directions, no faster than it is taken. */
+/** Passes data on in both directions, no faster than each side reads. */
 function join(socket: Socket, stream: ByteStream, over: (lost?: () => Promise<unknown>) => void): void {
   let linger: NodeJS.Timeout | undefined
   const lingering = (): void => {
@@ -81,7 +80,7 @@ function join(socket: Socket, stream: ByteStream, over: (lost?: () => Promise<un
     close(isBroken, lost) {
       clearTimeout(linger)
       over(isBroken && !socket.destroyed ? lost : undefined)
-      // whoever is connected is to see that it was not the server that has ended it
+      // a reset shows the client that it was not the server that ended the connection
       if (isBroken) socket.resetAndDestroy()
       else socket.end()
     },

@@ -4,7 +4,7 @@ import type { Pod, Terminated } from './objects.ts'
 import { isEnding, isReady, statusIn } from './pods.ts'
 import { failingBefore, inWords, isStuck, unscheduledIn } from './status.ts'
 
-/** The health of each pod of the service that is not being deleted. */
+/** Returns the health of each pod of the service that is not being deleted. */
 export function healthOf(pods: readonly Pod[]): InstanceHealth[] {
   return pods
     .filter((pod) => !isEnding(pod) && pod.status?.phase !== 'Succeeded')
@@ -23,7 +23,7 @@ export function healthOf(pods: readonly Pod[]): InstanceHealth[] {
     })
 }
 
-/** Pods whose events may show more. */
+/** True if the pod's events may show more. */
 export function isUnwell({ name }: Pod['metadata'], all: readonly InstanceHealth[]): boolean {
   const health = all.find((it) => it.name === name)
   return health !== undefined && (health.isReady !== true || health.waits !== null || health.ended !== null)
@@ -34,11 +34,11 @@ function waitsFor(pod: Pod): string | null {
   if (before) return inWords(before)
   const { reason, message } = statusIn(pod)?.state?.waiting ?? {}
   if (!isStuck(reason)) return unscheduledIn(pod)
-  // of a loop the message tells only how long its next start is waited for
+  // for a loop, the message tells only how long until the next start
   return message && reason !== 'CrashLoopBackOff' ? `${reason}: ${oneLine(message)}` : (reason ?? null)
 }
 
-/** Kubernetes ends a container by order with its pod alone: all else is an end that nobody ordered. */
+/** Returns an end that nobody ordered: Kubernetes ends a container by order only with its pod. */
 function endOf(pod: Pod): InstanceEnd | null {
   const status = statusIn(pod)
   const ended = status?.state?.terminated ?? status?.lastState?.terminated
@@ -59,7 +59,7 @@ function endOf(pod: Pod): InstanceEnd | null {
 }
 
 function datesOf(ended: Terminated | undefined, { status }: Pod): Pick<InstanceEnd, 'startedAt' | 'at'> {
-  // what was evicted before it ran has no end of its own
+  // a pod that was evicted before it ran has no end of its own
   const unready = status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime
   return { startedAt: dateOf(ended?.startedAt), at: dateOf(ended?.finishedAt ?? unready) }
 }

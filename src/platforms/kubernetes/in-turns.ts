@@ -1,9 +1,9 @@
-/** how many requests of one kind are under way at a time */
+/** Maximum number of concurrent requests of one kind */
 const atOnce = 4
 
 /**
- * Does the same for all, a few at a time; the results are in the order of what was given. Throws what the first in that
- * order threw, once nothing of it is under way any more.
+ * Runs `work` for all, a few at a time, and returns the results in the order of the input. Throws the first error in
+ * that order, once no work is under way any more.
  */
 export async function inTurns<T, R>(all: readonly T[], work: (it: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []

@@ -31,11 +31,11 @@ export { clusterAt } from './cluster-at.ts'
 export { readClusterSecret } from './secret.ts'
 export type { KubernetesSettings } from './settings.ts'
 
-/** How long a failure serves those who ask meanwhile, so that a cluster that does not answer is waited for once. */
+/** Milliseconds for which a failure answers further questions, so that a silent cluster is waited for only once. */
 const failureLifeMs = 2000
 
 /**
- * The platform `kubernetes`: the service runs in a cluster, of which kubectl's configuration or the pod's own account
+ * Opens the platform `kubernetes`: the service runs in a cluster that kubectl's configuration or the pod's own account
  * knows.
  */
 export async function openKubernetes(settings: KubernetesSettings, options: PlatformOptions): Promise<Platform> {
@@ -46,7 +46,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
   const open = async (): Promise<ClusterService> => {
     client ??= seen?.client.patient(options) ?? (await openClient(settings, options))
     const service = seen?.fresh ?? (await findService(client, settings))
-    // who opens it again wants to know how it is now
+    // a second opening wants to know the present state
     seen = null
     return (found = clusterService(client, service, settings.values))
   }
@@ -72,9 +72,9 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     })
     return relay.open({ host, port })
   }
-  /** The same, or through the cluster where that is wished and this machine gets no connection. */
+  /** Returns the way, or one through the cluster if that is wanted and this machine gets no connection. */
   const orRelayed = async (address: HostPort, way: Opened<Way> | null): Promise<Opened<Way> | null> => {
-    // what leads to a pod does so already
+    // a way with a command already leads to a pod
     if (!options.relay || way?.source.command) return way
     const beyond = way?.source ?? address
     if ((await connectionTo(beyond)) === 'open') return way
@@ -86,7 +86,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
     },
     async service() {
       const source = await service()
-      // a right that is missing to see the pods is one finding, not one of each check
+      // a missing right to see the pods is one finding, not one of each check
       await source.pods()
       return source
     },
@@ -111,7 +111,7 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
       const names = clusterNames(address.host, '')
       if (names.length === 0 && isIP(address.host) === 0) return orRelayed(address, null)
       const it = await opened().catch((error: unknown) => {
-        // what has a name of the cluster's alone must not be mistaken for a server of that name here
+        // a name that only the cluster has must not be mistaken for a server of that name here
         if (!(error instanceof AdminError) || names.some(({ isCertain }) => isCertain)) throw withoutAnswer(error)
         return null
       })
@@ -122,12 +122,12 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
           await reachFrom(it.client.lasting, it.service.place.namespace, address, options),
         )
       } catch (error) {
-        // the node of that pod may be out of reach, and those of others in reach
+        // the node of that pod may be out of reach while others are not
         if (!options.relay || !(error instanceof AdminError) || error.obstacle?.kind !== 'beyond') throw error
         return throughRelay(address)
       }
     },
-    // in a pod of the cluster, its network is this one
+    // a pod of the cluster is in the cluster's network
     isBeyond: async (address) => client !== null && client.context !== null && (await connectionTo(address)) === 'none',
     async prove(machines, proof) {
       const { client: of, service: source } = await opened()
@@ -165,8 +165,8 @@ export async function openKubernetes(settings: KubernetesSettings, options: Plat
 }
 
 /**
- * To the service it is its own pod, as with the proxy of a database beside it: gone while the service is stopped, and
- * not this machine.
+ * Returns the error for a loopback address. To the service it means its own pod, as with the proxy of a database beside
+ * it. That pod is gone while the service is stopped, and is not this machine.
  */
 function besideService(
   client: KubernetesClient,
@@ -187,18 +187,18 @@ function besideService(
 
 const pollMs = 500
 
-/** How the service in a cluster is stopped, started and changed. Throws as the client does, too. */
+/** Returns how to stop, start and change the service in a cluster. Throws as the client does, too. */
 export function clusterControl(
   given: KubernetesClient,
   service: Pick<ClusterService, 'place' | 'container' | 'status' | 'forget'>,
 ): ServiceControl {
   const { place: workload, container } = service
   const client = withoutOwning(given, workload)
-  /** What a killed process left behind. */
+  /** Gives up what a killed process left behind. */
   const giveUp = async (): Promise<void> => giveUpFields(given, workload)
   const scaled = { client, workload, pollMs, status: async () => service.status() }
   const settings = { client, workload, container }
-  /** one that fails may have been carried out */
+  /** Discards known answers before and after a write: one that fails may have been carried out */
   const written = async <T>(writing: Promise<T>): Promise<T> => {
     service.forget()
     return writing.finally(() => service.forget())

@@ -21,7 +21,8 @@ interface Backend {
 }
 
 /**
- * The Ingresses that lead to the pods of a workload, and what their annotations let through. Throws as the client does.
+ * Lists the Ingresses that lead to the pods of a workload, and the limits that their annotations set. Throws as the
+ * client does.
  */
 export async function ingressesBefore(
   client: KubernetesClient,
@@ -45,7 +46,7 @@ function backendsOf({ spec }: Ingress): string[] {
   return all.flatMap((it) => it?.service?.name ?? [])
 }
 
-/** Whether the Service chooses the pods of that template. */
+/** True if the Service selects the pods of that template. */
 async function leadsTo(
   client: KubernetesClient,
   namespace: string,
@@ -58,7 +59,7 @@ async function leadsTo(
     const selector = Object.entries(service.spec?.selector ?? {})
     return selector.length > 0 && selector.every(([key, value]) => own(labels, key) === value)
   } catch (error) {
-    // an Ingress may name what is not there any more
+    // an Ingress may name a Service that no longer exists
     if (isRefusal(error, 404)) return false
     throw error
   }

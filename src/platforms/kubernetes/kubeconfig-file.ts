@@ -8,7 +8,7 @@ import { parsedYaml } from '../../adapters/yaml/look.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** What one file of kubectl has; relative paths in it are absolute here. */
+/** Content of one file of kubectl; its relative paths are absolute here. */
 export interface KubeconfigFile {
   file: string
   currentContext: string | null
@@ -16,21 +16,22 @@ export interface KubeconfigFile {
   contexts: readonly Context[]
   users: readonly User[]
   /**
-   * of the opened file: whether others could have written the programs that it names; null: a pipe of the caller's own
+   * Tells whether others could have written the opened file, and so the programs that it names; null for a pipe of the
+   * caller's own
    */
   judgement: Judgement | null
 }
 
-/** as large as those of hundreds of clusters with their certificates */
+/** Maximum bytes of a file; those of hundreds of clusters with their certificates are as large */
 const mostBytes = 10_000_000
 
-/** An empty configuration of the client library, which takes long to load. */
+/** Returns an empty configuration of the client library, which takes long to load. */
 export async function newKubeConfig(): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   return new KubeConfig()
 }
 
-/** A file of kubectl; null where there is none. Throws CONFIGURATION with the place, FORBIDDEN, UNAVAILABLE. */
+/** Reads a file of kubectl; null if it is missing. Throws CONFIGURATION with the place, FORBIDDEN, UNAVAILABLE. */
 export async function readKubeconfig(file: string): Promise<KubeconfigFile | null> {
   const found = await textOf(file)
   if (found === null) return null
@@ -39,7 +40,7 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
   if (text.trim() === '') return empty
   const config = await newKubeConfig()
   try {
-    // kubectl reads YAML 1.1; the library reads another, and sets no bound to what aliases stand for
+    // kubectl reads YAML 1.1; the library reads another version, and does not limit what aliases stand for
     parsedYaml(text)
     config.loadFromString(text)
   } catch (error) {
@@ -67,8 +68,8 @@ export async function readKubeconfig(file: string): Promise<KubeconfigFile | nul
 }
 
 /**
- * The library passes on whatever stands for a name; kubectl takes a number for one, and no list. Throws where it is
- * none.
+ * Returns a name as text. kubectl accepts a number as a name, and no list; the library passes on anything. Throws if it
+ * is no name.
  */
 function nameIn(name: unknown): string {
   if (typeof name === 'string') return name
@@ -76,7 +77,7 @@ function nameIn(name: unknown): string {
   throw new Error('a name in it is not text')
 }
 
-/** kubectl knows `tokenFile`, which the library reads for pods alone. */
+/** Adds a user's `tokenFile`: kubectl knows it, the library reads it only for pods. */
 function withTokenFile(text: string, folder: string): (user: User) => User {
   const { value } = parseYaml(text)
   const all = isRecord(value) && Array.isArray(value['users']) ? value['users'].filter(isRecord) : []
@@ -89,7 +90,7 @@ function withTokenFile(text: string, folder: string): (user: User) => User {
   }
 }
 
-/** The library's message about missing parts. Its message about invalid YAML quotes the file, which holds secrets. */
+/** Explains an invalid file without the library's message about invalid YAML, which quotes the file's secrets. */
 function malformed(file: string, error: unknown): AdminError {
   if (error instanceof YamlError)
     return new AdminError(

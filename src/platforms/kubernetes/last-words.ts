@@ -10,8 +10,8 @@ const maxBytes = 100_000
 const maxLines = 400
 
 /**
- * What the container of a pod printed last in its run that has ended, be it one that runs before the service's own;
- * null where none has ended, or its log is gone. Throws as the client does.
+ * Returns the last output of a pod's container in its run that has ended, also of one that runs before the service's
+ * own. Null if none has ended, or its log is gone. Throws as the client does.
  */
 export async function lastWordsOf(client: KubernetesClient, pod: Pod): Promise<LastWords | null> {
   const { name, namespace = '' } = pod.metadata
@@ -36,7 +36,7 @@ export async function lastWordsOf(client: KubernetesClient, pod: Pod): Promise<L
       text,
     }
   } catch (error) {
-    // the node keeps one run only, and not for ever
+    // the node keeps only one earlier run, and not for ever
     if (isRefusal(error, 404) || isRefusal(error, 400)) return null
     throw error
   }

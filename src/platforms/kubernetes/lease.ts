@@ -13,23 +13,23 @@ interface Lease {
 }
 
 interface Times {
-  /** for how long a holder is believed without another word of it */
+  /** Milliseconds for which a holder is believed without a renewal */
   leaseMs: number
-  /** how often it is renewed while it is held */
+  /** Milliseconds between renewals while it is held */
   renewMs: number
 }
 
 const name = 'testops-admin'
-/** characters of what a holder says of itself, which anybody may have written */
+/** Maximum characters of what a holder says of itself, which anyone may have written */
 const mostSaid = 255
 const usual: Times = { leaseMs: 30_000, renewMs: 8000 }
 const annotation = { who: 'testops-admin/who', what: 'testops-admin/what', process: 'testops-admin/process' } as const
 
 /**
- * A lock of all operators on a deployment, wherever they are (DESIGN.md 6.7): a Lease beside the service, renewed while
- * it is held. One that is not renewed any more is taken over: at once where its holder was a process of this machine
- * that is gone, else once it has been seen not to change for as long as it is valid; `signal` gives up that waiting.
- * Throws FORBIDDEN where this user may not hold one, INTERRUPTED, and as the client does.
+ * Returns the lock of all operators on a deployment, on whatever machine (DESIGN.md 6.7): a Lease beside the service,
+ * renewed while it is held. `take` takes over a Lease that is no longer renewed. It does so at once if the holder was a
+ * process of this machine that is gone, else after the Lease stayed unchanged through its validity. `signal` cancels
+ * that wait. Throws FORBIDDEN if this user may not hold one, INTERRUPTED, and as the client does.
  */
 export async function leaseLock(
   client: KubernetesClient,
@@ -48,7 +48,7 @@ export async function leaseLock(
     )
   }
   const identity = `${own.who}/${randomUUID()}`
-  /** the version that is ours; null: it is not held */
+  /** The version that is ours; null while it is not held */
   let version: string | null = null
   let renewed: Moment = { wall: 0, steady: 0 }
   let timer: NodeJS.Timeout | undefined
@@ -94,7 +94,7 @@ export async function leaseLock(
     try {
       await put(await ours(since), version)
     } catch (error) {
-      // a word that was lost on its way may have arrived
+      // a renewal whose answer was lost may have arrived
       if (isRefusal(error, 409)) version = await versionIfOurs()
       else if (isRefusal(error, 404)) version = null
       else if (!(error instanceof AdminError)) throw error
@@ -103,7 +103,7 @@ export async function leaseLock(
   const versionIfOurs = async (): Promise<string | null> => {
     const there = await read().catch(() => null)
     if (there?.spec?.holderIdentity !== identity) return null
-    // which of our words it was is told by our own clock
+    // our own clock tells which of our renewals it was
     const agoMs = ageOf(there)
     renewed = { wall: Date.now() - agoMs, steady: performance.now() - agoMs }
     return there.metadata.resourceVersion ?? ''
@@ -125,13 +125,13 @@ export async function leaseLock(
           await put(await ours(begun), there?.metadata.resourceVersion)
           break
         } catch (error) {
-          // another was faster
+          // another operator was faster
           if (!isRefusal(error, 409) || attempt === 3) throw error
         }
       }
       timer = setInterval(() => {
         renewing = renewing.then(async () => renew(begun))
-        // what is wrong is told to who asks whether it is held
+        // `isHeld` throws what is wrong
         renewing.catch(() => undefined)
       }, times.renewMs)
       timer.unref()
@@ -163,9 +163,9 @@ export async function leaseLock(
 }
 
 /**
- * Who holds the Lease of a deployment now, as far as this machine's clock tells: one that was not renewed for as long
- * as it is valid counts as free, and so does that of a process of this machine that is gone. Null: nobody, or it may
- * not be read. Takes nothing; throws as the client does.
+ * Returns who holds the Lease of a deployment now, by this machine's clock. It counts as free if it was not renewed
+ * while it was valid, or if its holder is a gone process of this machine. Null if nobody holds it, or it may not be
+ * read. Takes nothing; throws as the client does.
  */
 export async function leaseHolder(client: KubernetesClient, namespace: string): Promise<Holder | null> {
   const lease = await client.get<Lease>({ resource: 'leases', namespace, name }).catch((error: unknown) => {
@@ -186,7 +186,7 @@ function validityOf({ spec: { leaseDurationSeconds } = {} }: Lease, { leaseMs }:
   return leaseDurationSeconds === undefined ? leaseMs : leaseDurationSeconds * 1000
 }
 
-/** A moment by the two clocks of this machine: the steady one stands still while it sleeps, the other may be set. */
+/** A moment by both clocks of this machine: the steady one stops while it sleeps, the other may be set. */
 interface Moment {
   wall: number
   steady: number
@@ -196,14 +196,14 @@ function now(): Moment {
   return { wall: Date.now(), steady: performance.now() }
 }
 
-/** Milliseconds, by the clock that says more. */
+/** Returns the milliseconds since that moment, by the clock that says more. */
 function since({ wall, steady }: Moment): number {
   return Math.max(Date.now() - wall, performance.now() - steady)
 }
 
 /**
- * Whether nobody holds it. One whose holder says nothing any more is watched for as long as it is valid, by this
- * machine's clock alone, since the holder's may be another. Throws INTERRUPTED.
+ * True if nobody holds it. If its holder does not renew it, watches it for as long as it is valid. Uses this machine's
+ * clock alone, since the holder's may differ. Throws INTERRUPTED.
  */
 async function isFree(
   lease: Lease,
@@ -232,7 +232,7 @@ async function isFree(
   return true
 }
 
-/** Milliseconds since it was renewed, as two clocks that may differ tell it: negative where the holder's is ahead. */
+/** Returns the milliseconds since it was renewed; negative if the holder's clock is ahead, Infinity if it never was. */
 function ageOf({ spec: { renewTime } = {} }: Lease): number {
   const at = renewTime === undefined ? Number.NaN : Date.parse(renewTime)
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : Date.now() - at
@@ -247,7 +247,7 @@ function holderOf({ metadata: { annotations }, spec }: Lease): Holder {
   }
 }
 
-/** As `metav1.MicroTime` is written. */
+/** Formats the present time as `metav1.MicroTime`. */
 function microTime(): string {
   return new Date().toISOString().replace('Z', '000Z')
 }

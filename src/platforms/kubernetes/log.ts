@@ -13,15 +13,15 @@ import { isRefusal } from './refusal.ts'
 import { withoutLog } from './unseen.ts'
 import type { Beginning, Places } from '../follow.ts'
 
-/** lines of one container that are asked for: the limit of bytes that the API has cuts off what is newest */
+/** Maximum lines of one container that are asked for; the API's own limit of bytes cuts off the newest */
 const maxLines = 50_000
-/** by how much the times before its lines may make a text longer */
+/** Factor by which the times before its lines may lengthen a text */
 const withTimes = 2
 
 /**
- * The newest that the service's containers have printed, those that ended before the present ones included, as one text
- * in the order of time; what belongs to one record stays together. Throws as the client does where none of them can be
- * read; of some, `unread` tells.
+ * Returns the log of the service's containers. `newest` returns one text in the order of time, runs that ended before
+ * the present ones included; the lines of one record stay together. It throws as the client does if no container can be
+ * read, and names those that cannot in `unread`.
  */
 export function logOf(client: KubernetesClient, target: Suggestion, pods: () => Promise<readonly Pod[]>): LogText {
   return {
@@ -61,7 +61,7 @@ interface Part {
   namespace: string
   pod: string
   container: string
-  /** of the service itself, not of what runs before it */
+  /** True for the service itself, false for what runs before it */
   isOwn: boolean
   previous: boolean
 }
@@ -72,7 +72,7 @@ function partsOf(pod: Pod): Part[] {
   if (container === undefined) return []
   const status = statusIn(pod)
   const part = { namespace, pod: name, container, isOwn: true }
-  // as long as it waits for what runs before it, that is where the reason is
+  // while it waits for what runs before it, the reason is there
   const before = status?.state?.waiting?.reason === 'PodInitializing' ? (pod.spec.initContainers ?? []) : []
   return [
     ...before.map((it) => ({ ...part, container: it.name, isOwn: false, previous: false })),
@@ -81,7 +81,7 @@ function partsOf(pod: Pod): Part[] {
   ]
 }
 
-/** Null where there is nothing: the pod has gone meanwhile, or its container has not started yet. */
+/** Returns null if there is nothing: the pod has gone meanwhile, or its container has not started yet. */
 async function textOf(
   client: KubernetesClient,
   { namespace, pod, container, previous }: Part,
@@ -100,7 +100,7 @@ async function textOf(
   }
 }
 
-/** Nothing where `textOf` is null. */
+/** Yields nothing if the pod has gone meanwhile, or its container has not started yet. */
 async function* blocksOf(
   client: KubernetesClient,
   { namespace, pod, container, previous }: Part,
@@ -130,14 +130,14 @@ function nameOf({ pod, container, isOwn, previous }: Part): string {
 
 /** Lines of one container that belong together. */
 interface Block {
-  /** when the first of them was printed, to the nanosecond, in UTC */
+  /** When its first line was printed, to the nanosecond, in UTC */
   at: string
   lines: string
 }
 
 /**
- * A record of the service's log begins with a date (FIELD-NOTES.md 1.4), or is an object of JSON; what does not goes on
- * with the one before.
+ * Splits a text into records. One begins with a date (FIELD-NOTES.md 1.4), or is an object of JSON; any other line
+ * continues the one before.
  */
 function blocksIn({ text, complete }: { text: string; complete: boolean }): Block[] {
   const blocks: Block[] = []
@@ -147,7 +147,7 @@ function blocksIn({ text, complete }: { text: string; complete: boolean }): Bloc
     const last = blocks.at(-1)
     const isRecord = /^(?:\d{4}-\d\d-\d\d[T ]\d\d:|\{")/.test(content)
     if (last && !isRecord) last.lines += `${content}\n`
-    // the beginning of what was cut belongs to a record that is not there
+    // a cut text begins with the rest of a record that is missing
     else if (isRecord || complete) blocks.push({ at, lines: `${content}\n` })
   }
   return blocks
@@ -170,10 +170,10 @@ interface PodContainer {
   restarts: number
 }
 
-/** in characters; a container runtime breaks lines into far shorter pieces, which the kubelet puts together again */
+/** Maximum characters of a line; runtimes break lines into far shorter pieces, which the kubelet joins again */
 const maxLength = 1_000_000
 
-/** The containers of the service in its pods, and those that run before them, as far as they have begun. */
+/** Returns the containers of the service in its pods, and those that run before them, as far as they have begun. */
 function podLogs(client: KubernetesClient, pods: () => Promise<readonly Pod[]>): Places<PodContainer> {
   return {
     list: async () => (await pods()).flatMap(containersOf),
@@ -199,7 +199,7 @@ function wanted({ since, agoSeconds }: Beginning): object {
   return agoSeconds === null ? {} : agoSeconds === 0 ? { tailLines: 0 } : { sinceSeconds: agoSeconds }
 }
 
-/** A pod that has gone since it was seen has no log, neither has a container that is about to be started again. */
+/** Ends without an error if the pod has gone since it was seen, or if its container is about to start again. */
 async function* unlessGone(lines: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* lines

@@ -4,10 +4,10 @@ import type { KubernetesClient } from './client.ts'
 import type { Expression, Node, Pod, PodSpec, Toleration } from './objects.ts'
 import { own } from '../../core/own.ts'
 
-/** so many are asked for at a time: with the images that it lists, a node is ten times as large as a pod */
+/** Nodes per request: with the images that it lists, a node is ten times as large as a pod */
 const pageSize = 100
 
-/** The nodes on which pods of this kind run, or could be scheduled to. Throws FORBIDDEN, and as the client does. */
+/** Lists the nodes on which pods of this kind run, or could be scheduled. Throws FORBIDDEN, and as the client does. */
 export async function machinesFor(
   client: KubernetesClient,
   spec: PodSpec,
@@ -27,18 +27,18 @@ function machineOf({ metadata: { name, labels = {} }, status }: Node): Machine {
   return {
     name,
     architecture: architecture === null ? null : (unameOf[architecture] ?? architecture),
-    // what a node's labels say is no list of flags
+    // labels of a node are no list of flags
     processors: [],
     hypervisor: null,
     ...(told && { told }),
   }
 }
 
-/** Kubernetes writes an architecture as Go does. */
+/** Go's names of architectures, which Kubernetes uses, and those of `uname`. */
 const unameOf: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64', '386': 'i686' }
 
 /**
- * As the scheduler filters nodes by what they are, not by what is free on them (kubernetes.io, "Assigning Pods to
+ * True if the scheduler could choose a node by what it is, whatever is free on it (kubernetes.io, "Assigning Pods to
  * Nodes").
  */
 function couldTake(

@@ -8,9 +8,9 @@ export interface NodeImage {
 }
 
 /**
- * The images that a node has, likely ones with a shell first, and of these the small ones; those that surely have none
- * are left out. What its status lists is a part of them at times (the kubelet reports 50): what runs there now is known
- * beside it.
+ * Lists the images that a node has, likely ones with a shell first, and of these the small ones. Leaves out images that
+ * surely have no shell. A node's status may list only some of its images (the kubelet reports 50), so that those that
+ * run there now are added.
  */
 export function imagesOn(node: string, nodes: readonly Node[], pods: readonly Pod[]): NodeImage[] {
   const listed = nodes.find(({ metadata }) => metadata.name === node)?.status?.images ?? []
@@ -44,7 +44,7 @@ export function imagesOn(node: string, nodes: readonly Node[], pods: readonly Po
     .map(({ image, pullSecrets }) => ({ image, pullSecrets }))
 }
 
-/** A kubelet of 1.35 and later lets a pod use what was pulled with a Secret only where it names one too (KEP-2535). */
+/** Returns the Secrets of its users: since 1.35, a kubelet lets only pods that name one use the image (KEP-2535). */
 function secretsFor(names: readonly string[], pods: readonly Pod[]): readonly string[] {
   const users = pods.filter(({ spec }) => spec.containers.some(({ image = '' }) => names.includes(image)))
   return [...new Set(users.flatMap(({ spec }) => namesIn(spec)))]

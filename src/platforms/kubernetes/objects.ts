@@ -1,4 +1,4 @@
-/** What is read of the API's objects (Kubernetes API reference, 1.36; recorded in test/fixtures/kubernetes). */
+/** Fields read of the API's objects (Kubernetes API reference, 1.36; recorded in test/fixtures/kubernetes). */
 
 interface Metadata {
   name: string
@@ -19,9 +19,9 @@ export interface Workload {
   spec: {
     replicas?: number
     selector: LabelSelector
-    /** of a Deployment */
+    /** Only of a Deployment */
     paused?: boolean
-    /** of a StatefulSet */
+    /** Only of a StatefulSet */
     updateStrategy?: { type?: string; rollingUpdate?: { partition?: number } }
     template: { metadata?: Partial<Metadata>; spec: PodSpec }
   }
@@ -41,7 +41,7 @@ export interface LabelSelector {
 
 export interface Expression {
   key: string
-  /** In, NotIn, Exists, DoesNotExist; for nodes Gt and Lt too */
+  /** One of In, NotIn, Exists, DoesNotExist; for nodes Gt and Lt too */
   operator: string
   values?: readonly string[]
 }
@@ -102,7 +102,7 @@ interface EnvFrom {
 
 export interface Toleration {
   key?: string
-  /** Equal where it is left out */
+  /** Equal if absent */
   operator?: string
   value?: string
   effect?: string
@@ -120,7 +120,7 @@ export interface Pod {
     conditions?: readonly Condition[]
     containerStatuses?: readonly ContainerStatus[]
     initContainerStatuses?: readonly ContainerStatus[]
-    /** of `kubectl debug` */
+    /** Containers of `kubectl debug` */
     ephemeralContainerStatuses?: readonly ContainerStatus[]
   }
 }
@@ -172,7 +172,7 @@ export interface Event {
 
 export interface Secret {
   metadata: Metadata
-  /** in base64 */
+  /** Values in base64 */
   data?: Readonly<Record<string, string>>
 }
 

@@ -14,13 +14,13 @@ interface Owned {
   metadata: { ownerReferences?: readonly Owner[] }
 }
 
-/** so many ReplicaSets are asked for their owners */
+/** Maximum number of ReplicaSets that are asked for their owners */
 const mostAsked = 5
 
 /**
- * What owns pods that run the service and are not its workload's, as those of an Argo Rollout that refers to a
- * Deployment by `workloadRef` (argo-rollouts.readthedocs.io, "Migrating to Rollouts"). Throws as the client does; a
- * ReplicaSet that cannot be seen stands for its owner.
+ * Finds the owners of pods that run the service and are not its workload's. One is an Argo Rollout that refers to a
+ * Deployment by `workloadRef` (argo-rollouts.readthedocs.io, "Migrating to Rollouts"). A ReplicaSet that cannot be seen
+ * stands for its owner. Throws as the client does.
  */
 export async function ownersOf(
   client: KubernetesClient,
@@ -46,7 +46,7 @@ export async function ownersOf(
   })
 }
 
-/** `Rollout.v1alpha1.argoproj.io`, which kubectl knows whatever else has that name. */
+/** Returns `Rollout.v1alpha1.argoproj.io`, which kubectl resolves even if another kind has the same name. */
 export function fullKind({ apiVersion = '', kind }: Pick<Owner, 'apiVersion' | 'kind'>): string {
   const [group, version] = apiVersion.split('/')
   return version === undefined || group === undefined ? kind : `${kind}.${version}.${group}`

@@ -7,8 +7,8 @@ import type { ContainerStatus, LabelSelector, Pod, Workload } from './objects.ts
 type Place = Pick<FoundService, 'resource' | 'namespace'>
 
 /**
- * All pods of a workload, those of older replica sets and those that are Terminating too; and those that its selector
- * matches, run the service and have not ended, whoever owns them.
+ * Lists all pods of a workload, also those of older replica sets and those that are Terminating. Adds pods that its
+ * selector matches, that run the service and have not ended, whoever owns them.
  */
 export async function podsOf(client: KubernetesClient, place: Place, workload: Workload): Promise<readonly Pod[]> {
   const pods = await client.list<Pod>({
@@ -19,20 +19,20 @@ export async function podsOf(client: KubernetesClient, place: Place, workload: W
   return pods.filter((pod) => isOwnPod(place, workload, pod) || (namedContainer(pod.spec) !== null && !isOver(pod)))
 }
 
-/** Whether a pod that the selector matches is the workload's own, so that it comes and goes with its replicas. */
+/** True if a pod that the selector matches is the workload's own, so that it comes and goes with its replicas. */
 export function isOwnPod({ resource }: Pick<Place, 'resource'>, workload: Workload, pod: Pod): boolean {
   return resource === 'statefulsets' ? isOfSet(pod, workload) : isOfDeployment(pod, workload)
 }
 
-/** The state of the service's container in a pod; null where the pod has none, or has not told yet. */
+/** Returns the state of the service's container in a pod; null if the pod has none, or has not reported yet. */
 export function statusIn(pod: Pod): ContainerStatus | null {
   const name = serviceContainer(pod.spec)?.name
   return pod.status?.containerStatuses?.find((it) => it.name === name) ?? null
 }
 
 /**
- * The pods in which the service is, or may be, a running process. One that is Terminating counts until its end is seen:
- * where its node does not answer, nobody knows (DESIGN.md 6.8).
+ * Lists the pods in which the service is, or may be, a running process. A Terminating pod counts until its end is seen:
+ * if its node does not answer, nobody knows (DESIGN.md 6.8).
  */
 export function instancesOf(pods: readonly Pod[]): ServiceInstance[] {
   return pods.filter(mayRun).map((pod) => {
@@ -48,12 +48,12 @@ export function instancesOf(pods: readonly Pod[]): ServiceInstance[] {
 }
 
 /**
- * Addresses of pods that have a network of their own. Sidecars, `kubectl debug` and `kubectl exec` share it, and the
- * last of them shows nowhere.
+ * Returns the addresses of pods that have a network of their own; null if a pod has none. Sidecars, `kubectl debug` and
+ * `kubectl exec` share it, and nothing shows the last.
  */
 export function originsOf(pods: readonly Pod[]): readonly ServiceOrigin[] | null {
   const all = pods.filter(mayRun)
-  // that of the node is used by others, too
+  // others use the node's network, too
   if (all.some(({ spec }) => spec.hostNetwork === true)) return null
   return all.flatMap(({ metadata: { name: instance }, status }) => {
     const addresses = new Set(
@@ -64,27 +64,27 @@ export function originsOf(pods: readonly Pod[]): readonly ServiceOrigin[] | null
 }
 
 /**
- * Whether a pod of that name is, or was, one of the workload's: a Deployment gives each name once, a StatefulSet to one
+ * True if a pod of that name is, or was, one of the workload's. A Deployment gives each name once, a StatefulSet to one
  * pod at a time.
  */
 export function isPodOf({ resource, name }: { resource: string; name: string }, pod: string): boolean {
   if (!pod.startsWith(`${name}-`)) return false
   const rest = pod.slice(name.length + 1)
-  // Kubernetes leaves out what could make words (k8s.io/apimachinery, "rand")
+  // Kubernetes leaves out characters that could form words (k8s.io/apimachinery, "rand")
   if (resource === 'deployments')
     return /^[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(rest)
   return resource === 'statefulsets' && /^\d{1,5}$/.test(rest)
 }
 
-/** Whether something of the service's runs in it, or might. */
+/** True if something of the service's runs in it, or may run. */
 function mayRun(pod: Pod): boolean {
   if (isOver(pod)) return false
   return isEnding(pod) || statusIn(pod)?.state?.running !== undefined
 }
 
 /**
- * Whether no container of it runs any more, whatever that is: a migration may be at work in an init container, or
- * beside the service.
+ * True if no container of it runs any more, of whatever kind: a migration may run in an init container, or beside the
+ * service.
  */
 export function hasEnded(pod: Pod): boolean {
   const {
@@ -95,18 +95,17 @@ export function hasEnded(pod: Pod): boolean {
   } = pod.status ?? {}
   if (phase === 'Succeeded' || phase === 'Failed') return true
   const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
-  // where its node does not answer, what it told last is no longer so
+  // if its node does not answer, its last report is out of date
   return all.length > 0 && all.every(({ state }) => state?.running === undefined) && (!isEnding(pod) || isOver(pod))
 }
 
-/** The service's container runs in it, and programs can be run beside it. */
+/** True if the service's container runs in it, so that programs can be run beside it. */
 export function canRun(pod: Pod): boolean {
   return !isEnding(pod) && statusIn(pod)?.state?.running !== undefined
 }
 
 /**
- * The service will not run in it any more: it has ended as a whole, or its container has, and nothing starts that
- * again.
+ * True if the service will not run in it any more: the pod has ended, or its container has, and nothing restarts it.
  */
 export function isOver(pod: Pod): boolean {
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return true
@@ -117,7 +116,7 @@ export function isReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: it }) => type === 'Ready' && it === 'True') === true
 }
 
-/** The pod is being deleted. */
+/** True if the pod is being deleted. */
 export function isEnding({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined
 }
@@ -126,7 +125,7 @@ function isOfSet({ metadata }: Pod, workload: Workload): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === workload.metadata.uid) === true
 }
 
-/** Its replica sets are named after it and the hash that their pods are labelled with. */
+/** True if its replica set is named after the workload and the hash that its pods are labelled with. */
 function isOfDeployment({ metadata: { labels = {}, ownerReferences = [] } }: Pod, workload: Workload): boolean {
   const hash = labels['pod-template-hash']
   return ownerReferences.some(({ kind, name }) => kind === 'ReplicaSet' && name === `${workload.metadata.name}-${hash}`)

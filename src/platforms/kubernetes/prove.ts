@@ -14,17 +14,17 @@ import { isEnding } from './pods.ts'
 import { awaitPod, makePod, ownContainer, removeLeftovers } from './short-lived.ts'
 
 const command = ['cat', '/proc/cpuinfo', ...firmwareFiles]
-/** of a machine with thousands of processors */
+/** Maximum bytes of output, for a machine with thousands of processors */
 const maxBytes = 64_000_000
-/** pods that run on a node anyway, and images that it has, of which each may lack the program */
+/** Maximum number of running pods, and of images, to try on a node: each may lack the program */
 const mostTries = 4
 const leastPodMs = 30_000
-/** by itself, a pod ends after so long */
+/** Seconds after which a pod ends by itself */
 const podSeconds = 120
 
 interface Around {
   namespace: string
-  /** as the service's pods are made */
+  /** How the service's pods are made */
   spec: PodSpec
   proof: Proof
   nodes: readonly Node[]
@@ -32,8 +32,8 @@ interface Around {
 }
 
 /**
- * Reads the processors of nodes: in a pod that runs there anyway, the service's own first; else in a short-lived one
- * with an image that the node has, where pods may be made. A node of which that fails is as it was, with the reason.
+ * Reads the processors of nodes in a pod that runs there anyway, the service's own first. Else, if pods may be made,
+ * uses a short-lived one with an image that the node has. If that fails, returns the node as it was, with the reason.
  * Throws INTERRUPTED.
  */
 export async function proveMachines(
@@ -66,7 +66,7 @@ async function proven(client: KubernetesClient, machine: Machine, around: Around
   }
 }
 
-/** Whether an image has what is needed shows when it is tried: what fails is told, and the next is tried. */
+/** Reports a failed attempt, after which the next is tried: only trying shows whether an image has what is needed. */
 type Failed = (error: AdminError) => void
 
 async function fromRunning(
@@ -130,7 +130,7 @@ async function fromOwn(
   return null
 }
 
-/** What a pod of our own on that node prints. */
+/** Returns what a pod of our own prints on that node. */
 async function printed(
   client: KubernetesClient,
   namespace: string,
@@ -159,7 +159,7 @@ async function printed(
   }
 }
 
-/** Undefined: it failed, and another may not; null: so would every other. */
+/** Returns undefined if it failed, and another attempt may not; null if every other one would fail, too. */
 async function tried(work: () => Promise<Machine | null>, failed: Failed): Promise<Machine | null | undefined> {
   try {
     return (await work()) ?? undefined
@@ -170,7 +170,7 @@ async function tried(work: () => Promise<Machine | null>, failed: Failed): Promi
   }
 }
 
-/** Null where it is none. Throws UNEXPECTED_ANSWER where it is cut short. */
+/** Reads a machine from /proc/cpuinfo; null if it shows none. Throws UNEXPECTED_ANSWER if it is cut short. */
 function machineIn(name: string, text: string): Machine | null {
   if (isCutShort(text))
     throw new AdminError('UNEXPECTED_ANSWER', '/proc/cpuinfo, as a pod there shows it, is cut short')

@@ -21,18 +21,18 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 interface ReachOptions {
   timeoutMs: number
   pingMs?: number
-  /** where a name leads on this machine; nowhere where it does not resolve */
+  /** Returns the addresses of a name on this machine; none if it does not resolve */
   resolve?: (host: string) => Promise<readonly string[]>
 }
 
-/** how long a connection from here is waited for, before the way through the API server is taken */
+/** Milliseconds to wait for a direct connection, before the way through the API server is taken */
 const directMs = 1000
 
 /**
- * The way from this machine to an address as the service in `namespace` understands it: a forward to a pod, the address
- * that an ExternalName or hand-written endpoints lead to; null where the address is to be used as it is, since it is
- * none of the cluster's, or leads here where it leads there. Throws UNAVAILABLE where no pod is ready, or the cluster
- * has no such name of its own, FORBIDDEN, and what the client throws.
+ * Opens the way from this machine to an address as the service in `namespace` understands it. It is a forward to a pod,
+ * or the address that an ExternalName or hand-written endpoints lead to. Null if the address can be used as it is: it
+ * is none of the cluster's, or leads to the same here. Throws UNAVAILABLE if no pod is ready, or the cluster lacks a
+ * name that must be its own; FORBIDDEN, and what the client throws.
  */
 export async function reachFrom(
   client: KubernetesClient,
@@ -62,7 +62,7 @@ async function wayTo(
   return null
 }
 
-/** A server of that name on this machine's own network is another one. */
+/** Returns the error for a missing Service: a server of that name on this machine's own network is another one. */
 function withoutService(
   client: KubernetesClient,
   { service, namespace }: ClusterName,
@@ -79,7 +79,7 @@ function withoutService(
   )
 }
 
-/** Null: there is none, or it cannot be known whether a name that may lead elsewhere means one. */
+/** Returns the Service; null if it is missing, or if it may not be read and the name may lead elsewhere. */
 export async function serviceOf(
   client: KubernetesClient,
   { service, namespace, isCertain }: ClusterName,
@@ -127,7 +127,7 @@ async function reachPodAt(
   { host, port }: HostPort,
   options: ReachOptions,
 ): Promise<Opened<Way> | null> {
-  // in a pod of the cluster they are in reach
+  // in a pod of the cluster, other pods are in reach
   if (client.context === null) return null
   let pod: string | null
   try {
@@ -141,10 +141,10 @@ async function reachPodAt(
   return forwardTo(client, namespace, { pod, port }, forward, options, null)
 }
 
-/** how long a pod that was found serves further connections, unless one of them fails */
+/** Milliseconds for which a pod that was found serves further connections, unless one of them fails */
 const foundLifeMs = 2000
 
-/** `again`: finds the pod for connections later on, since it may be another by then. */
+/** Forwards to a pod. `again`: finds the pod for later connections, since it may be another by then. */
 async function forwardTo(
   client: KubernetesClient,
   namespace: string,
@@ -190,7 +190,7 @@ async function streamTo(
 }
 
 /**
- * Whether the name leads to the same here as in the cluster: another server of that name must never be taken for it.
+ * True if the name leads to the same here as in the cluster: another server of that name must never be taken for it.
  */
 async function isDirect(
   client: KubernetesClient,
@@ -214,7 +214,7 @@ async function resolveHere(host: string): Promise<readonly string[]> {
   return atMost(directMs, found, [])
 }
 
-/** Whether this machine gets a connection; `none`: nothing at all answers, a name that leads nowhere included. */
+/** Tries to connect from this machine; `none`: nothing at all answers, or the name leads nowhere. */
 export async function connectionTo({ host, port }: HostPort): Promise<'open' | 'refused' | 'none'> {
   const socket = connect({ host, port })
   let timer: NodeJS.Timeout | undefined
@@ -222,7 +222,7 @@ export async function connectionTo({ host, port }: HostPort): Promise<'open' | '
     return await new Promise((resolve) => {
       socket.once('connect', () => resolve('open'))
       socket.once('error', (error) => resolve(systemCode(error) === 'ECONNREFUSED' ? 'refused' : 'none'))
-      // looking up the name is part of it
+      // the time limit includes looking up the name
       timer = setTimeout(() => resolve('none'), directMs)
     })
   } finally {

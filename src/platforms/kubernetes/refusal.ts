@@ -13,7 +13,7 @@ export interface Status {
   causes?: readonly Cause[]
 }
 
-/** One of several reasons. */
+/** One of several causes of a refusal. */
 export interface Cause {
   /** `FieldManagerConflict` */
   reason: string
@@ -22,13 +22,13 @@ export interface Cause {
   field: string
 }
 
-/** A refusal of the API server, with its own status and reason, for who goes on in another way. */
+/** A refusal of the API server, with its own status and reason, for callers that can continue in another way. */
 export class Refusal extends AdminError {
   constructor(
     code: ErrorCode,
     message: string,
     suggestions: readonly Suggestion[],
-    /** HTTP */
+    /** HTTP status */
     readonly status: number,
     /** `NotFound`, `AlreadyExists`, `Conflict`, … */
     readonly reason: string | null,
@@ -64,7 +64,7 @@ export function refusal(verb: string, asked: Asked, status: Status, { cluster, u
         [kubectl('auth', 'whoami')],
       )
     case 403:
-      // a quota, a policy or a webhook is against it, and no right is missing
+      // a quota, a policy or a webhook forbids it; no right is missing
       if (verbIn(status.message) === null && status.message !== '')
         return make('FORBIDDEN', `${cluster} refuses to ${verb} ${what}: ${said}`, [kubectl(...getOf(asked))])
       return make('FORBIDDEN', `${userIn(status.message) ?? user} may not ${verb} ${what} of ${cluster}`, [
@@ -87,7 +87,7 @@ export function refusal(verb: string, asked: Asked, status: Status, { cluster, u
   }
 }
 
-/** Something other than the API server answers. */
+/** Returns the error for an answer of something other than the API server. */
 export function notKubernetes(
   answer: { status: number; text: string; contentType: string },
   server: string,
@@ -106,13 +106,13 @@ export function notKubernetes(
   )
 }
 
-/** The name that the API server gives the caller. */
+/** Returns the name that the API server gives the caller. */
 function userIn(message: string): string | null {
   const [, user] = /User "([^"]+)"/.exec(message) ?? []
   return user === undefined ? null : `user ${user}`
 }
 
-/** The action that it says this user may not take. */
+/** Returns the action that the API server says this user may not take. */
 export function verbIn(message: string): string | null {
   return /" cannot (\w+) resource "/.exec(message)?.[1] ?? null
 }

@@ -7,9 +7,9 @@ import { isRefusal } from './refusal.ts'
 import type { WorkloadRef } from './scale.ts'
 
 /**
- * Why the cluster makes no pods of a workload (a quota, an admission policy): `FailedCreate: pods "…" is forbidden: …`;
- * null: it makes them. Of a StatefulSet events alone tell that, which are null too where they may not be seen. Throws
- * as the client does.
+ * Returns why the cluster makes no pods of a workload (a quota, an admission policy): `FailedCreate: pods "…" is
+ * forbidden: …`. Null if it makes them. For a StatefulSet only events tell that; null, too, if they may not be seen.
+ * Throws as the client does.
  */
 export async function refusalOf(
   client: KubernetesClient,
@@ -43,11 +43,11 @@ function worded({ reason = '', message = '' }: { reason?: string | undefined; me
   return `${reason}: ${oneLine(message).slice(0, 300)}`
 }
 
-/** as the controller of a StatefulSet calls it (kubernetes, pkg/controller/statefulset/stateful_pod_control.go) */
+/** Reason that a StatefulSet's controller gives (kubernetes, pkg/controller/statefulset/stateful_pod_control.go) */
 const failed = 'FailedCreate'
 const made: readonly (string | undefined)[] = [failed, 'SuccessfulCreate']
 
-/** Those of other matters last. Within one second, a pod was made before the next one was refused. */
+/** Sorts newest first, other matters last. Within one second, a pod was made before the next one was refused. */
 function order(one: Event, other: Event): number {
   const byMatter = Number(made.includes(other.reason)) - Number(made.includes(one.reason))
   return byMatter || newestFirst(one, other) || Number(other.reason === failed) - Number(one.reason === failed)

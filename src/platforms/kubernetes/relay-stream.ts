@@ -13,10 +13,10 @@ import { brokenStream, withoutStream } from './unseen.ts'
 
 const connected = 'connected\n'
 const ends = { noTool: 69, noConnection: 70 } as const
-/** what is left behind when a stream breaks ends by itself after so long */
+/** Seconds after which a program whose stream broke ends by itself */
 const orphanSeconds = 300
 
-/** Both directions at once, each end passed on. */
+/** Perl program that relays both directions at once, and passes each end on. */
 const perl = `
 my $s = IO::Socket::IP->new(PeerHost => $ARGV[0], PeerService => $ARGV[1], Type => IO::Socket::IP::SOCK_STREAM(), Timeout => 60) or do { print STDERR "$@\\n"; exit ${ends.noConnection} };
 syswrite STDERR, "connected\\n";
@@ -27,7 +27,7 @@ if (!$child) { while (sysread STDIN, my $b, 65536) { put($s, $b) or last } shutd
 my $n; while ($n = sysread $s, my $b, 65536) { put(\\*STDOUT, $b) or last }
 kill TERM => $child; waitpid $child, 0; exit(defined $n ? 0 : 72)`
 
-/** A shell cannot say that it sends no more. */
+/** Bash program that relays both directions; a shell cannot say that it sends no more. */
 const bash = `
 exec 3<>"/dev/tcp/$1/$2" || exit ${ends.noConnection}
 echo connected >&2
@@ -36,7 +36,7 @@ cat <&3 & out=$!
 { cat <&4 >&3; sleep ${orphanSeconds}; kill $out; } </dev/null >/dev/null 2>&1 & in=$!
 wait $out; code=$?; kill $in; exit $code`
 
-/** The first that the image has. Host and port are parameters, and no part of any text that is read as a program. */
+/** Script that runs the first that the image has. Host and port are parameters, never part of a program's text. */
 const shell = `
 if command -v perl >/dev/null && perl -MIO::Socket::IP -e 1 2>/dev/null; then exec perl -MIO::Socket::IP -e "$3" "$1" "$2"; fi
 if command -v bash >/dev/null && command -v cat >/dev/null; then exec bash -c "$4" bash "$1" "$2"; fi
@@ -44,8 +44,8 @@ if command -v nc >/dev/null; then nc -z -w 60 "$1" "$2" </dev/null >&2 || exit $
 exit ${ends.noTool}`
 
 /**
- * A connection from a container to an address, by a program that its image has. Throws `MissingProgram` where it has
- * none, UNREACHABLE where there is no connection from there either, TIMED_OUT, and as `openExec`.
+ * Opens a connection from a container to an address, by a program of its image. Throws `MissingProgram` if it has none,
+ * UNREACHABLE if there is no connection from there either, CONFIGURATION, TIMED_OUT, and as `openExec`.
  */
 export async function openRelayStream(
   client: KubernetesClient,
@@ -101,7 +101,7 @@ export async function openRelayStream(
           else if (channel === execChannels.errors && listener === null) {
             said = (said + bytes.toString()).slice(-1000)
             if (!said.endsWith(connected)) return
-            // until somebody listens, what comes waits
+            // what comes waits until somebody listens
             isConnected = true
             stream.pause()
             resolve()

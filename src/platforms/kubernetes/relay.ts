@@ -18,7 +18,7 @@ import { withoutAnswer } from './unseen.ts'
 
 interface Around {
   namespace: string
-  /** of the service, as they are now */
+  /** Returns the pods of the service as they are now */
   pods: () => Promise<readonly Pod[]>
   wish: RelayWish
   signal?: AbortSignal | undefined
@@ -27,23 +27,23 @@ interface Around {
 /** Ways through the cluster to servers outside it, open until all are closed. */
 export interface Relay {
   /**
-   * throws UNREACHABLE where the cluster does not reach it either, UNAVAILABLE where nothing there can carry it,
-   * FORBIDDEN, as the client does
+   * Opens a way to an address. Throws UNREACHABLE if the cluster does not reach it either, UNAVAILABLE if nothing there
+   * can carry it, FORBIDDEN, and as the client does
    */
   open(address: HostPort): Promise<Opened<Way>>
-  /** removes what was made for it; never throws */
+  /** Removes what was made for it; never throws */
   close(): Promise<void>
 }
 
-/** pods of the service, and images of nodes, that are tried: each may lack the programs */
+/** Maximum number of the service's pods, and of nodes' images, to try: each may lack the programs */
 const mostTries = 4
 const leastPodMs = 30_000
-/** the pod of a process that was killed ends by itself after so long */
+/** Seconds after which the pod of a killed process ends by itself */
 const podSeconds = 4 * 3600
 
 /**
- * The service's own pods carry it where they have what it takes and need not last; else a pod is made for it, with an
- * image that one of the nodes has, and shared by all connections.
+ * Returns a relay. The service's own pods carry it if they have the programs, and it need not outlast them. Else a pod
+ * is made for all connections, with an image that one of the nodes has.
  */
 export function relayThrough(client: KubernetesClient, { namespace, pods, wish, signal }: Around): Relay {
   let made: Promise<ShortLived> | null = null
@@ -56,7 +56,7 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
       try {
         return await streamFrom({ namespace, pod: metadata.name, container }, address)
       } catch (error) {
-        // it has no such program, has just ended, or its node cannot be reached
+        // it lacks the programs, has just ended, or its node cannot be reached
         if (!isUnavailable(error) && !isBeyond(error)) throw error
       }
     }
@@ -91,14 +91,14 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
         }).catch((error: unknown) => {
           throw withoutAnswer(error)
         })
-        // what its image lacks shows now
+        // a trial stream shows what the image lacks
         const proof = await streamFrom({ namespace, pod: pod.name, container: ownContainer }, address)
         proof.close()
         return pod
       } catch (error) {
         await pod.remove()
         if (!isUnavailable(error) && !isBeyond(error)) throw error
-        // a node that takes no more pods takes none with another image
+        // a node that takes no more pods takes none with another image either
         if (!(error instanceof UnusableImage || error instanceof MissingProgram)) closed.add(node)
         last = error
       }
@@ -143,7 +143,8 @@ export function relayThrough(client: KubernetesClient, { namespace, pods, wish, 
 }
 
 /**
- * Nodes and images that they have: those of the service's pods first. Who may not list nodes sees what runs on them.
+ * Lists nodes and the images that they have, those of the service's pods first. For a user who may not list nodes: the
+ * nodes and images of the namespace's pods.
  */
 async function placesFor(
   client: KubernetesClient,

@@ -1,4 +1,4 @@
-/** Where the API keeps what is read and changed here: group and version (Kubernetes API reference, 1.36). */
+/** API group and version of each resource that is read or changed here (Kubernetes API reference, 1.36). */
 const resources = {
   namespaces: { group: '', version: 'v1' },
   nodes: { group: '', version: 'v1' },
@@ -31,22 +31,22 @@ const resources = {
 
 export type ResourceName = keyof typeof resources
 
-/** What belongs to no namespace. */
+/** Resources that belong to no namespace. */
 const ofCluster: ReadonlySet<ResourceName> = new Set(['namespaces', 'nodes', 'selfsubjectaccessreviews'])
 
 /** What a request is about. */
 export interface Asked {
   resource: ResourceName
-  /** null: all of them, or a resource that has none */
+  /** Null for all namespaces, or for a resource that has none */
   namespace: string | null
   name?: string
   /** `scale`, `log` */
   subresource?: string
-  /** a list is named once for each of its items */
+  /** A list is written once for each of its items */
   query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 }
 
-/** The address of it below the server's own. */
+/** Returns the path and query of a request below the server's own address. */
 export function pathOf({ resource, namespace, name, subresource, query = {} }: Asked): string {
   const { group, version } = resources[resource]
   const parts = [
@@ -72,13 +72,13 @@ export function isOfCluster(resource: ResourceName): boolean {
   return ofCluster.has(resource)
 }
 
-/** `deployments.apps`, as kubectl takes it. */
+/** Returns `deployments.apps`, as kubectl accepts it. */
 export function kubectlName(resource: ResourceName): string {
   const { group } = resources[resource]
   return group === '' ? resource : `${resource}.${group}`
 }
 
-/** `secrets/testops in namespace testops`, for people. */
+/** Describes a request for people: "secrets `testops` in namespace `testops`". */
 export function described({ resource, namespace, name, subresource }: Asked): string {
   const what = subresource === undefined ? resource : `${resource}/${subresource}`
   const which = name === undefined ? what : `${what} \`${name}\``

@@ -8,11 +8,11 @@ interface Right {
   /** `deployments/scale` */
   resource: ResourceName | `${ResourceName}/${string}`
   verbs: readonly string[]
-  /** it lies in no namespace of the service's */
+  /** True if it lies in no namespace of the service's */
   isElsewhere?: true
 }
 
-/** The workload is found by its image, its settings are read where they are kept. */
+/** Rights to find the workload by its image, and to read its settings where they are kept. */
 const finding: readonly Right[] = [
   { resource: 'deployments', verbs: ['get', 'list'] },
   { resource: 'statefulsets', verbs: ['get', 'list'] },
@@ -21,7 +21,7 @@ const finding: readonly Right[] = [
   { resource: 'secrets', verbs: ['get'] },
 ]
 
-/** A server in the cluster is reached through a pod of its Service. */
+/** Rights to reach a server in the cluster through a pod of its Service. */
 const reaching: readonly Right[] = [
   ...finding,
   { resource: 'services', verbs: ['get'] },
@@ -29,7 +29,7 @@ const reaching: readonly Right[] = [
   { resource: 'pods/portforward', verbs: ['create', 'get'] },
 ]
 
-/** Something else may start a stopped service again; what is not there, or may not be seen, is taken for at work. */
+/** Rights to see what may start a stopped service again; what is missing, or may not be seen, counts as at work. */
 const watching: readonly Right[] = [
   { resource: 'horizontalpodautoscalers', verbs: ['list'] },
   { resource: 'scaledobjects', verbs: ['list'] },
@@ -45,7 +45,7 @@ const looking: readonly Right[] = [
   { resource: 'pods/log', verbs: ['get'] },
   // what owns pods that are not the workload's own
   { resource: 'replicasets', verbs: ['get'] },
-  // what an Ingress before it lets through
+  // what an Ingress in front of it lets through
   { resource: 'ingresses', verbs: ['list'] },
   { resource: 'services', verbs: ['get'] },
   // who repairs the deployment
@@ -53,7 +53,7 @@ const looking: readonly Right[] = [
   { resource: 'nodes', verbs: ['list'], isElsewhere: true },
 ]
 
-/** What each source asks of the cluster. */
+/** Rights that each source needs. */
 const toRead: { readonly [K in SourceName]: readonly Right[] } = {
   database: reaching,
   broker: reaching,
@@ -63,7 +63,7 @@ const toRead: { readonly [K in SourceName]: readonly Right[] } = {
   logs: [...finding, { resource: 'pods/log', verbs: ['get'] }],
   accessLog: [],
   files: [],
-  // helm asks for itself, with the rights of who installs the chart
+  // helm asks by itself, with the rights of the user who installs the chart
   release: finding,
   network: [],
   // journals of repairs that the broker could not take
@@ -81,12 +81,12 @@ const scaling: readonly Right[] = [
   ...watching,
   { resource: 'deployments/scale', verbs: ['patch'] },
   { resource: 'statefulsets/scale', verbs: ['patch'] },
-  // a pod that is going on a node that is gone is not dead
+  // a pod that is Terminating on a lost node may still run
   { resource: 'pods', verbs: ['get'] },
   { resource: 'nodes', verbs: ['get'], isElsewhere: true },
 ]
 
-/** What each kind of change asks of it, beside what is read. */
+/** Rights that each kind of change needs, beside those to read. */
 const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
   'stop-service': scaling,
   'start-service': scaling,
@@ -114,8 +114,8 @@ const toChange: { readonly [K in ActionKind]: readonly Right[] } = {
 }
 
 /**
- * What is done on request alone: programs run in pods, and short-lived pods made where none can serve (`--relay`,
- * `check-cpu --prove`); names asked of the service's own resolver.
+ * Rights for what is done only on request: programs run in pods, and short-lived pods made where none can serve
+ * (`--relay`, `check-cpu --prove`); names asked of the service's own resolver.
  */
 const asked: readonly Right[] = [
   ...finding,
@@ -125,23 +125,23 @@ const asked: readonly Right[] = [
   { resource: 'nodes', verbs: ['list'], isElsewhere: true },
 ]
 
-/** One operator at a time. */
+/** Rights to keep a second operator out. */
 const locking: readonly Right[] = [{ resource: 'leases', verbs: ['get', 'create', 'update'] }]
 
-/** What a repair has done outlives the operator's machine, also where the broker cannot take it. */
+/** Rights to keep what a repair has done beyond the operator's machine, also if the broker cannot take it. */
 const keeping: readonly Right[] = [{ resource: 'configmaps', verbs: ['get', 'list', 'create', 'patch', 'delete'] }]
 
-/** The least that these sources need. */
+/** Returns the least rights that these sources need. */
 export function rightsToRead(sources: Iterable<SourceName>): Right[] {
   return merged([...sources].flatMap((source) => toRead[source]))
 }
 
-/** The least that repairs need which read these sources, and change what they change. */
+/** Returns the least rights that repairs need: to read these sources, and for every kind of change. */
 export function rightsToRepair(sources: Iterable<SourceName>): Right[] {
   return merged([...rightsToRead(sources), ...Object.values(toChange).flat(), ...locking, ...keeping])
 }
 
-/** The least that is needed for what is done on request alone. */
+/** Returns the least rights for what is done only on request. */
 export function rightsOnRequest(): Right[] {
   return merged(asked)
 }
@@ -155,7 +155,7 @@ function merged(rights: readonly Right[]): Right[] {
   return [...byResource.values()]
 }
 
-/** A Role with these rights, a ClusterRole for what lies elsewhere, and what binds both to a service account. */
+/** Writes a Role with these rights, a ClusterRole for those elsewhere, and what binds both to a service account. */
 export function roleText(name: string, about: readonly string[], rights: readonly Right[]): string {
   const here = rights.filter(({ isElsewhere }) => isElsewhere !== true)
   const elsewhere = rights.filter(({ isElsewhere }) => isElsewhere === true)

@@ -2,7 +2,7 @@ import { imageOf, serviceContainer } from './image.ts'
 import type { Container, Pod, Workload } from './objects.ts'
 import { isEnding, isOver, isReady } from './pods.ts'
 
-/** Whether its controller has seen what is declared now: until then it may make pods of what was declared before. */
+/** True if the controller has seen the present declaration; until then it may make pods of the one before. */
 export function isObserved({
   metadata: { generation = 0 },
   status = {},
@@ -11,8 +11,8 @@ export function isObserved({
 }
 
 /**
- * Whether every pod is of what the workload declares now, and ready, as `kubectl rollout status` tells it: a number
- * that is missing is 0.
+ * True if every pod is of what the workload declares now, and ready, as `kubectl rollout status` tells it. A missing
+ * number counts as 0.
  */
 export function isRolledOut(workload: Workload): boolean {
   const {
@@ -24,15 +24,15 @@ export function isRolledOut(workload: Workload): boolean {
 }
 
 /**
- * Whether its controller leaves pods as they are, whatever is declared: a Deployment that is paused, a StatefulSet with
- * a partition.
+ * True if the controller leaves pods as they are, whatever is declared: of a paused Deployment, or a StatefulSet with a
+ * partition.
  */
 export function isHeld({ spec: { paused, updateStrategy } }: Workload): boolean {
   return paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0
 }
 
 /**
- * What each pod that serves lacks of what the workload declares: `image`, and those of `settings` whose values its
+ * Lists what each serving pod lacks of the workload's declaration: `image`, and those of `settings` whose values its
  * template holds itself. All else may have been changed on its way into the pod (admission webhooks), whatever this
  * program does.
  */
@@ -56,27 +56,27 @@ export function lackingAmong(
   })
 }
 
-/** On the way into a pod a registry may be put before an image, and a digest behind its tag or in place of it. */
+/** True for the declared image, also with a registry put before it, or a digest behind or instead of its tag. */
 function hasImageOf(container: Container, declared: Container): boolean {
   const [its, wanted] = [imageOf(container, ''), imageOf(declared, '')]
   const isPinned = its.tag === null && container.image?.includes('@') === true
   return its.name === wanted.name && (isPinned || its.tag === wanted.tag)
 }
 
-/** More words may have been put before it or behind it, as agents do with options of the JVM. */
+/** True for the declared value, also with words before or behind it, as agents add options of the JVM. */
 function hasValueOf(container: Container, declared: Container, name: string): boolean {
   const [its, wanted] = [valueIn(container, name), valueIn(declared, name)]
   if (wanted === undefined || its === wanted) return true
   return its !== undefined && wanted !== '' && (its.startsWith(`${wanted} `) || its.endsWith(` ${wanted}`))
 }
 
-/** Of several with one name the last counts. */
+/** Returns the value of a variable; of several with one name the last counts. */
 function valueIn({ env = [] }: Container, name: string): string | undefined {
   const entry = env.findLast((it) => it.name === name)
   return entry && !entry.valueFrom ? (entry.value ?? '') : undefined
 }
 
-/** It is ready, and has not been told to end. */
+/** True if it is ready, and has not been told to end. */
 export function isServing(pod: Pod): boolean {
   return isReady(pod) && !isEnding(pod) && !isOver(pod)
 }

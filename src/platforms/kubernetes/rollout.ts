@@ -12,10 +12,10 @@ import { isStuck, unscheduledIn } from './status.ts'
 
 type Place = Pick<FoundService, 'resource' | 'namespace' | 'name'>
 
-/** how long after its grace period a pod may still be going on a node that answers */
+/** Milliseconds after its grace period in which a pod may still be ending on a node that answers */
 const goingMs = 60_000
 
-/** What keeps pods from coming back after they are gone. Throws as the client does. */
+/** Lists what keeps pods from coming back after they are gone. Throws as the client does. */
 export async function startObstaclesOf(
   client: KubernetesClient,
   place: Place,
@@ -71,7 +71,7 @@ function holding(place: Place, workload: Workload, here: Here, which: string): S
   ]
 }
 
-/** A quota, or an admission policy. */
+/** Returns the obstacle that a quota or an admission policy is. */
 function refusing(refusal: string | null, here: Here, which: string): StartObstacle[] {
   return refusal === null
     ? []
@@ -84,7 +84,7 @@ function refusing(refusal: string | null, here: Here, which: string): StartObsta
       ]
 }
 
-/** What a kubelet says of an image that it cannot get (pkg/kubelet/images). */
+/** Reasons that a kubelet gives for an image that it cannot get (pkg/kubelet/images). */
 const ofImage = /^(?:ErrImage|ImagePull|InvalidImage|ImageInspect|RegistryUnavailable|SignatureValidation)/
 
 function unstartable({ metadata: { name }, status }: Pod): Omit<StartObstacle, 'proof'>[] {
@@ -103,7 +103,7 @@ function unstartable({ metadata: { name }, status }: Pod): Omit<StartObstacle, '
   ]
 }
 
-/** If nothing is heard of a pod's node, nobody knows when the pod is gone. */
+/** Lists pods on lost nodes, and overdue ones: if nothing is heard of its node, nobody knows when a pod is gone. */
 async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promise<StartObstacle[]> {
   const names = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))]
   const found = await Promise.all(names.map(async (name) => ({ name, isLost: await isLost(client, name) })))
@@ -128,7 +128,7 @@ async function lostNodes(client: KubernetesClient, pods: readonly Pod[]): Promis
   ]
 }
 
-/** Null if this user cannot see it, or nobody has reported it yet. */
+/** True if the node is gone or not Ready; null if this user cannot see it, or nobody has reported it yet. */
 export async function isLost(client: KubernetesClient, name: string): Promise<boolean | null> {
   try {
     const { status } = await client.get<Node>({ resource: 'nodes', namespace: null, name })
@@ -141,12 +141,12 @@ export async function isLost(client: KubernetesClient, name: string): Promise<bo
   }
 }
 
-/** The time of its deletion is the one at which its grace period ends. */
+/** True if the pod is overdue; the time of its deletion is the one at which its grace period ends. */
 function isOverdue({ metadata: { deletionTimestamp } }: Pod): boolean {
   return deletionTimestamp !== undefined && Date.now() - Date.parse(deletionTimestamp) > goingMs
 }
 
-/** Once all are gone, pods of the old revision do not start again. */
+/** Returns an obstacle if old pods serve while new ones are not ready: once all are gone, old ones do not restart. */
 function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: string): StartObstacle[] {
   const {
     metadata: { generation = 0 },
@@ -154,7 +154,7 @@ function replaced(workload: Workload, pods: readonly Pod[], here: Here, which: s
     status = {},
   } = workload
   const { observedGeneration = 0, updatedReplicas = 0, replicas: all = 0 } = status
-  // there pods are replaced by whoever deletes them
+  // there, pods are replaced only when somebody deletes them
   if (isHeld(workload) || spec.updateStrategy?.type === 'OnDelete') return []
   const hasFormer = observedGeneration < generation || all > updatedReplicas
   const serving = pods.filter(isServing).length

@@ -10,18 +10,18 @@ import { isRefusal } from './refusal.ts'
 
 const prefix = 'testops-admin.run.'
 const labels = { managedBy: 'app.kubernetes.io/managed-by', purpose: 'testops-admin/purpose' } as const
-/** the name of a run as it is: names of objects have no capitals */
+/** The exact name of a run: names of objects have no capitals */
 const annotation = 'testops-admin/run'
-/** a ConfigMap takes 1 MiB of data in all (kubernetes.io, "ConfigMaps") */
+/** Maximum bytes of a journal: a ConfigMap takes 1 MiB of data in all (kubernetes.io, "ConfigMaps") */
 const mostBytes = 1_000_000
-/** so many are asked for in one answer */
+/** ConfigMaps per request */
 const page = 20
 
 /**
- * Journals beside the workload, where the broker cannot keep them: a ConfigMap for each run that is not finished, with
- * its record and an event a line (DESIGN.md 6.6). Each write names the version that it changes, so that two writers are
- * told apart. A journal that is longer than a ConfigMap may be throws UNAVAILABLE. `isNeeded`: throws FORBIDDEN where
- * this user may not write them; else that is asked of nobody yet.
+ * Returns the store of journals beside the workload, where the broker cannot keep them. Each unfinished run has a
+ * ConfigMap with its record and one event per line (DESIGN.md 6.6). Each write names the version that it changes, so
+ * that two writers are told apart. Throws UNAVAILABLE for a journal that is longer than a ConfigMap may be. `isNeeded`:
+ * throws FORBIDDEN if this user may not write them; else nothing is asked yet.
  */
 export async function configMapRuns(
   client: KubernetesClient,
@@ -93,7 +93,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
               cause: error,
             })
           if (!isRefusal(error, 409)) throw error
-          // somebody may have labelled it; or this very write came through, and its answer was lost
+          // somebody may have labelled it, or this very write came through and its answer was lost
           const now = await found(run)
           const held = now.data?.['events'] ?? ''
           if (held === next) return now
@@ -127,7 +127,7 @@ function runsIn(client: KubernetesClient, namespace: string): RunStore {
         .change<ConfigMap>(all, { verb: 'create', body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } })
         .catch(async (error: unknown) => {
           if (!isRefusal(error, 409)) throw error
-          // its answer was lost; another one of that name is not ours to replace
+          // the answer to this write was lost; another object of that name is not ours to replace
           const now = await found(record.run)
           if (now.data?.['record'] === data.record && (now.data['events'] ?? '') === data.events) return now
           throw error

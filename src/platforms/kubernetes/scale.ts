@@ -23,7 +23,7 @@ export interface WorkloadRef {
 export interface Scaled {
   client: KubernetesClient
   workload: WorkloadRef
-  /** as the platform tells it */
+  /** Returns the status as the platform reports it */
   status: () => Promise<ServiceStatus>
   pollMs: number
 }
@@ -39,8 +39,8 @@ const attempts = 5
 const onTrial = { query: { dryRun: 'All' } }
 
 /**
- * Scales to zero, and waits until no pod is left in which it may run; one that is Terminating on a node that is silent
- * counts (DESIGN.md 6.8). Throws INTERRUPTED where something else scales it up meanwhile, REFUSED where something else
+ * Scales to zero, and waits until no pod is left in which the service may run. A pod that is Terminating on a silent
+ * node counts (DESIGN.md 6.8). Throws INTERRUPTED if something else scales it up meanwhile, REFUSED if something else
  * owns pods of it.
  */
 export async function scaleDown(
@@ -61,7 +61,7 @@ export async function scaleDown(
   })
   let isUnseen = false
   const isGone = async (status: ServiceStatus): Promise<boolean> => {
-    // one that has not looked yet may make pods of what it saw last
+    // a controller that has not looked yet may make pods of what it saw last
     if (status.state === 'stopped') return (isUnseen = !isObserved(await read(scaled))) === false
     if (status.ownedByOthers !== undefined || ((await read(scaled)).spec.replicas ?? 1) > 0)
       throw startedByOthers(status)
@@ -76,8 +76,8 @@ export async function scaleDown(
 }
 
 /**
- * Whether both could be done is asked of the API server, which changes nothing (`dryRun`). Throws FORBIDDEN, REFUSED as
- * `scaleDown`, and what an admission webhook says.
+ * Asks the API server on trial whether the service can be stopped and started; changes nothing (`dryRun`). Throws
+ * FORBIDDEN, REFUSED as `scaleDown`, and what an admission webhook says.
  */
 export async function tryScale(scaled: Scaled): Promise<void> {
   refuseOwnedByOthers(await scaled.status())
@@ -94,8 +94,8 @@ export async function tryScale(scaled: Scaled): Promise<void> {
 }
 
 /**
- * Scales to as many replicas as there were, and waits until they are ready. Throws INTERRUPTED where something else
- * scales it to zero meanwhile, REFUSED as `scaleDown`.
+ * Scales to as many replicas as there were, and waits until they are ready. Throws INTERRUPTED if something else scales
+ * it to zero meanwhile, REFUSED as `scaleDown`.
  */
 export async function scaleUp(
   scaled: Scaled,
@@ -155,7 +155,7 @@ function versionOf({ resourceVersion }: WorkloadState['metadata']): { resourceVe
   return resourceVersion === undefined ? {} : { resourceVersion }
 }
 
-/** The remembered number is useful only while there are no replicas. Leaving it does no harm. */
+/** Removes the remembered number, which is useful only while there are no replicas. Leaving it does no harm. */
 async function forget(scaled: Scaled): Promise<void> {
   try {
     await change(scaled, { metadata: { annotations: { [annotation]: null } } })
@@ -164,7 +164,7 @@ async function forget(scaled: Scaled): Promise<void> {
   }
 }
 
-/** A controller writes a workload's status all the time: retry once after a conflict. */
+/** Retries after a conflict, `attempts` in all: a controller writes a workload's status all the time. */
 async function unlessChanged(work: () => Promise<void>): Promise<void> {
   for (let left = attempts; ; left -= 1) {
     try {
@@ -176,8 +176,8 @@ async function unlessChanged(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Whether its controller counts all pods as of what is declared. Throws FAILED where it never will be, since its
- * controller leaves pods as they are.
+ * True if the controller counts all pods as of what is declared. Throws FAILED if it never will, since it leaves pods
+ * as they are.
  */
 function isUpToDate(scaled: Scaled, workload: Workload): boolean {
   if (isRolledOut(workload)) return true
@@ -221,8 +221,8 @@ async function waitUntil(
 }
 
 /**
- * An API server that is silent or refuses for a while, as while its own control plane is renewed, may answer the next
- * time.
+ * Codes of failures that may pass: an API server may be silent or refuse for a while, as while its own control plane is
+ * renewed.
  */
 const passing: readonly ErrorCode[] = ['UNREACHABLE', 'TIMED_OUT', 'EXHAUSTED', 'UNEXPECTED_ANSWER']
 
@@ -268,7 +268,7 @@ async function notGone(scaled: Scaled, { detail, instances }: ServiceStatus, tim
   ])
 }
 
-/** The node of a pod, if it is known not to answer. */
+/** Returns a pod with its node, unless the node is Ready; null if it is, or if either cannot be read. */
 async function silentNodeOf(
   { client, workload: { namespace } }: Scaled,
   pod: string,

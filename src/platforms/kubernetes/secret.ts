@@ -8,8 +8,8 @@ import type { KubernetesSettings } from './settings.ts'
 import { own } from '../../core/own.ts'
 
 /**
- * One key of a Secret of the cluster. `reference` is NAME/KEY, in the configured namespace or the context's, or
- * NAMESPACE/NAME/KEY. Throws UNAVAILABLE where it is not there, and as the client does.
+ * Reads one key of a Secret of the cluster. `reference` is NAME/KEY, in the configured namespace or the context's, or
+ * NAMESPACE/NAME/KEY. Throws UNAVAILABLE if it is missing, and as the client does.
  */
 export async function readClusterSecret(
   reference: string,

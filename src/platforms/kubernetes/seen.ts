@@ -2,8 +2,8 @@ import type { KubernetesClient } from './client.ts'
 import type { FoundService } from './find.ts'
 
 /**
- * How long a service is taken for what it was when it was found: who is asked which of several is meant may think about
- * it.
+ * Milliseconds for which a service counts as it was when it was found: an operator who chooses among several may take
+ * longer.
  */
 const lifeMs = 500
 
@@ -19,7 +19,7 @@ export class SeenService {
     this.until = at + lifeMs
   }
 
-  /** as it was; null: that is too long ago */
+  /** Returns the service as it was found; null if that is too long ago */
   get fresh(): FoundService | null {
     return performance.now() < this.until ? this.service : null
   }

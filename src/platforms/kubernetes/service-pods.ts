@@ -1,7 +1,7 @@
 import { AdminError } from '../../core/error.ts'
 import type { KubernetesClient } from './client.ts'
 
-/** A Service, as far as what stands behind it is looked for. */
+/** A Service, with the fields that show what is behind it. */
 export interface Service {
   metadata: { name: string; namespace?: string }
   spec?: {
@@ -28,10 +28,10 @@ interface Endpoints {
   }[]
 }
 
-/** What stands behind a port of a Service: a pod, or a server that is none. */
+/** What is behind a port of a Service: a pod, or a server that is no pod. */
 export type Backend = { pod: string; port: number } | { address: string; port: number }
 
-/** The pod that a connection to a Service leads to now. Throws UNAVAILABLE where none is ready. */
+/** Finds what a connection to a Service leads to now, as a rule a pod. Throws UNAVAILABLE if none is ready. */
 export async function backendOf(
   client: KubernetesClient,
   service: Service,
@@ -74,13 +74,13 @@ export async function backendOf(
   return { pod: ready.metadata.name, port: typeof target === 'number' ? target : portNamed(target, ready, name) }
 }
 
-/** The pod that has an address now; null if none in that namespace has it. */
+/** Returns the ready pod that has an address now; null if none in that namespace has it. */
 export async function podAt(client: KubernetesClient, namespace: string, address: string): Promise<string | null> {
   const all = await client.list<Pod>({ resource: 'pods', namespace })
   return all.find((it) => it.status?.podIP === address && isReady(it))?.metadata.name ?? null
 }
 
-/** Where a name of a Service may lead on a machine that reaches the cluster's network. */
+/** Returns the addresses to which a Service's name may lead on a machine that reaches the cluster's network. */
 export async function addressesOf(
   client: KubernetesClient,
   { spec, status, metadata: { name } }: Service,
@@ -97,7 +97,7 @@ export async function addressesOf(
   return new Set(subsets.flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip)))
 }
 
-/** As one is made for a server outside the cluster, with its endpoints written by hand. */
+/** Finds what is behind a Service with endpoints written by hand, as for a server outside the cluster. */
 async function withoutSelector(
   client: KubernetesClient,
   { metadata: { name }, spec }: Service,

@@ -30,24 +30,24 @@ import type { ShellCommand } from '../../core/shell-command.ts'
 import { isHostName } from '../../core/host.ts'
 import { MissingProgram, execIn } from './exec.ts'
 
-/** how long what was read when the service was found serves the first who ask */
+/** Milliseconds for which what was read when the service was found answers questions */
 const firstLifeMs = 1000
 
 /** The service's workload as it is now, and its pods. */
 export interface ClusterService extends ServiceSource {
   workload(): Promise<Workload>
   pods(): Promise<readonly Pod[]>
-  /** which it is and why, in one sentence */
+  /** Sentence that says which it is, and why */
   readonly why: string
-  /** what runs it, to be changed */
+  /** What runs it, for changes */
   readonly place: WorkloadRef
-  /** the name of its container */
+  /** Name of its container */
   readonly container: string
-  /** what was read when it was found is not to serve any more, since something has been changed */
+  /** Discards what was read when the service was found, since something has been changed */
   forget(): void
 }
 
-/** The service in a cluster as checks see it. Every question throws as the client does. */
+/** Returns the service in a cluster as checks see it. Every question throws as the client does. */
 export function clusterService(
   client: KubernetesClient,
   found: FoundService,
@@ -95,7 +95,7 @@ export function clusterService(
     },
     origins: async () => originsOf(await podsOf(client, found, await workload())),
     async hasEnded(host) {
-      // without its labels, a pod is none of the workload's any more, and runs on
+      // a pod without its labels is no longer the workload's, but still runs
       if (!isPodOf(place, host)) return false
       const pod = await client.get<Pod>({ resource: 'pods', namespace, name: host }).catch((error: unknown) => {
         if (isRefusal(error, 404)) return null
@@ -165,7 +165,7 @@ export function clusterService(
   }
 }
 
-/** What an operator would type for this service. */
+/** Returns what an operator would type for this service. */
 export function commandsFor(
   { kubectl, context }: Pick<KubernetesClient, 'kubectl' | 'context'>,
   { resource, namespace, name, workload, container }: FoundService,
@@ -201,8 +201,8 @@ export function commandsFor(
 }
 
 /**
- * Whether a name resolves in a running container, asked of its own resolver; null where that cannot be told. Throws as
- * `execIn` where nothing can be run there.
+ * True if a name resolves in a running container, by its own resolver; null if that cannot be told. Throws as `execIn`
+ * if nothing can be run there.
  */
 async function resolvesIn(client: KubernetesClient, place: ExecPlace, host: string): Promise<boolean | null> {
   if (!isHostName(host)) return null
@@ -212,8 +212,8 @@ async function resolvesIn(client: KubernetesClient, place: ExecPlace, host: stri
       throw error
     })
   const asked = await ask('getent', 'hosts', host)
-  // getent(1): 2 where there is no such name
+  // getent(1) exits with 2 if the name is unknown
   if (asked) return asked.exitCode === 0 ? true : asked.exitCode === 2 ? false : null
-  // BusyBox's does not look into /etc/hosts, so that its no is none
+  // BusyBox's does not read /etc/hosts, so that its no does not count
   return (await ask('nslookup', host))?.exitCode === 0 ? true : null
 }

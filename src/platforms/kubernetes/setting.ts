@@ -53,9 +53,9 @@ interface Operation {
 const attempts = 5
 
 /**
- * Sets a variable of the service's container in its pod template, where it is as it was seen; all else there stays as
- * it is. Throws REFUSED where it comes from a ConfigMap or a Secret, with the place, or stands there several times; and
- * as the client does.
+ * Sets or removes a variable of the service's container in its pod template, if it is as it was seen; changes nothing
+ * else there. Throws REFUSED if the variable comes from a ConfigMap or a Secret, with the place, or is set several
+ * times there; and as the client does.
  */
 export async function patchSetting(of: SettingsOf, change: SettingChange, { dryRun = false } = {}): Promise<Compared> {
   const { client, workload } = of
@@ -64,7 +64,7 @@ export async function patchSetting(of: SettingsOf, change: SettingChange, { dryR
     const wanted = await operationOn(of, found, change)
     if (wanted === 'set' || wanted === 'changed') return wanted
     const { resourceVersion } = found.metadata
-    // with its version, so that a change of somebody else's since is a conflict
+    // with its version, so that another writer's change since then is a conflict
     const body = [
       ...(resourceVersion === undefined
         ? []
@@ -83,7 +83,7 @@ export async function patchSetting(of: SettingsOf, change: SettingChange, { dryR
   }
 }
 
-/** The change to make; or that it is already made, or is forbidden. */
+/** Returns the change to make, or the answer if there is none to make. Throws REFUSED. */
 async function operationOn(
   of: SettingsOf,
   { spec }: Workload,
@@ -118,7 +118,7 @@ async function operationOn(
   return [{ op: 'remove', path: `${path}/${last}` }]
 }
 
-/** Which of the objects in `envFrom` has this variable; null if none does. */
+/** Finds the object in `envFrom` that has this variable; null if none does. */
 async function fromSources(
   { client, workload: { namespace } }: SettingsOf,
   sources: readonly Source[],
@@ -131,7 +131,7 @@ async function fromSources(
     const { data = {} } = await client
       .get<ConfigObject>({ resource, namespace, name: object })
       .catch((error: unknown): ConfigObject => {
-        // what is optional may be missing
+        // an optional object may be missing
         if (isRefusal(error, 404)) return {}
         throw error
       })

@@ -16,16 +16,16 @@ interface Wish {
   node: string
   image: NodeImage
   command: readonly string[]
-  /** it ends by itself after so long, whatever becomes of this process */
+  /** Seconds after which it ends by itself, whatever becomes of this process */
   lifeSeconds: number
-  /** as the service's own has it: another runtime may be another machine */
+  /** Class of the service's own pods: another runtime may be another machine */
   runtimeClassName?: string | undefined
 }
 
 /** A pod of our own. */
 export interface ShortLived {
   name: string
-  /** never throws: what could not be removed is told */
+  /** Removes the pod; reports it if that fails, and never throws */
   remove(): Promise<void>
 }
 
@@ -33,15 +33,15 @@ export const ownContainer = 'main'
 const labels = { managedBy: 'app.kubernetes.io/managed-by', purpose: 'testops-admin/purpose' } as const
 const processAnnotation = 'testops-admin/process'
 const pollMs = 300
-/** by then, what a pod has printed was read; none that prints lives longer */
+/** Milliseconds after which the output of a pod has been read; none that prints lives longer */
 const unreadMs = 600_000
 
 /** This image cannot run anything; another one might. */
 export class UnusableImage extends AdminError {}
 
 /**
- * Makes a pod on a node with an image that it has; `tell` is told what could not be removed again. Throws `Refusal`, as
- * where a quota or a policy is against it, and as the client does. An interruption does not end it in the middle.
+ * Makes a pod on a node with an image that it has; `tell` reports what could not be removed again. Throws `Refusal`, as
+ * for a quota or a policy, and as the client does. An interruption does not stop it halfway.
  */
 export async function makePod(
   client: KubernetesClient,
@@ -65,8 +65,8 @@ export async function makePod(
 }
 
 /**
- * Removes what earlier runs have left of that kind: whose process on this machine has ended, or what ended a while ago.
- * Never throws.
+ * Removes pods of that kind that earlier runs have left: whose process on this machine has ended, or that ended a while
+ * ago. Never throws.
  */
 export async function removeLeftovers(
   client: KubernetesClient,
@@ -78,7 +78,7 @@ export async function removeLeftovers(
   const all = await client.list<Pod>({ resource: 'pods', namespace, query: { labelSelector } }).catch(() => [])
   for (const { metadata, status } of all) {
     const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-    // what has just ended may be about to be read by another operator
+    // another operator may be about to read a pod that has just ended
     const isOld = Date.now() - Date.parse(metadata.creationTimestamp ?? '') > unreadMs
     if ((isOver && isOld) || (await livesHere(metadata.annotations?.[processAnnotation])) === false)
       await removePod(client, namespace, metadata.name, tell)
@@ -86,8 +86,8 @@ export async function removeLeftovers(
 }
 
 /**
- * Waits until its container is so. Throws `UnusableImage` where it cannot be started with this image, UNAVAILABLE where
- * the node does not take it, TIMED_OUT, INTERRUPTED.
+ * Waits until the pod's container runs or has ended. Throws `UnusableImage` if it cannot be started with this image,
+ * UNAVAILABLE if the node does not take it, TIMED_OUT, INTERRUPTED.
  */
 export async function awaitPod(
   client: KubernetesClient,
@@ -127,8 +127,8 @@ export async function awaitPod(
 }
 
 /**
- * What a kubelet says of an image that it does not have or cannot start: pkg/kubelet/images, and the runtimes' own
- * reasons.
+ * Throws `UnusableImage` for what a kubelet says of an image that it does not have or cannot start: pkg/kubelet/images,
+ * and the runtimes' own reasons.
  */
 function refuseUnusable(container: ContainerStatus | undefined): void {
   const { waiting, terminated } = container?.state ?? {}
@@ -172,7 +172,7 @@ async function removePod(
   }
 }
 
-/** As the Pod Security level `restricted` asks for (kubernetes.io, "Pod Security Standards"). */
+/** Returns a pod as the Pod Security level `restricted` requires it (kubernetes.io, "Pod Security Standards"). */
 function bodyOf(
   name: string,
   { purpose, node, image, command, lifeSeconds, runtimeClassName }: Wish,

@@ -6,8 +6,8 @@ import { instancesOf, isEnding, isOver, isReady, statusIn } from './pods.ts'
 import { isHeld, isRolledOut } from './rollout-state.ts'
 
 /**
- * What a workload and its pods come to. `refusal`: why the cluster makes no pods of it, null: it makes them.
- * `ownedByOthers`: whose those of `pods` are that are not its own.
+ * Returns the status of a workload and its pods. `refusal`: why the cluster makes no pods of it; null if it makes them.
+ * `ownedByOthers`: the owners of those of `pods` that are not its own.
  */
 export function statusOf(
   workload: Workload,
@@ -21,7 +21,7 @@ export function statusOf(
   const own = pods.filter(({ metadata }) => !foreign.has(metadata.name))
   const ending = own.filter(isEnding).length
   const problems = pods.flatMap((pod) => problemOf(pod) ?? [])
-  // one that waits to be started again may run in a moment, until its pod has been told to end and has ended
+  // a pod that waits for a restart may run in a moment, until it has been told to end and has ended
   const state =
     wanted === 0 && foreign.size === 0
       ? pods.every(isOver)
@@ -53,19 +53,19 @@ export function statusOf(
   }
 }
 
-/** Like a unit that is activating, a service whose pods are starting has not failed. */
+/** True if the service has failed. Like a unit that is activating, a service whose pods are starting has not. */
 function isFailing(pods: readonly Pod[]): boolean {
   if (pods.some(isUp)) return false
   if (pods.every(isRestarting)) return true
   return instancesOf(pods).length === 0 && !pods.some((pod) => !isEnding(pod) && problemOf(pod) === null)
 }
 
-/** Pods with something to report: they cannot start, or have ended before. */
+/** Returns the pods with something to report: they cannot start, or have ended before. */
 export function failingOf(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => problemOf(pod) !== null)
 }
 
-/** What is wrong in a pod, in Kubernetes' own words; null if nothing is. */
+/** Returns what is wrong in a pod, in Kubernetes' own words; null if nothing is. */
 function problemOf(pod: Pod): string | null {
   const { name } = pod.metadata
   const status = statusIn(pod)
@@ -90,7 +90,7 @@ function problemOf(pod: Pod): string | null {
   return said.length === 0 ? null : `${name}: ${said.join(', ')}`
 }
 
-/** Containers beside the service's own that cannot start: without them the pod does not become ready. */
+/** Lists containers beside the service's own that cannot start: without them the pod does not become ready. */
 function stuckBeside(pod: Pod): string[] {
   const own = statusIn(pod)?.name
   return (pod.status?.containerStatuses ?? []).flatMap(({ name, state }) =>
@@ -98,7 +98,7 @@ function stuckBeside(pod: Pod): string[] {
   )
 }
 
-/** The init container that keeps the service's own from starting. */
+/** Returns the init container that keeps the service's own from starting; null if none does. */
 export function failingBefore(pod: Pod): ContainerStatus | null {
   return (
     pod.status?.initContainerStatuses?.find(
@@ -111,7 +111,7 @@ export function inWords({ name, state }: ContainerStatus): string {
   return `init container ${name}: ${state?.waiting?.reason ?? endOf(state?.terminated)}`
 }
 
-/** Why no node accepts it; null if one does. */
+/** Returns why no node accepts the pod; null if one does. */
 export function unscheduledIn({ status }: Pod): string | null {
   const condition = status?.conditions?.find(({ type, status: it }) => type === 'PodScheduled' && it === 'False')
   return condition
@@ -119,17 +119,17 @@ export function unscheduledIn({ status }: Pod): string | null {
     : null
 }
 
-/** A pod may be called ready while its container waits to be started again. */
+/** True if it is ready and runs: a pod may be called ready while its container waits to be started again. */
 function isUp(pod: Pod): boolean {
   return isReady(pod) && statusIn(pod)?.state?.running !== undefined && !isEnding(pod)
 }
 
-/** What every pod goes through when it starts. */
+/** True if the reason is not one that every pod goes through when it starts. */
 export function isStuck(reason: string | undefined): boolean {
   return reason !== undefined && reason !== 'ContainerCreating' && reason !== 'PodInitializing'
 }
 
-/** It ends again and again, even if it happens to run now. */
+/** True if it ends again and again, even if it happens to run now. */
 function isRestarting(pod: Pod): boolean {
   const status = statusIn(pod)
   if (status?.state?.waiting?.reason === 'CrashLoopBackOff') return true

@@ -5,7 +5,7 @@ import type { Asked } from './resources.ts'
 
 export interface StreamOptions {
   timeoutMs: number
-  /** how often it shows that it is alive */
+  /** Milliseconds between signs that it is alive */
   pingMs?: number
 }
 

@@ -9,11 +9,12 @@ import { command } from '../../core/shell-command.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
 /**
- * How an API server, or a proxy before it, says that it gets no stream to a pod: 500, 502, 400, 404, or nothing at all.
+ * Codes of errors with which an API server, or a proxy before it, says that it gets no stream to a pod: 500, 502, 400,
+ * 404, or nothing at all.
  */
 const without: readonly ErrorCode[] = ['UNEXPECTED_ANSWER', 'UNAVAILABLE', 'UNREACHABLE', 'TIMED_OUT']
 
-/** How a request to the API server fails that says nothing of what was to be reached through it. */
+/** Codes of failed requests to the API server that say nothing of what was to be reached through it. */
 const unanswered: readonly ErrorCode[] = [
   'UNEXPECTED_ANSWER',
   'UNREACHABLE',
@@ -26,8 +27,8 @@ const relayed: Suggestion =
   'testops-admin doctor -d {deployment} --relay   # checks through the cluster. Repairs, resume and undo take --relay too'
 
 /**
- * What it means that no stream to a pod could be opened. As long as the API server calls the pod and its node Ready,
- * only the way from here is missing, and what runs there was not looked at. A pod on a node that is lost serves nobody.
+ * Explains why no stream to a pod could be opened. If the API server calls the pod and its node Ready, only the way
+ * from this machine is missing. What runs there was not looked at. A pod on a lost node serves nobody.
  */
 export async function withoutStream(client: KubernetesClient, place: Place, error: unknown): Promise<unknown> {
   return unseen(client, place, error, {
@@ -36,7 +37,7 @@ export async function withoutStream(client: KubernetesClient, place: Place, erro
   })
 }
 
-/** The same of a log, which no relay leads to: the API server asks the kubelet for it, whoever asks. */
+/** Explains why a log cannot be read. No relay leads to it: for every caller, the API server asks the kubelet. */
 export async function withoutLog(
   client: KubernetesClient,
   place: Place & { container: string },
@@ -54,7 +55,7 @@ interface Place {
 }
 
 interface Unseen {
-  /** what the cluster does not do, as it says */
+  /** What the cluster does not do, as it says */
   finds: string
   ways: (node: string) => readonly Suggestion[]
 }
@@ -66,7 +67,7 @@ async function unseen(
   { finds, ways }: Unseen,
 ): Promise<unknown> {
   if (!(error instanceof AdminError) || !without.includes(error.code)) return error
-  // what is wrong with the request the API server says itself; a proxy may have taken the upgrade out of it
+  // the API server itself says what is wrong with a request; a proxy may have removed its upgrade
   if (isRefusal(error, 400) && !/upgrade/i.test(error.message)) return error
   try {
     const [found] = await client.list<Pod>({
@@ -97,13 +98,14 @@ async function unseen(
   }
 }
 
-/** An open stream broke, and neither side ended it. */
+/** Returns the error for an open stream that broke, and that neither side ended. */
 export function brokenStream(pod: string, why: string): AdminError {
   return new AdminError('UNREACHABLE', `the stream to pod \`${pod}\` broke: ${why}`)
 }
 
 /**
- * An API server that does not answer says nothing of a part that was to be reached through it: it was not looked at.
+ * Marks an API server's failure to answer: it says nothing of what was to be reached through it, which was not looked
+ * at.
  */
 export function withoutAnswer(error: unknown): unknown {
   if (!(error instanceof AdminError) || !unanswered.includes(error.code) || error.obstacle?.kind === 'beyond')

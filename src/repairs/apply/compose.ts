@@ -12,7 +12,7 @@ import { fetchStep, imageToFetch } from './image-to-fetch.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
-/** What is edited: a service's image, which is to have that name. */
+/** The image of a compose service that an edit changes, and its new name. */
 interface Edited {
   file: string
   service: string
@@ -20,8 +20,8 @@ interface Edited {
 }
 
 /**
- * The edit of a compose file, the fetching of its new image before anything is stopped, and the restart in which the
- * service's container is made anew.
+ * Adds to the edit of a compose file: fetching the new image before anything stops, and the restart that recreates the
+ * service's container.
  */
 export async function withRestart(
   draft: Draft,
@@ -35,7 +35,7 @@ export async function withRestart(
   refuseOtherService(edited, image, deployment.name)
   await refuseOverridden(file, edited, image, files)
   const target = { ...draft.target, service: seen.target }
-  // made anew already, or as it is to be from the start
+  // the container was recreated already, or had the image from the start
   if (draft.steps.length === 0 && image.name === name) return { ...draft, target }
   const runs = seen.status.state === 'running' || seen.status.startsAgain === true
   const fetched = await imageToFetch(draft, { service: edited, name }, service)
@@ -59,7 +59,7 @@ export async function withRestart(
   }
 }
 
-/** Throws REFUSED where the service is not started by that file. */
+/** Throws REFUSED if the file does not start the service. */
 function refuseOtherFile(file: string, { files }: ServiceImage, deployment: string): void {
   if (files?.includes(file)) return
   const why =
@@ -73,7 +73,7 @@ function refuseOtherFile(file: string, { files }: ServiceImage, deployment: stri
   )
 }
 
-/** Throws REFUSED where another service of the file would be restarted than the one whose image is edited. */
+/** Throws REFUSED if another service than the edited one would restart. */
 function refuseOtherService(edited: string, { service }: ServiceImage, deployment: string): void {
   if (service === undefined || service === edited) return
   throw new AdminError(
@@ -83,7 +83,7 @@ function refuseOtherService(edited: string, { service }: ServiceImage, deploymen
   )
 }
 
-/** Throws REFUSED where a later one of the service's files sets its image: what is edited before it has no effect. */
+/** Throws REFUSED if a later file of the service sets its image: an edit before it has no effect. */
 async function refuseOverridden(
   file: string,
   service: string,

@@ -17,9 +17,9 @@ export function fetchStep({ image, platform }: WantedImage): Step {
 }
 
 /**
- * The image that the service is made anew of once the draft's edit is made, with its variables filled in, as the
- * compose program sees it. `name`: that it is to have. Throws REFUSED where the edit would come to another image, or
- * change more; as `ServiceSource.composed`.
+ * Returns the image with which the draft's edit recreates the service, variables filled in, as the compose program sees
+ * it. `name`: the expected image name. Throws REFUSED if the edit results in another image or changes more; otherwise
+ * as `ServiceSource.composed`.
  */
 export async function imageToFetch(
   { steps }: Draft,
@@ -58,7 +58,7 @@ async function composedOf(
   ])
 }
 
-/** The image as it is now with what the edit changes; null: the edit is not of this image. */
+/** Returns the current image with the edit applied; null if the edit is of another image. */
 function expected(now: string, edit: ValueEdit | undefined, name: string): string | null {
   const is = parseImage(now)
   if (is === null || edit === undefined) return is?.name === name ? now : null

@@ -16,16 +16,15 @@ import { asPath, command, nested } from '../../core/shell-command.ts'
 
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
-/** Of --apply: what helm needs beside the files. `chartVersion`: null: the one that is installed. */
+/** What helm needs for --apply beside the files. `chartVersion`: null means the installed version. */
 export interface ChartOptions {
   chart: string
   chartVersion: string | null
 }
 
 /**
- * The edit of values files, and the upgrade of their release that makes it true. `wanted`: all values that are to be,
- * in the files already or not. Throws REFUSED where the files are not what the release was made of, and where it is not
- * at rest.
+ * Adds to the edit of values files the upgrade of their release. `wanted`: all values to set, even if the files already
+ * have them. Throws REFUSED if the release was not made from these files or is not in status `deployed`.
  */
 export async function withUpgrade(
   draft: Draft,
@@ -108,7 +107,7 @@ export async function withUpgrade(
   }
 }
 
-/** What keeps the release as its own source says: there the file belongs, and helm does not. */
+/** Returns the risk that a controller reverts what helm changes; the file then belongs in its repository. */
 async function keepers(service: ServiceSource, files: readonly string[]): Promise<Risk[]> {
   const atWork = (await service.controllers()).filter(({ paused }) => paused !== true)
   if (atWork.length === 0) return []
@@ -152,7 +151,7 @@ function refuseOtherVersion({ chart }: ReleaseRevision, asked: string | null, { 
   )
 }
 
-/** A folder is of its own version, whatever was asked for. */
+/** Throws REFUSED if the chart is not the installed one: a chart folder has a version of its own. */
 function refuseOtherChart(
   { chart: installed }: ReleaseRevision,
   { chart: found }: Pick<ReleaseRevision, 'chart'>,
@@ -167,7 +166,7 @@ function refuseOtherChart(
   )
 }
 
-/** Throws REFUSED with the paths, never the values: they may be secrets. */
+/** Throws REFUSED with the paths but never the values: they may be secrets. */
 function refuseOtherValues(
   installed: Values,
   ofFiles: Values,

@@ -3,7 +3,7 @@ import type { Deployment } from '../../core/deployment.ts'
 import { AdminError } from '../../core/error.ts'
 import type { SourceName, Sources } from '../../core/sources.ts'
 
-/** What is looked at before an edit is applied; a file that is edited by itself has none of it. */
+/** Sources read before an edit is applied; an edit of a file alone needs none of them. */
 export const applyReads = [
   'release',
   'service',
@@ -13,13 +13,13 @@ export const applyReads = [
   'api',
 ] as const satisfies readonly SourceName[]
 
-/** A deployment whose files are edited. */
+/** The deployment whose files are edited, and its sources. */
 export interface Surroundings {
   sources: { [K in (typeof applyReads)[number]]: Wanted<Sources[K]> }
   deployment: Deployment
 }
 
-/** The chart of a release, in the version that is installed where none is named. Throws as the release does. */
+/** Sets the chart's version to the installed one if none is named. Throws as the release does. */
 export async function installedChart<C extends { chart: string; chartVersion: string | null }>(
   chart: C,
   { sources }: Surroundings,
@@ -27,7 +27,7 @@ export async function installedChart<C extends { chart: string; chartVersion: st
   return { ...chart, chartVersion: chart.chartVersion ?? (await needed(sources.release).latest()).chart.version }
 }
 
-/** Throws why it cannot be had. */
+/** Returns the source; throws why it cannot be opened. */
 export function needed<T>(source: Wanted<T>): T {
   if (source instanceof AdminError) throw source
   return source

@@ -4,15 +4,15 @@ import type { FilesSource, ValueLook } from '../../core/sources.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 import { chartKeys } from '../../knowledge/chart.ts'
 
-/** The file that counts for a key, and what it has there. */
+/** The file that decides a key's value, and what it has there. */
 export interface Chosen {
   file: string
   look: ValueLook
 }
 
 /**
- * Of several values files in Helm's order, in which the later wins: the last that has the key, or sets something above
- * it that is no map. Where none does, the one that has most of the way to it, the later of two.
+ * Chooses among values files in Helm's order, where a later file wins. Takes the last file that has the key, or that
+ * sets a non-map above it. Otherwise takes the file with most of the path, the later one of equals.
  */
 export async function chooseFile(
   files: FilesSource,
@@ -26,7 +26,7 @@ export async function chooseFile(
   return deciding ?? all.findLast(({ look }) => look.found === most)!
 }
 
-/** Throws USAGE where no file has the map that `--path` names: what is written beside it has no effect. */
+/** Throws USAGE if no file has the map that `--path` names: a value written elsewhere has no effect. */
 export async function assertPath(
   files: FilesSource,
   values: readonly string[],
@@ -45,8 +45,8 @@ export async function assertPath(
 }
 
 /**
- * Throws REFUSED where the values of the chart seem to lie deeper than `below`, as in an umbrella chart: what is
- * written there has no effect then. `keys`: those that are to be changed.
+ * Throws REFUSED if the chart's values seem to lie deeper than `below`, as in an umbrella chart: values written at
+ * `below` would have no effect. `keys`: the keys to change.
  */
 export async function refuseUmbrella(
   files: FilesSource,
@@ -60,7 +60,7 @@ export async function refuseUmbrella(
   const isHere = (path: readonly string[]): boolean => path.length === below.length
   const places = await found(keys)
   if (places.some(isHere)) return
-  // without them, a part of the chart's keys at the top shows that it is the chart's
+  // without these keys, some of the chart's keys at the top show that the values are the chart's
   const weak = places.length > 0 ? [] : await found([chartKeys.version])
   const isPart = async (file: string): Promise<boolean> =>
     (

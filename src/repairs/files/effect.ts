@@ -7,22 +7,22 @@ export interface RenderedContainer {
   /** `Deployment/testops-testops, container testops-testops` */
   at: string
   image: string | null
-  /** by name, each time that it is set; null: from elsewhere, as a Secret */
+  /** Every value of each variable, by name; null: from elsewhere, such as a Secret */
   environment: ReadonlyMap<string, readonly (string | null)[]>
 }
 
-/** What edits of values change in what a chart renders. */
+/** What edits of values change in a chart's rendered output. */
 export interface Effect {
   images: readonly { at: string; was: string; is: string }[]
-  /** null: not set; `times`: how often it is set afterwards */
+  /** `is`: null if not set afterwards; `times`: how often it is set afterwards */
   settings: readonly { at: string; name: string; is: string | null; times: number }[]
-  /** all else, for people: `Deployment/testops-testops .metadata.labels.version` */
+  /** All other changes, for people: `Deployment/testops-testops .metadata.labels.version` */
   others: readonly string[]
 }
 
 /**
- * Renders the chart as the files are and as they would be. What differs from one rendering of the same files to the
- * next is no effect. Throws as `FilesSource.rendered`.
+ * Renders the chart with the files as they are and as they would be. Ignores whatever differs between two renderings of
+ * the same files. Throws as `FilesSource.rendered`.
  */
 export async function effectOf(
   files: FilesSource,
@@ -63,7 +63,7 @@ export async function effectOf(
   }
 }
 
-/** All containers of what was rendered, of Jobs and init containers too. */
+/** Returns all rendered containers, including those of Jobs and init containers. */
 export function containersOf(rendered: Rendered): RenderedContainer[] {
   const within = (value: unknown, object: string): RenderedContainer[] =>
     isObject(value)
@@ -91,7 +91,7 @@ function containerIn(value: unknown, at: string): RenderedContainer {
   return { at, image: typeof image === 'string' ? image : null, environment }
 }
 
-/** Whether a path leads to the image, or to a variable, of a container. */
+/** True if a path leads to the image or to a variable of a container. */
 function isOfContainer(path: readonly string[]): boolean {
   const list = path.findIndex((key) => lists.includes(key))
   return list >= 0 && (path[list + 2] === 'env' || (path[list + 2] === 'image' && path.length === list + 3))

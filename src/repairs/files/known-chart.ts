@@ -15,7 +15,7 @@ export interface ChartValues {
   place: ValuesPlace
 }
 
-/** Each file as it is, or as it would be with the edits of these steps. */
+/** Returns each file with the edits that these steps make to it. */
 export function valuesWith({ files, place }: ChartValues, steps: readonly Step[]): EditedValues[] {
   return files.map((file) => ({
     file,
@@ -25,8 +25,8 @@ export function valuesWith({ files, place }: ChartValues, steps: readonly Step[]
 }
 
 /**
- * What these steps change in what the chart renders; null: they change no file. Throws REFUSED where that is nothing,
- * since the chart does not read these keys; as `effectOf`.
+ * Returns what the edits of these steps change in the rendered chart; null if they edit no file. Throws REFUSED if they
+ * change nothing, because the chart does not read these keys; otherwise as `effectOf`.
  */
 export async function effectOfSteps(
   files: FilesSource,
@@ -47,7 +47,7 @@ export async function effectOfSteps(
   )
 }
 
-/** That more changes than was asked for; null: nothing does. */
+/** Returns the risk that the edit changes more than was requested; null if it does not. */
 export function otherChanges(chart: ChartPlace, others: readonly string[]): Risk | null {
   if (others.length === 0) return null
   return {
@@ -58,9 +58,9 @@ export function otherChanges(chart: ChartPlace, others: readonly string[]): Risk
 }
 
 /**
- * That nothing shows whether the chart reads what is to be set, where no chart is named. `keys`: below the chart's own
- * values; what one of the files has already, its chart reads. `again`: the same command with more words. Null:
- * something does.
+ * Returns the risk that the chart does not read the keys to set, where no chart is named. `keys`: below the chart's own
+ * values. A chart reads any key that one of its files has. `again`: the same command with more words. Null: something
+ * shows that the chart reads them.
  */
 export async function unknownChart(
   files: FilesSource,

@@ -7,30 +7,30 @@ import { valuesSigns } from '../../knowledge/chart.ts'
 import { manifestOf, valuesAt } from '../../knowledge/manifests.ts'
 import { assertPath, refuseUmbrella } from './choose.ts'
 
-/** What is to be edited, and how the command is typed again. */
+/** What to edit, and how to repeat the command. */
 export interface ValuesWish {
   files: readonly string[]
-  /** of --path */
+  /** The keys of --path */
   path: readonly string[]
-  /** keys of the chart of which one is to be changed, below its own values: one that is there shows where these lie */
+  /** Keys of the chart, one of which changes, below its own values: an existing one shows where these lie */
   keys: readonly (readonly string[])[]
-  /** whether helm is to upgrade a release with the files */
+  /** True if helm upgrades a release with the files */
   applies: boolean
-  /** the same command with that path */
+  /** Returns the same command with that path */
   again: (path: string) => ShellCommand
 }
 
-/** Where values lie in files. */
+/** Where values lie in files, as paths of keys. */
 export interface ValuesPlace {
-  /** the keys below which the chart's own are */
+  /** Path to the chart's own values */
   own: readonly string[]
-  /** those below which are all that Helm is given: within a manifest that has values */
+  /** Path to all values that Helm receives: inside a manifest that holds values */
   all: readonly string[]
 }
 
 /**
- * Finds it, by `--path` or by what the files are. Throws REFUSED for files that hold no values, or hold them elsewhere;
- * USAGE for a path that leads nowhere.
+ * Finds where the chart's values lie, by `--path` or by the contents of the files. Throws REFUSED for files that hold
+ * no values or hold them elsewhere, USAGE for a path that leads nowhere.
  */
 export async function placeOfValues(files: FilesSource, wish: ValuesWish): Promise<ValuesPlace> {
   for (const file of wish.files) await refuseOtherFile(files, file)
@@ -87,7 +87,8 @@ async function placeInManifest(files: FilesSource, file: string, wish: ValuesWis
 }
 
 /**
- * Where the values lie in a manifest that has them. Throws REFUSED where others count more, or it has none of its own.
+ * Finds the values in a manifest that has a place for them. Throws REFUSED if other keys override them, or if none of
+ * several places has values.
  */
 async function insideOf(
   files: FilesSource,
@@ -105,7 +106,7 @@ async function insideOf(
     )
   }
   for (const path of places) if ((await files.look(file, path)).found === path.length) return path
-  // of one place alone it is known where values are added
+  // with only one possible place, it is known where to add values
   if (places.length === 1) return places[0]!
   throw new AdminError('REFUSED', `the ${kind} in ${file} has no values of its own: nothing was changed`, [
     '--values FILE   # one of the files that it names',
@@ -114,15 +115,14 @@ async function insideOf(
 }
 
 /**
- * Throws REFUSED for a file that looks as values do and is something else, whose own keys would be taken for the
- * chart's.
+ * Throws REFUSED for a file that looks like values and is something else: its keys would be mistaken for the chart's.
  */
 async function refuseOtherFile(files: FilesSource, file: string): Promise<void> {
   const keys = await files.keys(file, [])
   const has = async (...path: string[]): Promise<boolean> => (await files.look(file, path)).found === path.length
   const refused = (what: string, next: Suggestion): AdminError =>
     new AdminError('REFUSED', `${file} is ${what}, not chart values. Nothing was changed`, [next])
-  // a list: of values, `releases` would be a map, or nothing
+  // a helmfile has a list here; in values, `releases` would be a map or a scalar
   if (
     keys.includes('releases') &&
     (await files.keys(file, ['releases'])).length === 0 &&

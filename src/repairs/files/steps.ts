@@ -3,14 +3,14 @@ import type { FilesSource } from '../../core/sources.ts'
 import { typed } from '../../core/typed.ts'
 import type { ValuesPlace } from './layout.ts'
 
-/** One value that is to be changed, and where. */
+/** A value to change, and where. */
 export interface WantedEdit {
   file: string
   path: readonly string[]
   to: string | null
 }
 
-/** A step for each file, which is replaced once. Throws REFUSED where an edit cannot be made. */
+/** Returns one step for each file, which is replaced once. Throws REFUSED if an edit cannot be made. */
 export async function editSteps(files: FilesSource, wanted: readonly WantedEdit[]): Promise<Step[]> {
   const byFile = [...new Set(wanted.map(({ file }) => file))]
   return Promise.all(
@@ -33,7 +33,7 @@ export function editImpact(wanted: readonly WantedEdit[]): Record<string, number
   return wanted.length === 0 ? {} : { valuesChanged: wanted.length }
 }
 
-/** When it takes effect: with Helm, which is given the files in their order, or by whoever keeps the manifest. */
+/** Says when an edit takes effect: with the next helm upgrade, or once the manifest is committed or applied. */
 export function effectNote(values: readonly string[], { all }: ValuesPlace): string {
   if (all.length > 0) return 'only the file changes. It takes effect once the manifest is committed or applied'
   return `only the file changes. It takes effect with the next helm upgrade with ${typed(values.flatMap((file) => ['-f', file]))}`

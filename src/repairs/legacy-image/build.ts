@@ -6,32 +6,32 @@ import { images } from '../../knowledge/images.ts'
 import { command, nested } from '../../core/shell-command.ts'
 import type { ShellCommand } from '../../core/shell-command.ts'
 
-/** What was asked for, as far as the image's name depends on it. */
+/** The request, as far as the image's name depends on it. */
 export interface Asked {
   revert: boolean
-  /** of --build */
+  /** The value of --build */
   build: string | null
-  /** with --apply: what was edited takes effect within the same run */
+  /** With --apply: the edit takes effect within the same run */
   isApplied: boolean
-  /** the same command with more words, for people */
+  /** Returns the same command with more words, for people */
   again: (...more: string[]) => ShellCommand
 }
 
-/** The name that the image is to have. */
+/** Returns the name that the image must have. */
 export function wantedName({ revert }: Asked): string {
   return revert ? images.standard : images.legacy
 }
 
 /**
- * Whether the build has such an image. `declared`: what the file says, null: nothing, and `where`. Throws REFUSED for a
- * build before the first, USAGE for a --build that is none.
+ * Judges whether the build has such an image. `declared`: the version in the file, null for none; `where`: its place.
+ * Throws REFUSED for a build before the first one with the image, USAGE for an invalid --build.
  */
 export function judgeBuild(
   asked: Asked,
   { text: declared, isText }: Pick<ValueLook, 'text' | 'isText'>,
   where: string,
 ): Risk | null {
-  // what is a number to YAML comes out as another one, 5.30 as 5.3
+  // YAML reads an unquoted version as a number and changes it: 5.30 becomes 5.3
   const build = parseBuild(asked.build ?? (isText ? declared : null) ?? '')
   if (asked.build !== null && build === null) {
     throw new AdminError('USAGE', `--build ${asked.build} is not a build: write it like ${firstLegacyBuild.label}`, [
@@ -59,7 +59,7 @@ export function judgeBuild(
   )
 }
 
-/** An image that is neither of the two may be a mirror of either. */
+/** Returns a risk for an image that has neither name: it may be a mirror of either. */
 export function judgeName(name: string, where: string): Risk | null {
   if (name === images.standard || name === images.legacy) return null
   return {

@@ -1,6 +1,6 @@
 import { AdminError } from '../../core/error.ts'
 
-/** What is built takes any name, which says nothing of what is in it. */
+/** Returns the error for an image built on this machine: its name does not show what is in it. */
 export function built(service: string): AdminError {
   return new AdminError(
     'REFUSED',

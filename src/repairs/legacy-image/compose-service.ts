@@ -8,31 +8,30 @@ import { built } from './built.ts'
 import { parseImage } from './image-name.ts'
 
 /**
- * A service of a compose file, and where its image stands: there, in a file that is included, or in what the service
- * extends.
+ * A service of a compose file, and where its image is set: there, in an included file, or in the service it extends.
  */
 interface Seen {
   name: string
   file: string
-  /** the service that has the image, where `name` extends it; else `name` */
+  /** The service that sets the image, if `name` extends it; else `name` */
   of: string
   look: ValueLook
-  /** what it extends, as it is written, where that is on no path of this machine */
+  /** The file of the extended service as written, if it is not on this machine; else null */
   beyond: string | null
 }
 
-/** The service that is meant. */
+/** The service whose image to change. */
 export interface ComposeService extends Pick<Seen, 'name' | 'file' | 'of'> {
   image: string
-  /** file and line of the image, for people */
+  /** File and line of the image, for people */
   at: string
-  /** services that have their image from there, too */
+  /** Other services that take their image from the same place */
   others: readonly string[]
 }
 
 /**
- * The service of that name, in a compose file with all that it includes; null: the one whose image is the product's.
- * Throws USAGE, REFUSED.
+ * Finds the service of that name in a compose file and all that it includes; null: the one with the product's image.
+ * Throws USAGE for an unknown or ambiguous service, REFUSED if its image cannot be changed there.
  */
 export async function composeService(
   files: FilesSource,
@@ -60,7 +59,7 @@ export async function composeService(
       `several services in ${file} run ${images.standard}: ${names.join(', ')}`,
       names.map((it) => asked.again('--service', it)),
     )
-  // one that is declared in two files has its image in one of them
+  // a service declared in two files has its image in one of them
   const own = meant.findLast(({ look }) => look.text !== null) ?? meant.at(-1)
   if (own === undefined) {
     const what =
@@ -95,7 +94,7 @@ export async function composeService(
   ])
 }
 
-/** Whether a compose file, with all that it includes, says which image that service has. */
+/** True if a compose file, with all that it includes, sets the image of that service. */
 export async function saysImage(files: FilesSource, file: string, service: string): Promise<boolean> {
   return (await servicesOf(files, file)).services.some((it) => it.name === service && it.look.text !== null)
 }

@@ -14,8 +14,8 @@ import { sentence } from '../../core/shell-command.ts'
 type Draft = Awaited<ReturnType<Repair['plan']>>
 
 /**
- * Of a compose file, with the service that was chosen; `service`: of --service, null: the one whose image is the
- * product's.
+ * Plans the change of a compose file, and returns the plan with the chosen service. `service`: the value of --service;
+ * null: the service with the product's image.
  */
 export async function planForCompose(
   files: FilesSource,
@@ -75,7 +75,7 @@ export async function planForCompose(
   return { draft, service: chosen }
 }
 
-/** Throws REFUSED where a variable holds the tag, which is set elsewhere. */
+/** Returns the new tag. Throws REFUSED if --build would replace a tag that a variable sets elsewhere. */
 function tagOf({ tag }: ImageText, { build }: Asked, declared: string | null, at: string): string | null {
   if (build === null || build === declared) return tag
   if (tag?.includes('$')) {

@@ -1,17 +1,17 @@
-/** An image as a compose file writes it, cut around its name. */
+/** An image as a compose file writes it, split around its name. */
 export interface ImageText {
-  /** registry and repository, with the slash behind them */
+  /** Registry and repository, including the final slash */
   before: string
   name: string
-  /** without the colon; null: none */
+  /** Without the colon; null: no tag */
   tag: string | null
-  /** without the sign; null: none */
+  /** Without the `@`; null: no digest */
   digest: string | null
 }
 
-/** Null where the name itself is, or may be, in a variable. `${…}` may hold slashes and colons of its own. */
+/** Splits an image; null if the name itself is, or may be, in a variable. `${…}` may contain slashes and colons. */
 export function parseImage(text: string): ImageText | null {
-  // a character for each of a variable's, which means nothing in a name
+  // one NUL for each character of a variable keeps all positions
   const masked = text.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}|\$\w+/g, (variable) => '\0'.repeat(variable.length))
   const slash = masked.lastIndexOf('/')
   const [, name = '', tagged, digested] = /^([^:@]*)(:[^@]*)?(@.*)?$/.exec(masked.slice(slash + 1)) ?? []
@@ -30,7 +30,7 @@ export function imageText({ before, name, tag, digest }: ImageText): string {
   return `${before}${name}${tag === null ? '' : `:${tag}`}${digest === null ? '' : `@${digest}`}`
 }
 
-/** The one variable that a tag is, and what it is where nothing sets it; null: it is none, or more than one. */
+/** Returns the one variable that forms the whole tag, and its default; null if the tag is anything else. */
 export function variableOf(tag: string): { name: string; otherwise: string | null } | null {
   const [, bare, braced, otherwise] =
     /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^{}$]*)|:?\?[^{}]*)?\})$/.exec(tag) ?? []

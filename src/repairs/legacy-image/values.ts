@@ -22,15 +22,15 @@ import { imageText, parseImage } from './image-name.ts'
 import { listed } from '../../core/format.ts'
 import type { Effect } from '../files/effect.ts'
 
-/** Of --apply. */
+/** What --apply needs. */
 export interface Applying {
   chart: ChartOptions
   around: Surroundings
 }
 
 /**
- * Of a chart's values files, in Helm's order; `path`: the chart's own keys in an umbrella chart; `chart`: null: it is
- * not known.
+ * Plans the change of a chart's values files, in Helm's order. `path`: keys above the chart's own values in an umbrella
+ * chart; `chart`: null if it is not known.
  */
 export async function planForValues(
   files: FilesSource,
@@ -109,7 +109,7 @@ export async function planForValues(
   return risk === null ? made : { ...made, risks: [...made.risks, risk] }
 }
 
-/** That more changes than the image; null: nothing does. Throws REFUSED where another image does, or none. */
+/** Returns the risk that more than the image changes; null if not. Throws REFUSED if another image changes, or none. */
 async function judgedByChart(
   files: FilesSource,
   chart: ChartPlace,
@@ -124,8 +124,8 @@ async function judgedByChart(
 }
 
 /**
- * Where the image's name stands, and that text cut around it. Throws REFUSED where it is not a name alone, or stands
- * nowhere.
+ * Finds where the image's name is set, and splits that text. Throws REFUSED if the text is more than a name, or if the
+ * name is set nowhere.
  */
 async function imageIn(
   files: FilesSource,
@@ -160,7 +160,7 @@ async function imageIn(
   )
 }
 
-/** A digest stands for one image, whatever it is called. A build that is asked for takes its place. */
+/** Throws REFUSED if the version is a digest, which belongs to one image, and --build does not replace it. */
 function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked): void {
   if (build !== null || text === null || !/@|^sha\d+:/.test(text)) return
   throw new AdminError(
@@ -176,17 +176,17 @@ function refuseDigest({ file, look: { text, line } }: Chosen, { build }: Asked):
 export const needsV3 =
   'image testops needs x86-64-v3 since build 526u03. See whether your machines have it: testops-admin check-cpu'
 
-/** What is to become of the service's image. */
+/** The intended change of the service's image. */
 interface ImageChange {
   from: string
   to: string
-  /** null: its tag stays */
+  /** Null: its tag stays */
   build: string | null
 }
 
 /**
- * Throws REFUSED where an image would change in more than its name (and its tag, where one was asked for), or no image
- * would, or another service's.
+ * Throws REFUSED if an image would change in more than its name (and its tag, if --build was given), if no image would
+ * change, or if another service's image would.
  */
 function refuseOtherImages({ images }: Effect, { from, to, build }: ImageChange, { chart }: ChartPlace): void {
   const isMeant = (was: string, is: string): boolean => {

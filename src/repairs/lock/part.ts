@@ -30,27 +30,27 @@ import { riskOf } from './risk.ts'
 import { sql, within } from '../../core/sql-text.ts'
 import { AdminError } from '../../core/error.ts'
 
-/** What the lock of one database needs. */
+/** What the repair does about the lock of one database. */
 export interface Part {
-  /** for which the service is stopped */
+  /** Steps for which the service must be stopped */
   steps: readonly Step[]
-  /** for which it need not be */
+  /** Steps that need no stop */
   removals: readonly Step[]
   risks: readonly Risk[]
   evidence: readonly string[]
   notes: readonly string[]
 }
 
-/** What is asked about each database. */
+/** What a part is made from. */
 export interface Asked {
   deployment: Deployment
   database: DatabaseSource
   identity: DatabaseIdentity
-  /** all of them; at least one */
+  /** All tables found in the database; at least one */
   tables: readonly [ChangelogLockTable, ...ChangelogLockTable[]]
-  /** the schema that was named; null: where the service looks */
+  /** The schema that was named; null: where the service looks */
   schema: string | null
-  /** with what its settings say of this database */
+  /** Includes what the service's settings say about this database */
   around: Surroundings
   service: ServiceSource | null
   isMain: boolean
@@ -59,8 +59,8 @@ export interface Asked {
 export const nothing: Part = { steps: [], removals: [], risks: [], evidence: [], notes: [] }
 
 /**
- * Reads, and judges. Throws REFUSED for a server in recovery or that only lets us read, and for a row that is there
- * twice; FORBIDDEN.
+ * Reads one lock and plans its release. Throws REFUSED for a server in recovery or read-only for us, and for a row that
+ * exists twice; FORBIDDEN if rights are missing.
  */
 export async function partOf(asked: Asked): Promise<Part> {
   const { database, identity, tables, schema, around, isMain } = asked
@@ -70,7 +70,7 @@ export async function partOf(asked: Asked): Promise<Part> {
   const { row, flaws } = sorted !== null && own === sorted.own ? sorted : ofOne(own)
   if (own.rows === null) throw mayNotBeRead(database.target, identity.user, own)
   const isFree = row !== null && !row.locked
-  // a further data source may well be a standby of the main one, from which it gets its row
+  // a further data source may be a standby of the main one, which replicates the row to it
   if (identity.inRecovery && (isMain || !isFree)) throw inRecovery(database)
   if (countingRows(own).length > 1) throw notOne(database, identity, own)
   const select = psql(
@@ -79,7 +79,7 @@ export async function partOf(asked: Asked): Promise<Part> {
     sql`SELECT id, locked, lockgranted, lockedby FROM ${within(nameOf(own))}`,
   )
   const unneeded = identity.inRecovery ? [] : removalsOf(database, own)
-  // nothing that is urgent waits for a right that only these need
+  // a missing right that only the removals need must not delay anything urgent
   const removals = own.removable ? unneeded : []
   const saved = removals.flatMap(({ action }) => (action.kind === 'remove-lock-rows' ? action.rows : []))
   const shown = [
@@ -98,7 +98,7 @@ export async function partOf(asked: Asked): Promise<Part> {
   return { ...part, removals, notes: [...part.notes, ...odd] }
 }
 
-/** The table that was named by its schema: nothing is odd about where it lies. */
+/** Treats a table that was named by its schema as the only one, so that its place counts as normal. */
 function ofOne(own: ChangelogLockTable): LockTables {
   return sortOut([own], {
     user: null,
@@ -106,18 +106,18 @@ function ofOne(own: ChangelogLockTable): LockTables {
   })!
 }
 
-/** That the database has no table of the name that the service's settings have, or of the usual one. */
+/** Says that the database has no table of the name in the service's settings, or of the usual name. */
 export function noTable({ target }: DatabaseSource, { liquibase }: LookedFor): string {
   const { table, shown = [] } = liquibase ?? {}
   return `${target} has no table ${table ?? changelogLock.table}${table == null ? '' : ` (${listed(shown)})`}`
 }
 
-/** A database that is left as it is, and why: further ones do not keep the lock of another from being released. */
+/** Leaves a database unchanged and says why: it must not keep another database's lock from being released. */
 export function leftAlone(note: string): Part {
   return { ...nothing, notes: [note] }
 }
 
-/** Rows that Liquibase never looks at, where all of them were read: nothing is removed that was not seen and saved. */
+/** Returns the removal of rows that Liquibase never reads; none if some rows were not read, and so not saved. */
 function removalsOf({ target }: DatabaseSource, { schema, table, rows }: ChangelogLockTable): Step[] {
   const others = (rows ?? []).filter(({ id }) => id !== changelogLock.rowId)
   if (others.length === 0 || rows!.length >= changelogLock.rowsRead) return []
@@ -136,7 +136,7 @@ function removalsOf({ target }: DatabaseSource, { schema, table, rows }: Changel
   ]
 }
 
-/** Without a row nobody is named, and a migration that took the lock while there was one may still be at work. */
+/** Plans the insertion of the missing row. It would name a holder; without it, a migration may still be running. */
 async function insert(asked: Asked, own: ChangelogLockTable, shown: readonly string[]): Promise<Part> {
   const { database, identity, around, service } = asked
   const nobody = { id: changelogLock.rowId, locked: true, lockGranted: null, lockedBy: null }
@@ -232,7 +232,7 @@ function mayNotBeChanged({ target }: DatabaseSource, { user }: DatabaseIdentity,
   ])
 }
 
-/** A server that is to be left alone, as some set it while its disk is full or its successor takes over. */
+/** Returns the error for a read-only server. Some are set so while their disk is full or a successor takes over. */
 function readOnly({ target }: DatabaseSource, { user }: DatabaseIdentity): AdminError {
   return new AdminError('REFUSED', `PostgreSQL at ${target} is read-only for ${user} (default_transaction_read_only)`, [
     psql(

@@ -4,14 +4,14 @@ import type { Deployment } from '../../core/deployment.ts'
 import type { Risk } from '../../core/plan.ts'
 import type { ChangelogLockRow, DatabaseIdentity, DatabaseSource } from '../../core/sources.ts'
 
-/** Whose lock it is, and where. */
+/** Where a lock is held: deployment, database and database user. */
 export interface HeldAt {
   deployment: Deployment
   database: Pick<DatabaseSource, 'target'>
   identity: Pick<DatabaseIdentity, 'user'>
 }
 
-/** Why a lock is not simply released, and what would show that it may be; null: its holder is dead. */
+/** Returns why a lock is not simply released, and what would prove that it may be; null if its holder is dead. */
 export function riskOf(
   holding: LockHolding,
   { lockedBy }: ChangelogLockRow,

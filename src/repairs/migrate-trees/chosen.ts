@@ -5,31 +5,31 @@ import type { ApiSource, NamedItem } from '../../core/sources.ts'
 import { command } from '../../core/shell-command.ts'
 
 export interface MigrateOptions {
-  /** as they were named, in their order; some may be named more than once */
+  /** As named, in that order; some may be named more than once */
   items: readonly MigrationItem[]
-  /** every project that the service lists, one call each */
+  /** Every project that the service lists, one call each */
   allProjects: boolean
-  /** every tree of the projects that are named, else of all, one call each */
+  /** Every tree of the named projects, or of all projects if none is named, one call each */
   allTrees: boolean
-  /** calls under way at a time */
+  /** Maximum number of concurrent calls */
   concurrency: number
-  /** until the service has done what it was asked for */
+  /** True to wait until the service has done its migration jobs */
   wait: boolean
 }
 
-/** What is asked for, once each. */
+/** What to request, each item once. */
 export interface Chosen {
   items: readonly MigrationItem[]
-  /** as the service lists them; null: it was not asked, or does not */
+  /** As the service lists them; null: it was not asked, or it does not list them */
   projects: readonly NamedItem[] | null
-  /** of a project, as the service lists them, where it was asked */
+  /** Trees of each project whose trees were listed */
   trees: ReadonlyMap<number, readonly NamedItem[]>
   notes: readonly string[]
 }
 
 /**
- * Throws USAGE where nothing is named or two ways exclude each other, UNAVAILABLE where the service does not offer the
- * list.
+ * Chooses what to request. Throws USAGE if nothing is named or two flags exclude each other, UNAVAILABLE if the service
+ * does not offer the list.
  */
 export async function choose(api: ApiSource, { items: named, allProjects, allTrees }: MigrateOptions): Promise<Chosen> {
   if (named.length === 0 && !allProjects && !allTrees) throw nothingNamed()
@@ -54,7 +54,7 @@ export async function choose(api: ApiSource, { items: named, allProjects, allTre
 
 const noProject = "the service lists no project for this API token's user"
 
-/** A tree of a project that is asked for whole is done with it. */
+/** Removes duplicates, and trees of projects that are requested as a whole. */
 function onceEach(named: readonly MigrationItem[]): { items: MigrationItem[]; notes: string[] } {
   const once = [...new Map(named.map((item) => [`${item.project}/${item.tree ?? ''}`, item])).values()]
   const wholes = new Set(once.flatMap(({ project, tree }) => (tree === null ? [project] : [])))
@@ -92,7 +92,7 @@ async function treesOf(api: ApiSource, project: number): Promise<readonly NamedI
   ])
 }
 
-/** Throws where it is not said what is to be migrated. */
+/** Returns the USAGE error for a command that names nothing to migrate. */
 export function nothingNamed(): AdminError {
   return new AdminError('USAGE', 'no trees are named: name projects or trees, or request all', [
     '--project 1 2 3',

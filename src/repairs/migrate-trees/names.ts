@@ -4,20 +4,20 @@ import type { MigrationItem } from '../../core/api-control.ts'
 import type { ApiSource, NamedItem } from '../../core/sources.ts'
 import type { Chosen } from './chosen.ts'
 
-/** What is asked for, as people know it. */
+/** The request in words for people. */
 export interface Names {
-  /** one project a line */
+  /** One project a line */
   lines: readonly string[]
   notes: readonly string[]
-  /** how many; null: they cannot be counted, or are too many to be listed for that */
+  /** Number of trees; null: unknown, or too many projects to list */
   trees: number | null
 }
 
-/** of more projects the trees are not listed: each is a question of its own */
+/** Maximum number of projects whose trees are listed: each needs a call of its own */
 const mostListed = 50
 const mostLines = 20
 
-/** Names what can be named. What the service does not list, or not to this user, is told by its number. */
+/** Names projects and trees. Shows a number for each that the service does not list, or not to this user. */
 export async function named(api: ApiSource, chosen: Chosen): Promise<Names> {
   const byProject = grouped(chosen.items)
   const projects = chosen.projects ?? (await tolerant(api.projects()))

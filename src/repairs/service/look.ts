@@ -21,20 +21,20 @@ interface Read extends Around {
   database: Wanted<Sources['database']>
 }
 
-/** The service as it stands before it is stopped or started. */
+/** The service before it is stopped or started. */
 export interface SeenService {
   target: string
   status: ServiceStatus
-  /** of stopping it now */
+  /** Risks of stopping it now */
   risks: readonly Risk[]
-  /** of starting it now */
+  /** Risks of starting it now */
   startRisks: readonly Risk[]
   notes: readonly string[]
 }
 
 /**
- * `toStop`: what stopping it endangers is looked for, too; `toStart`: what is to be known of its start. Throws REFUSED
- * where something else owns instances of it.
+ * Looks at the service. `toStop`: also finds what a stop endangers. `toStart`: also finds what to know about its start.
+ * Throws REFUSED if something else owns instances of it.
  */
 export async function lookAtService(
   { service, database, logs, api }: Read,
@@ -45,7 +45,7 @@ export async function lookAtService(
   refuseOwnedByOthers(status)
   const around = await surroundings({ service, logs, api }, deployment)
   const { name, build, declaredIn } = await service.image()
-  // a pod is not at home on a node
+  // a pod belongs to no particular node
   const where = traitsOf(deployment).sharesMachine ? listed([...(around.machines ?? [])]) : declaredIn
   const target = [where, name === null ? '' : `image ${name}`, build === null ? '' : `build ${build}`]
     .filter(Boolean)
@@ -63,8 +63,8 @@ export async function lookAtService(
 }
 
 /**
- * A service that is stopped while it migrates leaves the change-log lock behind, and what it was doing half done. One
- * that tells its health has come through its migration, so that a lock of which nothing is proven is no reason then.
+ * Finds out whether a stop would interrupt a migration: that leaves the change-log lock held and the migration
+ * unfinished. A service that answers has finished its migration, so an unproven lock is then no risk.
  */
 async function migrations(
   database: Wanted<Sources['database']>,

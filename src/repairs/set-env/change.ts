@@ -10,18 +10,18 @@ import {
 import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
 import { command } from '../../core/shell-command.ts'
 
-/** One setting that is to be changed; `known`: by what it is for, whatever the vendor's prefix. */
+/** One setting to change; `known`: by its purpose, whatever the vendor's prefix. */
 export type SettingWish = ({ name: string } | { known: KnownSetting }) & {
-  /** null: it is taken away, or is a secret */
+  /** Null: the setting is removed, or is a secret */
   to: string | null
-  /** its fingerprint in place of the value; `file`: null: standard input */
+  /** Fingerprint of a secret, in place of the value; `file`: null means standard input */
   secret?: { fingerprint: string; file: string | null }
 }
 
 /** Settings that have a flag of their own (SPEC.md 5 and 7). */
 export type KnownSetting = 'rabbitDurable' | 'tokenValiditySeconds' | 'integrationLogLevel'
 
-/** The words of the command line that ask for it. */
+/** Returns the words of the command line that request this change. */
 export function wordsOf({ to, secret, ...wish }: SettingWish): string[] {
   if ('name' in wish)
     return [secret ? `${wish.name}=@${secret.file ?? '-'}` : to === null ? `${wish.name}-` : `${wish.name}=${to}`]
@@ -35,7 +35,7 @@ export function wordsOf({ to, secret, ...wish }: SettingWish): string[] {
   }
 }
 
-/** A word of the command line. Throws USAGE where it is none, or a secret in clear, which it does not repeat. */
+/** Parses a word of the command line. Throws USAGE if it is invalid, or a secret in clear, which it does not repeat. */
 export function parseWish(word: string): { name: string; to: string | null } | { name: string; source: string } {
   const [, name = '', sign, value = ''] = /^([^=]*?)(=|-$)([^]*)$/.exec(word) ?? []
   if (sign === undefined) {
@@ -69,7 +69,7 @@ function inClear(name: string): AdminError {
   )
 }
 
-/** Throws USAGE where a setting of the service's own has a value that it cannot have. */
+/** Throws USAGE if one of the service's own settings gets an invalid value. */
 export function assertValue(name: string, to: string | null, names: SettingNames): void {
   if (to === null) return
   if (name === names.rabbitDurable && parseBoolean(to) === null)
@@ -83,7 +83,7 @@ export function assertValue(name: string, to: string | null, names: SettingNames
   }
 }
 
-/** What a name that the service is not known to read may stand for; null: it is known, or like none. */
+/** Suggests the intended name of an unknown setting; null if the name is known, or resembles no known name. */
 export function typoNote(name: string, vendor: Vendor, present: Iterable<string>): string | null {
   const datasources = datasourcePrefixes.flatMap((prefix) =>
     ['URL', 'USERNAME', 'PASSWORD'].map((end) => `${prefix}_${end}`),

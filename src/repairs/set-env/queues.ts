@@ -14,7 +14,7 @@ interface Read {
   logs: Wanted<LogsSource>
 }
 
-/** What becomes of the service's queues where it asks for others than are there (SPEC.md 7, last row on the broker). */
+/** Returns the risk that queues do not fit what the service will request (SPEC.md 7, last row on the broker). */
 export async function queuesWouldDiffer(
   { broker, service, logs }: Read,
   deployment: Deployment,

@@ -6,36 +6,36 @@ import { defaultVendor, prefixOf, settingNames, vendorSigns } from '../../knowle
 import type { SettingNames, Vendor } from '../../knowledge/settings.ts'
 import type { KnownSetting, SettingWish } from './change.ts'
 
-/** Of flags, as far as they say it. */
+/** The vendor as far as flags name it. */
 export type GivenVendor = Partial<Vendor>
 
-/** A setting by its name, or by what it is for. */
+/** A setting by its name, or by its purpose. */
 interface NamedWish extends Pick<SettingWish, 'to'> {
   name?: string
   known?: KnownSetting
 }
 
-/** The flags that say it, as `set-env` takes them. */
+/** The flags that name the vendor, as `set-env` takes them. */
 export const vendorFlag = {
   prefix: '--vendor-prefix PREFIX   # or vendor.prefix in the configuration',
   package: '--vendor-package PACKAGE   # or vendor.package in the configuration',
 } as const
 
-/** What tells how a deployment's settings are called. */
+/** What shows the vendor of a deployment's settings. */
 export interface VendorWitnesses {
   given: GivenVendor | undefined
   deployment: Pick<Deployment, 'vendor' | 'assumedVendor'>
-  /** of settings that are there, wherever they stand */
+  /** Names of all existing settings, wherever they are set */
   names: Iterable<string>
-  /** where these were looked for, for people */
+  /** Where these were found, for people */
   lookedIn: string
-  /** what to type where it is unknown */
+  /** Returns what to type if that part is unknown */
   next: (part: keyof Vendor) => readonly Suggestion[]
 }
 
 /**
- * The vendor under whose names settings are written: the one of the flags, else of the configuration, else the only one
- * that names of settings show. Throws REFUSED where a wish needs one that is not known, or is named after another.
+ * Finds the vendor whose names are used to write settings: from flags, else the configuration, else the only one that
+ * existing names show. Throws REFUSED if a wish needs an unknown vendor, or is named after another one.
  */
 export function vendorToWrite(
   wishes: readonly NamedWish[],
@@ -47,7 +47,7 @@ export function vendorToWrite(
   const ofLoggers = settled('package', witnesses, packages)
   const vendor = { prefix: prefix.one ?? defaultVendor.prefix, package: ofLoggers.one ?? defaultVendor.package }
   for (const { known, name, to } of wishes) {
-    // under a name that nothing shows there is nothing to take away
+    // no setting shows such a name, so there is nothing to remove
     if (
       known !== undefined &&
       to === null &&
@@ -58,7 +58,7 @@ export function vendorToWrite(
       throw unknownVendor('package', ofLoggers.several, witnesses)
     if (known !== undefined && known !== 'integrationLogLevel' && prefix.one === null)
       throw unknownVendor('prefix', prefix.several, witnesses)
-    // what is there already may be changed, and taken away
+    // an existing setting may be changed or removed
     if (name === undefined || to === null || present.has(name)) continue
     const own = prefixOf(name) ?? (name.startsWith(`${defaultVendor.prefix}_`) ? defaultVendor.prefix : null)
     if (own === null || own === prefix.one) continue
@@ -68,7 +68,7 @@ export function vendorToWrite(
   return { vendor, names: settingNames(vendor) }
 }
 
-/** `one`: null: none is known; `several`: why, where names show more than one. */
+/** `one`: null if unknown. `several`: the candidates, if existing names show more than one. */
 function settled(
   part: keyof Vendor,
   { given, deployment }: VendorWitnesses,
@@ -80,8 +80,8 @@ function settled(
 }
 
 /**
- * Those of loggers that bear one, else of a logger that is named by the package alone, which ends as the prefix
- * (FIELD-NOTES.md 0 and 1.3).
+ * Returns the packages of loggers that have one, else of a logger named by the package alone, which ends like the
+ * prefix (FIELD-NOTES.md 0 and 1.3).
  */
 function packagesIn(names: ReadonlySet<string>, prefix: string | null): readonly string[] {
   const { packages } = vendorSigns(names)

@@ -15,7 +15,7 @@ import { movesIn } from './moves.ts'
 import { asPath } from '../../core/shell-command.ts'
 
 export interface CopyOptions {
-  /** as they really are; `to` is there and empty */
+  /** real paths; `to` exists and is empty */
   from: string
   to: string
   off: ReadonlySet<RuleId>
@@ -31,19 +31,19 @@ export interface CopyReport {
   omitted: Listing['omitted']
 }
 
-/** files that wait for the disk at the same time */
+/** Number of files that wait for the disk at the same time. */
 const atOnce = 16
-/** what is larger is no result that anything could be mended in, and would fill the memory */
+/** Maximum bytes of a file that is mended; a larger one is no such result, and would fill the memory. */
 const mostBytes = 64_000_000
 const mostLeft = 1000
-/** the right to run as the file's owner stays behind: the copy's owner is another one */
+/** Mode bits that are copied. Set-user-ID is left out, since the copy has another owner. */
 const modeBits = 0o777
-/** where a file that is open has a name, which leads to it whatever becomes of its own */
+/** Folder of names for open files, which stay valid if the files' own names change; null if there is none. */
 const descriptors = existsSync('/proc/self/fd') ? '/proc/self/fd' : null
 const readAll = promisify(readFile)
 
 /**
- * Copies all files, those of the root that name attachments mended. Throws what the system throws, and the signal's
+ * Copies all files, and mends those of the root that name attachments. Throws what the system throws, and the signal's
  * reason.
  */
 export async function copyAll({ from, to, off, signal, progress }: CopyOptions): Promise<CopyReport> {
@@ -90,7 +90,7 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
   const isMended = (file: ByteName): boolean =>
     posix.dirname(file) === '.' && /-(?:result|container|globals)\.json$/.test(file)
   await each(listing.files.filter(isMended), signal, mend)
-  // by then it is known what all sources name
+  // only now is it known what all sources name
   await each(
     listing.files.filter((file) => !isMended(file)),
     signal,
@@ -109,7 +109,7 @@ export async function copyAll({ from, to, off, signal, progress }: CopyOptions):
   }
 }
 
-/** A file that is open, with what the system says of it. */
+/** An open file, with its size in bytes and its mode. */
 interface OpenFile {
   descriptor: number
   size: number
@@ -117,11 +117,11 @@ interface OpenFile {
 }
 
 /**
- * At once where the file system shares what is equal; what is large else goes through here, since nothing ends
- * `copyFile` before its end.
+ * Copies an open file, as a clone where the file system can share equal data. Otherwise streams a large file, since
+ * nothing can abort `copyFile`.
  */
 async function copyBytes({ descriptor, size, mode }: OpenFile, to: Buffer, signal: AbortSignal): Promise<void> {
-  // what the kernel makes up as it is read has no size, and may have nothing to say for ever
+  // a file that the kernel generates as it is read has size 0, and may never have data
   if (size === 0) return writeFile(to, await readAll(descriptor), { mode })
   const name = descriptors === null ? null : `${descriptors}/${descriptor}`
   const isCopied =
@@ -138,8 +138,8 @@ async function copyBytes({ descriptor, size, mode }: OpenFile, to: Buffer, signa
 }
 
 /**
- * Works on a file of the directory, and closes it. What was a file when the directory was listed may have become
- * something else: nothing ends waiting for who writes to a pipe.
+ * Opens a file of the directory, runs `work` on it and closes it. Throws UNAVAILABLE if it is no longer a file: nothing
+ * would end a wait for a pipe's writer.
  */
 async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) => Promise<T>): Promise<T> {
   const path = pathIn(root, file)
@@ -164,7 +164,7 @@ async function withOpen<T>(root: string, file: ByteName, work: (file: OpenFile) 
   }
 }
 
-/** Some at a time; the first that fails ends it, once those that had begun have ended. */
+/** Runs `work` on all items, some at a time. A failure starts no more, and is thrown once the others have ended. */
 async function each<T>(items: readonly T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
   let next = 0
   let isFailed = false

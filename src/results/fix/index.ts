@@ -11,20 +11,20 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 export interface FixOptions {
   from: string
   output: string
-  /** what these find is not mended */
+  /** rules whose findings are not mended */
   off: ReadonlySet<RuleId>
   writers: Writers
   signal: AbortSignal
-  /** is told what was left by others, and is not touched */
+  /** receives a message about each unfinished copy that stays */
   tell?: (message: string) => void
   progress?: (done: number, total: number) => void
 }
 
 /**
- * Writes a copy of a results directory in which attachments lie in the root and long texts are kept whole, and never
- * touches the original. It gets its name once it is complete: whatever ends this before leaves nothing, or a hidden
- * directory that no one takes for it, and that the next copy to the same place removes. Throws USAGE, FORBIDDEN,
- * UNAVAILABLE, and the signal's reason.
+ * Writes a mended copy of a results directory: attachments lie in the root, and long texts are kept whole. Never
+ * touches the original. The copy gets its name once it is complete. An interruption leaves nothing, or a hidden
+ * directory, which the next copy to the same place removes. Throws USAGE, FORBIDDEN, UNAVAILABLE, and the signal's
+ * reason.
  */
 export async function mendedCopy({
   from,
@@ -52,8 +52,8 @@ export async function mendedCopy({
 }
 
 /**
- * Why a copy could not be made, in the operator's words; nothing is left of it. `hidden`: what the path begins with
- * before it has its name.
+ * Returns the error for a failed copy, in the operator's words; the caller has removed the copy. `hidden`: start of the
+ * path of an unfinished copy.
  */
 function copyFailure(error: unknown, from: string, output: string, hidden: string): unknown {
   if (error instanceof AdminError) return error
@@ -94,27 +94,27 @@ function parentOf(path: string): string {
   return path.replace(/\/[^/]*$/, '') || '.'
 }
 
-/** Processes as parts of names: what one that was killed has left is told from what another one is writing. */
+/** Marks of processes in directory names. They tell a killed process's leftovers from a copy that is being written. */
 export interface Writers {
   /** this process */
   own: string
-  /** whether that one has ended; null: nobody can tell from here */
+  /** true if the process with that mark has ended; null if this machine cannot tell */
   hasEnded: (mark: string) => Promise<boolean | null>
 }
 
-/** What the path of a copy begins with before it has its name. */
+/** Returns the start of an unfinished copy's path. */
 function draftPath(output: string): string {
   return join(dirname(output), `.${basename(output)}.new-`)
 }
 
-/** An empty hidden directory beside the output, by whose name everyone can tell who writes there. */
+/** Makes an empty hidden directory beside the output. Its name shows which process writes there. */
 async function newDraft(output: string, { own }: Writers): Promise<string> {
   return mkdtemp(`${draftPath(output)}${own}-`)
 }
 
 /**
- * Removes what processes that were killed have left of copies to the same output, before it takes room from the next
- * one. What may be another one's work is told of.
+ * Removes unfinished copies to the same output that killed processes left, to make room for the next one. Reports those
+ * that may be in use, or cannot be removed.
  */
 async function removeDrafts(output: string, { hasEnded }: Writers, tell: (message: string) => void): Promise<void> {
   const start = basename(draftPath(output))
@@ -141,13 +141,13 @@ async function removeDrafts(output: string, { hasEnded }: Writers, tell: (messag
   }
 }
 
-/** Both as they really are. */
+/** Both as real paths. */
 interface Places {
   from: string
   output: string
 }
 
-/** Where is copied from and to. Throws USAGE where a copy there would overwrite something, or contain itself. */
+/** Returns both real paths. Throws USAGE if a copy there would overwrite something, or contain itself. */
 async function placesOf(from: string, output: string): Promise<Places> {
   const parent = dirname(resolve(output))
   const places = {

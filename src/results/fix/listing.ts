@@ -3,30 +3,28 @@ import { readdir } from 'node:fs/promises'
 import { fileNameOf, shownName } from '../read/file-name.ts'
 import { kindOf } from '../read/inside.ts'
 
-/**
- * Names are kept as the bytes that they are on disk, one character each, since not all are UTF-8.
- */
+/** A file name as its bytes on disk, one character for each, since not all names are UTF-8. */
 export type ByteName = string
 
-/** Files to be copied, relative to the directory, and what is left out. */
+/** Files to copy, relative to the directory, and entries that are left out. */
 export interface Listing {
   files: ByteName[]
   omitted: { file: string; message: string }[]
 }
 
-/** deeper ones are no results directory's */
+/** Maximum depth of directories; no results directory is deeper. */
 const deepest = 32
 
 export function byteName(text: string): ByteName {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** As a `source` names it. */
+/** Returns the name as a `source` writes it. */
 export function sourceOf(name: ByteName): string {
   return Buffer.from(name, 'latin1').toString('utf8')
 }
 
-/** As it is shown, what is no UTF-8 in it too. */
+/** Returns the name as it is shown, with bytes that are not UTF-8 as \xNN. */
 export function shown(name: ByteName): string {
   return shownName(fileNameOf(Buffer.from(name, 'latin1')))
 }
@@ -36,8 +34,8 @@ export function pathIn(root: string, name: ByteName): Buffer {
 }
 
 /**
- * All files below a directory. Links to files in it count as what they point to; links to directories, and out of it,
- * are not followed.
+ * Lists all files below a directory. Links to files in it count as files; links to directories, and out of it, are not
+ * followed.
  */
 export async function listingOf(root: string): Promise<Listing> {
   const listing: Listing = { files: [], omitted: [] }
@@ -57,7 +55,7 @@ export async function listingOf(root: string): Promise<Listing> {
   return listing
 }
 
-/** Anything else is the reason why it is not copied. */
+/** Returns `file`, `folder`, or the reason why the entry is not copied. */
 function toCopy(root: string, name: ByteName, entry: Dirent): string {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'

@@ -9,20 +9,17 @@ import { shapeFaults } from '../rules/bad-shape.ts'
 import { longField } from '../rules/long-field.ts'
 import { isSecretParameter } from '../rules/said.ts'
 
-/**
- * What becomes of an attachment's `source`: another one, the reason why it stays as it is, or null where it is as it
- * should be.
- */
+/** An attachment's new `source`, the reason why it stays unchanged, or null if it is already right. */
 export type Moved = { to: string } | { why: string } | null
 
 export interface Mending {
-  /** null: sources stay as they are */
+  /** null: sources stay unchanged */
   move: ((source: string) => Moved) | null
-  /** null: long texts stay as they are; else a name for a new text attachment */
+  /** makes a name for a new text attachment; null: long texts stay unchanged */
   newName: (() => string) | null
 }
 
-/** A place that stays as it was. */
+/** A place that stays unchanged, and why. */
 export interface Left {
   rule: RuleId
   place: string
@@ -30,11 +27,11 @@ export interface Left {
 }
 
 export interface Mended {
-  /** the file's new bytes; null: it stays as it is */
+  /** the file's new bytes; null: it stays unchanged */
   bytes: Buffer | null
-  /** files to be written beside it */
+  /** files to write beside it */
   attachments: readonly { name: string; text: string }[]
-  /** so many texts were cut */
+  /** number of texts that were cut */
   cut: number
   left: readonly Left[]
 }
@@ -43,8 +40,8 @@ const unchanged: Mended = { bytes: null, attachments: [], cut: 0, left: [] }
 const byteOrderMark = '\ufeff'
 
 /**
- * Mends what a result, a container or the globals say; what is no JSON in UTF-8 stays as it is. `isResult`: only those
- * have texts that are cut.
+ * Mends a result, a container or the globals. A file that is not JSON in UTF-8 stays unchanged. `isResult`: true for a
+ * result; only results have texts that are cut.
  */
 export function mendedFile(bytes: Buffer, isResult: boolean, { move, newName }: Mending): Mended {
   const text = isUtf8(bytes) ? bytes.toString('utf8') : ''
@@ -88,7 +85,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // V8 calls itself for each level where an object is made by its reviver or its own stack is short
+    // V8 recurses for each level if a reviver makes an object, or if its own stack is short
     if (error instanceof SyntaxError || error instanceof RangeError) return null
     throw error
   }
@@ -99,7 +96,7 @@ interface Texts {
   attachments: { name: string; text: string; title: string; place: string }[]
 }
 
-/** Keeps each long text whole in an attachment, and cuts those by which nothing is told apart. */
+/** Keeps each long text whole in an attachment, and cuts those that do not tell results apart. */
 function longTexts(value: Record<string, unknown>, newName: () => string, left: Left[]): Texts {
   const texts: Texts = { replacements: [], attachments: [] }
   const known = new Set(
@@ -127,7 +124,7 @@ function reasonToStay({ mayBeCut, isSecret }: LongText): string | null {
     : 'it is kept whole in an attachment, but not cut, because it tells results apart or is part of a link: shorten it in the code of the test'
 }
 
-/** As the service cuts, but never through a character that takes two places. */
+/** Cuts a text as the service does, but never through a character of two code units. */
 function cut(text: string): string {
   const end = limits.fieldCharacters
   const isHalf = /[\ud800-\udbff]/.test(text.charAt(end - 1)) && /[\udc00-\udfff]/.test(text.charAt(end))
@@ -138,7 +135,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is to stand where. */
+/** A new value, and the place where it belongs. */
 interface Replacement {
   place: string
   value: string
@@ -151,9 +148,8 @@ interface Edit {
 }
 
 /**
- * A JSON text with some of its values replaced, and attachments added to its root's; all else stays as it is written,
- * to the last blank. Null where that cannot be done by position: a path leads nowhere, or the text is nested too deep
- * to be taken apart.
+ * Replaces some values of a JSON text and adds attachments to its root's; keeps everything else, even blanks. Returns
+ * null if a place does not exist, or the text is nested too deep to be parsed.
  */
 export function editedJson(
   text: string,
@@ -176,7 +172,7 @@ function treeOf(text: string): Node | undefined {
   try {
     return parseTree(text)
   } catch (error) {
-    // it calls itself for each level
+    // the parser recurses for each level
     if (error instanceof RangeError) return undefined
     throw error
   }
@@ -189,7 +185,7 @@ function nodeAt(root: Node, path: Path): Node | undefined {
   )
 }
 
-/** Of keys that stand twice the last one counts, as with JSON.parse. */
+/** Returns a member's value. If a key occurs twice, the last one counts, as with JSON.parse. */
 function member(node: Node | undefined, key: string): Node | undefined {
   return node?.children?.findLast((it) => it.children?.[0]?.value === key)?.children?.[1]
 }
@@ -216,33 +212,33 @@ function applied(text: string, edits: readonly Edit[]): string {
   return pieces.join('') + text.slice(from)
 }
 
-/** A way to a value in JSON, from the root. */
+/** The path of a JSON value, from the root. */
 type Path = readonly (string | number)[]
 
-/** A text and where it stands: `labels[3].value`. */
+/** A text and its place: `labels[3].value`. */
 interface Spot {
   place: string
   text: string
 }
 
 interface LongText extends Spot {
-  /** whether it may be cut without that a result is matched to another test, or a link leads elsewhere */
+  /** true if a cut neither matches the result to another test nor makes a link lead elsewhere */
   mayBeCut: boolean
-  /** whether its value must not be shown */
+  /** true if its value must not be shown */
   isSecret: boolean
 }
 
 const identifiers = new Set(['as_id', 'allure_id', 'vendor_id'])
 
 /**
- * The `source` of every attachment in a result, a container or the globals of a run, with that of their steps and
- * fixtures.
+ * Lists the `source` of every attachment in a result, a container or the globals of a run, with those of their steps
+ * and fixtures.
  */
 function sourcesOf(value: unknown): Spot[] {
   return attachmentsOf(value).map(({ place, source }) => ({ place, text: source }))
 }
 
-/** The texts of a result that are longer than the service keeps; of what is none, none. */
+/** Lists the texts of a result that are longer than the service keeps; none if the value is no valid result. */
 function longTextsOf(value: object): LongText[] {
   if (shapeFaults(value).length > 0) return []
   const content = value as ResultContent

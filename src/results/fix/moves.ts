@@ -4,27 +4,27 @@ import { byteName, sourceOf } from './listing.ts'
 import type { ByteName, Listing } from './listing.ts'
 import type { Moved } from './mend.ts'
 
-/** Which files of child directories go to the root, and as what. */
+/** Decides which files of child directories go to the root, and under which names. */
 export interface Moves {
-  /** what becomes of a `source`; a file that it names gets a place in the root */
+  /** returns what becomes of a `source`; gives the file that it names a place in the root */
   move: (source: string) => Moved
-  /** a name in the root that nothing else has, and nothing else gets */
+  /** makes a name in the root that no other file has or gets */
   newName: (extension: string) => string
-  /** where a file is copied to; asked once it is known what all sources name */
+  /** returns where to copy a file; call it once `move` has seen all sources */
   destinations: (file: ByteName) => ByteName[]
-  /** so many files, and sources of files that lie in the root already */
+  /** number of moved files, plus corrected sources of files that are already in the root */
   moved: () => number
 }
 
-/** files of the root that mean something by their names, which an attachment must not come to bear */
+/** Names with a meaning in the root, which no attachment may get. */
 const reserved =
   /^\.|-(?:result|container|globals)\.json$|^(?:executor|categories)\.json$|^environment\.(?:properties|xml)$/
 
-/** `root`: the directory as it really is, for sources that are absolute. */
+/** Plans the moves of a listing's files. `root`: the directory's real path, for absolute sources. */
 export function movesIn({ files }: Listing, root: string): Moves {
   const all = new Set(files)
   const nested = files.filter((file) => file.includes('/'))
-  // results directories of their own, whose attachments are at home where they are; `history` is the report's
+  // separate results directories, whose attachments stay where they are; `history` belongs to the report
   const homes = new Set(nested.filter((file) => file.endsWith('-result.json')).map((file) => posix.dirname(file)))
   const isMovable = (file: ByteName): boolean => !homes.has(posix.dirname(file)) && !file.startsWith('history/')
   const byBase = new Map<ByteName, ByteName[]>()
@@ -91,7 +91,7 @@ export function movesIn({ files }: Listing, root: string): Moves {
   }
 }
 
-/** The path below the directory; null: it leads out of it. */
+/** Returns the path below the directory; null if it leads out of it. */
 function within(path: string, root: string): string | null {
   const inside = path.startsWith('/') ? posix.relative(root, path) : posix.normalize(path)
   return inside === '..' || inside.startsWith('../') || inside.startsWith('/') || /^[A-Za-z]:/.test(inside)

@@ -1,7 +1,7 @@
-/** Makes a whole number below 2^53 of a text; another one for almost every other text. */
+/** Hashes a text to a whole number below 2^53; almost every other text gets another number. */
 export type Hash = (text: string) => number
 
-/** cyrb53 (bryc, public domain), in one pass over the UTF-16 code units. */
+/** Hashes a text with cyrb53 (bryc, public domain), in one pass over its UTF-16 code units. */
 export function hash53(text: string): number {
   let one = 0xdeadbeef
   let two = 0x41c6ce57

@@ -3,7 +3,7 @@ export interface Numbers {
   readonly length: number
   add(value: number): void
   addAll(values: Float64Array): void
-  /** all of them; a view that the next addition may outdate */
+  /** returns all of them, in a view that the next addition may outdate */
   all(): Float64Array<ArrayBuffer>
 }
 

@@ -1,8 +1,8 @@
 import { placeIn } from './sorted.ts'
 
 /**
- * Indices at which one value stands, of each value that stands at two or more, in ascending order; NaN is no value.
- * Groups come in the order of their first index.
+ * Yields the indices of each value that occurs at least twice, in ascending order; ignores NaN. Groups come in the
+ * order of their first index.
  */
 export function* repeated(values: Float64Array): Generator<Uint32Array> {
   const twice = repeatedValues(values)

@@ -1,4 +1,4 @@
-/** A copy in ascending order without repetitions. */
+/** Returns a copy in ascending order without repetitions. */
 export function sortedSet(values: Float64Array): Float64Array<ArrayBuffer> {
   const sorted = values.slice().sort()
   let length = 0
@@ -6,7 +6,7 @@ export function sortedSet(values: Float64Array): Float64Array<ArrayBuffer> {
   return sorted.subarray(0, length)
 }
 
-/** Where the value stands in what is sorted; -1: it is not there. */
+/** Returns the index of the value in a sorted array; -1 if it is missing. */
 export function placeIn(sorted: Float64Array, value: number): number {
   let low = 0
   let high = sorted.length - 1

@@ -1,11 +1,11 @@
 export interface DateTime {
-  /** milliseconds since 1970, as if it were of UTC where no offset is told */
+  /** milliseconds since 1970; read as UTC if the text gives no offset */
   time: number
-  /** nothing else is in the text */
+  /** true if the text contains nothing else */
   isWhole: boolean
-  /** the first or the last moment of a day, as tests of limits have it */
+  /** true for the first or the last moment of a day, which tests of limits use */
   isEdge: boolean
-  /** of full five minutes, as people choose it */
+  /** true for full five minutes, which people choose */
   isRound: boolean
 }
 
@@ -15,7 +15,7 @@ const clock = String.raw`(?<hour>\d{1,2})[:.\-_h](?<minute>\d\d)(?:[:.\-_m](?<se
 const half = String.raw`(?:\s?(?<half>[ap])\.?m\b\.?)?`
 const zone = String.raw`(?:\s?(?:Z|UTC|GMT|[A-Z]{3,5})?\s?(?<offset>[+-]\d\d:?(?:\d\d)?)?)`
 
-/** dates as they are written, the most usual first */
+/** Formats of written dates, the most usual first. */
 const yearFirst = String.raw`(?<year>\d{4})(?<mark>[-/._])(?<month>\d\d)\k<mark>(?<day>\d\d)`
 const yearLast = String.raw`(?<a>\d{1,2})(?<mark>[-/.])(?<b>\d{1,2})\k<mark>(?<year>\d{4})`
 const dayName = String.raw`(?:(?<day>\d{1,2})(?:st|nd|rd|th)?[\s-](?<name>${month})[\s,-]{1,2}(?<year>\d{4}))`
@@ -45,13 +45,13 @@ const dates: readonly RegExp[] = [
 ]
 
 /**
- * what may stand around a date without making it a part of something else: quotes, brackets, the day's name, a zone's
- * name
+ * Text that may surround a date without making it part of something else: quotes, brackets, the day's name, a zone's
+ * name.
  */
 const around =
   /\([\w\s+:-]{1,60}\)|\[[\w/+-]{1,40}\]|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}[,\s]|[\s"'`()[\]{}<>#]/gi
 
-/** The first date with a time of day in a text; null: there is none. */
+/** Finds the first date with a time of day in a text; null if there is none. */
 export function dateTimeIn(text: string): DateTime | null {
   if (!/\d[:.\-_h]\d\d|\d{12}|\d{8}[T_-]\d{6}/i.test(text)) return null
   for (const pattern of dateTimes) {
@@ -70,7 +70,7 @@ export function dateTimeIn(text: string): DateTime | null {
   return null
 }
 
-/** The beginnings, in UTC, of the first date in a text: of one that can be read in two ways, both. */
+/** Returns when the first date in a text begins, in UTC milliseconds; both times if it can be read in two ways. */
 export function datesIn(text: string): readonly number[] {
   for (const pattern of dates) {
     const match = pattern.exec(text)
@@ -104,7 +104,7 @@ function daysOf({ year, month: numbered, name, day, a, b }: Groups): number[] {
   return dayIn(Number(year), inYear, Number(day))
 }
 
-/** None: there is no such day. */
+/** Returns when the day begins, in UTC milliseconds; an empty list if there is no such day. */
 function dayIn(year: number, monthInYear: number, day: number): number[] {
   const time = Date.UTC(year, monthInYear - 1, day)
   const date = new Date(time)

@@ -1,17 +1,17 @@
 import type { Look, Looked } from './look.ts'
 
-/** of RFC 9562, all versions */
+/** A UUID of RFC 9562, all versions. */
 const uuid = /(?<![\da-z-])[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}(?![\da-z-])/i
 const hex = /(?<![\da-z])(?:[\da-f]{24,}|[\dA-F]{24,})(?![\da-z])/i
-/** github.com/ulid/spec: in its first ten signs a time in milliseconds */
+/** A ULID (github.com/ulid/spec): its first ten characters are a time in milliseconds. */
 const ulid = /(?<![\da-z])(?:[0-7][\dA-HJKMNP-TV-Z]{25}|[0-7][\da-hjkmnp-tv-z]{25})(?![\da-z])/i
 const base64 = /^[\w+/-]{20,}={0,2}$/
 const jwt = /^(?:Bearer )?eyJ[\w-]{8,}\.(eyJ[\w-]{8,})\.[\w-]*$/
 
-/** values by these names are made of what they are of, and stay the same */
+/** Names of values that are computed from content, and so stay the same. */
 const ofContent = /hash|checksum|digest|md5|sha-?\d|fingerprint/i
 
-/** Ids that are made at random. */
+/** Detects ids that are made at random; null if there is none. */
 export function idLook({ text, name, at }: Looked): Look | null {
   if (text.length < 20) return null
   const ofUuid = text.length >= 36 && text.includes('-') ? uuid.exec(text) : null
@@ -26,12 +26,12 @@ export function idLook({ text, name, at }: Looked): Look | null {
   return base64.test(text) && !ofContent.test(name) && isRandom(text) ? { what: 'a long random id' } : null
 }
 
-/** how many different characters there are */
+/** Returns the number of different characters. */
 function variety(text: string): number {
   return new Set(text).size
 }
 
-/** Letters and digits in no order; `deadbeef` six times is none. */
+/** True if letters and digits are in no order; false for `deadbeef` six times. */
 function isRandomHex(digits: string): boolean {
   return (
     /\d/.test(digits) &&
@@ -42,7 +42,7 @@ function isRandomHex(digits: string): boolean {
 }
 
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** years in which programs can have made it */
+/** Times between which programs can have made a ULID. */
 const [since, until] = [Date.UTC(2010), Date.UTC(2100)]
 
 function isTimed(id: string): boolean {
@@ -51,7 +51,7 @@ function isTimed(id: string): boolean {
   return time >= since && time < until && variety(id) >= 10
 }
 
-/** Digits and letters of both cases change much more often than in words, and no text is behind it. */
+/** True if digits and cases change much more often than in words, and the value does not decode to text. */
 function isRandom(text: string): boolean {
   const plain = text.replace(/[^A-Za-z\d]/g, '')
   if (text.replace(/(?<!=)=+$/, '').length - plain.length > text.length / 10) return false
@@ -65,7 +65,7 @@ function isRandom(text: string): boolean {
   return changes >= plain.length * 0.45 && !isOfWords(plain) && !isText(text)
 }
 
-/** `Version2OfTheTest3`: what can be read has vowels. */
+/** True if the value consists of readable words, which have vowels: `Version2OfTheTest3`. */
 function isOfWords(text: string): boolean {
   const words = text.match(/[A-Z]?[a-z]+|[A-Z]{2,}/g)?.filter(({ length }) => length > 1) ?? []
   return words.filter((word) => /[aeiouy]/i.test(word)).length >= words.length * 0.8
@@ -75,14 +75,14 @@ function kindOf(code: number): 'digit' | 'upper' | 'lower' {
   return code <= 57 ? 'digit' : code <= 90 ? 'upper' : 'lower'
 }
 
-/** Whether it is text in base64, which whoever wrote the test has encoded. */
+/** True if it is text in base64, which the test's author has encoded. */
 function isText(encoded: string): boolean {
   return /^[\t\n\r\x20-\x7e]+$/.test(Buffer.from(encoded, 'base64').toString('latin1'))
 }
 
 const dayMs = 86_400_000
 
-/** RFC 7519: when it was issued, and when it ends, in seconds since 1970. */
+/** True if the token was issued or expires within a day of the run (RFC 7519, both in seconds since 1970). */
 function isOfRun(payload: string, at: number | null): boolean {
   if (at === null) return false
   try {

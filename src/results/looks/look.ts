@@ -1,17 +1,17 @@
-/** Why a value looks as if it were another in each run. */
+/** The reason why a value looks as if it changes in each run. */
 export interface Look {
-  /** 'a UUID' */
+  /** such as 'a UUID' */
   what: string
-  /** the value is a credential, and not to be shown */
+  /** true if the value is a credential, which must not be shown */
   isSecret?: true
-  /** another run on the same day has the same value */
+  /** true if another run on the same day has the same value */
   isOfDay?: true
 }
 
-/** What is asked about a value; `at`: when the test ran, in milliseconds since 1970, null where it is not known. */
+/** A value to examine. `at`: when the test ran, in milliseconds since 1970; null if that is unknown. */
 export interface Looked {
   text: string
-  /** of the parameter, or of the entry of the environment */
+  /** name of the parameter, or of the environment's entry */
   name: string
   at: number | null
 }

@@ -1,9 +1,9 @@
-/** What a file in the root of a results directory is for (FIELD-NOTES.md 6). */
+/** The purpose of a file in the root of a results directory (FIELD-NOTES.md 6). */
 export type EntryKind =
   | 'result'
   /** names attachments as results do */
   | 'container'
-  /** is there of itself: nobody has to name it */
+  /** is expected there: no other file has to name it */
   | 'known'
   | 'attachment'
 
@@ -22,7 +22,7 @@ export function entryKind(name: string): EntryKind {
   return name.startsWith('.') || known.has(name) ? 'known' : 'attachment'
 }
 
-/** Directories in which no attachment is looked for: what was copied in for trends, and what is hidden. */
+/** True for directories that are not searched for attachments: those copied in for trends, and hidden ones. */
 export function isPassedOver(folder: string): boolean {
   return folder === 'history' || folder.startsWith('.')
 }

@@ -1,19 +1,19 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 
-/** A name in a directory; bytes where they are no UTF-8. */
+/** A name in a directory; its bytes if they are not UTF-8. */
 export type FileName = string | Buffer
 
 export function fileNameOf(bytes: Buffer): FileName {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes
 }
 
-/** What opens it. */
+/** Returns the path that opens the file. */
 export function pathOf(directory: string, name: FileName): string | Buffer {
   const folder = directory.endsWith('/') ? directory : `${directory}/`
   return typeof name === 'string' ? folder + name : Buffer.concat([Buffer.from(folder), name])
 }
 
-/** The name as it is shown: bytes that are no UTF-8 as \xNN. */
+/** Returns the name as it is shown: bytes that are not UTF-8 as \xNN. */
 export function shownName(name: FileName): string {
   if (typeof name === 'string') return name
   let shown = ''
@@ -25,7 +25,7 @@ export function shownName(name: FileName): string {
   return shown
 }
 
-/** The number of bytes of the character in UTF-8 that stands there; 0: none does. */
+/** Returns the number of bytes of the UTF-8 character at an index; 0 if there is none. */
 export function characterAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!
   if (first < 0x80) return 1

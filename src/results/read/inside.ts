@@ -1,34 +1,33 @@
 import * as nodeFiles from 'node:fs'
 import { codeOf } from '../../core/error.ts'
 
-/** What a link out of a results directory throws where it would have to be followed; its code is `EOUTSIDE`. */
+/** Thrown for a link out of a results directory that would have to be followed; its code is `EOUTSIDE`. */
 export class LeadsOut extends Error {
   readonly code = 'EOUTSIDE'
 }
 
-/** What people are told of a link out of the directory. */
+/** The message about a link out of the directory. */
 export const leadsOut = 'is a symbolic link that leads out of the directory, and was not followed'
 
-/** What opening needs of `node:fs`. */
+/** The part of `node:fs` that opening a file needs. */
 export type OpenFiles = Pick<typeof nodeFiles, 'openSync' | 'fstatSync' | 'closeSync'>
 
-// what became a pipe or a terminal since it was listed does not hold us up
+// a file that has become a pipe or a terminal since it was listed must not block us
 const flags = nodeFiles.constants.O_RDONLY | (nodeFiles.constants.O_NONBLOCK ?? 0) | (nodeFiles.constants.O_NOCTTY ?? 0)
 const noLink = nodeFiles.constants.O_NOFOLLOW ?? 0
 
 /**
- * Opens a file of a results directory for reading, and returns its descriptor. `root` is the user's own word and may be
- * a link; below it, links are followed within it alone. That is judged by what was opened, so that a link that is put
- * in its place meanwhile gains nothing. A hard link cannot be told from a file. Throws `LeadsOut`, and what the system
- * throws.
+ * Opens a file of a results directory for reading, and returns its descriptor. `root` comes from the user and may be a
+ * link; below it, links are followed only within it. Checks the file that was opened, so that a link put in its place
+ * meanwhile gains nothing. Cannot tell a hard link from a file. Throws `LeadsOut`, and what the system throws.
  */
 export function openInside(root: string, path: string | Buffer, files: OpenFiles = nodeFiles): number {
-  // whatever lies in the root itself is a link only by its own name
+  // in the root itself, only the last part of the path can be a link
   if (noLink !== 0 && isDirectlyIn(root, path)) {
     try {
       return files.openSync(path, flags | noLink)
     } catch (error) {
-      // systems differ in what they say of a link: FreeBSD has EMLINK, NetBSD EFTYPE
+      // the code for a link differs: FreeBSD has EMLINK, NetBSD EFTYPE
       if (!['ELOOP', 'EMLINK', 'EFTYPE'].includes(codeOf(error) ?? '')) throw error
     }
   }
@@ -48,8 +47,8 @@ export function openInside(root: string, path: string | Buffer, files: OpenFiles
 }
 
 /**
- * Where a path of a directory really is. Throws `LeadsOut` where that is not below the directory, and what the system
- * throws.
+ * Returns the real path of a path in a directory. Throws `LeadsOut` if that is not below the directory, and what the
+ * system throws.
  */
 export function realInside(root: string, path: string | Buffer): Buffer {
   const real = realPathOf(path)
@@ -57,7 +56,7 @@ export function realInside(root: string, path: string | Buffer): Buffer {
   return real
 }
 
-/** What a path of a directory leads to by its links; nothing outside of the directory is looked at. */
+/** Returns what a path in a directory leads to through its links. Looks at nothing outside the directory. */
 export function kindOf(root: string, path: string | Buffer): 'file' | 'folder' | 'special' | 'outside' | 'nowhere' {
   try {
     const found = nodeFiles.statSync(realInside(root, path))
@@ -71,7 +70,7 @@ function realPathOf(path: string | Buffer): Buffer {
   return nodeFiles.realpathSync.native(path, { encoding: 'buffer' })
 }
 
-/** Both as they really are; a directory is below itself. */
+/** True if `path` is `root` or below it. Both are real paths. */
 function isBelow(root: Buffer, path: Buffer): boolean {
   if (path.equals(root)) return true
   const start = root.at(-1) === 0x2f ? root : Buffer.concat([root, Buffer.from('/')])

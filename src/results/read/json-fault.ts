@@ -3,10 +3,7 @@ import { grouped } from '../../core/grouped.ts'
 import type { Found } from '../problem.ts'
 import { partedWithoutSecrets } from '../../core/redaction/parted.ts'
 
-/**
- * Kinds of tokens, and errors within one, of jsonc-parser's scanner; its enums are not there for who builds file by
- * file.
- */
+/** Kinds of tokens, and errors within one, of jsonc-parser's scanner. A build of single files cannot use its enums. */
 const token = {
   openBrace: 1,
   closeBrace: 2,
@@ -24,7 +21,7 @@ const token = {
 } as const
 const within = { endOfString: 2, endOfNumber: 3, unicode: 4, escape: 5, character: 6 } as const
 
-/** What belongs at a place. */
+/** The kinds of token that may stand at a place. */
 type Wanted =
   | 'a value'
   | 'a value or ]'
@@ -35,14 +32,14 @@ type Wanted =
   | 'a comma or }'
   | 'nothing more'
 
-/** Where a text is no JSON, and why. Positions are of the text; `end` where it only lacks its end. */
+/** Where a text is not JSON, and why. `at` is an index in the text; `isEnd` is true if only the end is missing. */
 export interface JsonFault {
   at: number
   why: string
   isEnd: boolean
 }
 
-/** The first place at which the text is no JSON; null: there is none. Of any depth: nothing calls itself. */
+/** Finds the first place at which a text is not JSON; null if it is JSON. Any depth works, since nothing recurses. */
 export function jsonFault(text: string): JsonFault | null {
   const scanner = createScanner(text)
   const open: ('}' | ']')[] = []
@@ -66,7 +63,7 @@ export function jsonFault(text: string): JsonFault | null {
   }
 }
 
-/** What belongs behind a token; null: it does not belong there itself. */
+/** Returns what may follow a token; null if the token itself is in the wrong place. */
 function after(kind: number, wanted: Wanted, open: ('}' | ']')[]): Wanted | null {
   const isValue = wanted === 'a value' || wanted === 'a value or ]'
   switch (kind) {
@@ -134,7 +131,7 @@ function withinToken(text: string, kind: number, error: number, at: number, leng
   }
 }
 
-/** Whether it is the beginning of a word of JSON, or a sign, with which the text ends. */
+/** True if the text ends in the middle of a word of JSON, or after a minus sign. */
 function isBegun(word: string): boolean {
   return ['true', 'false', 'null'].some((it) => it.startsWith(word)) || word === '-'
 }
@@ -149,7 +146,7 @@ function expected(wanted: Wanted): string {
 }
 
 function shown(text: string, at: number, length: number): string {
-  // of what stands before it so much that tells whether it is a secret
+  // enough of the text before it to tell whether it is a secret
   const [, it] = partedWithoutSecrets(
     text.slice(Math.max(0, at - 1000), at),
     text.slice(at, at + Math.min(length, 1000)),
@@ -157,7 +154,7 @@ function shown(text: string, at: number, length: number): string {
   return JSON.stringify(it.slice(0, 20))
 }
 
-/** `bad-json` of a text that was not parsed; `before`: bytes that were taken away before it. */
+/** Returns the `bad-json` finding for a text that did not parse. `before`: number of bytes removed before it. */
 export function badJson(text: string, before: number, message: string): Found {
   if (text.trim() === '') return { message: text === '' ? 'the file is empty' : 'the file holds only blanks' }
   const fault = jsonFault(text)

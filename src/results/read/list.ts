@@ -11,30 +11,30 @@ import { nameBlocks } from './name-blocks.ts'
 import type { NameBlock } from './name-blocks.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 
-/** What lies in the root of a results directory. */
+/** Contents of the root of a results directory. */
 export interface Listing {
-  /** as it was given */
+  /** the directory as given */
   directory: string
   state: 'there' | 'missing' | 'not-a-directory'
   results: readonly NameBlock[]
   resultCount: number
   containers: readonly NameBlock[]
   containerCount: number
-  /** files of which somebody has to name each */
+  /** files that a result or a container has to name */
   attachments: readonly NameBlock[]
   attachmentHashes: Float64Array
-  /** files that are there of themselves */
+  /** files that no other file has to name */
   known: readonly string[]
   folders: readonly string[]
-  /** there are more of them, or some whose names are no text */
+  /** true if there are more of them, or some whose names are not UTF-8 */
   areFoldersCut: boolean
-  /** what is not opened, and why: what is neither a file nor a directory, and links out of the directory */
+  /** entries that are not opened, and why: neither files nor directories, or links out of the directory */
   special: readonly Unopened[]
-  /** how many of these there are, also where not all are kept */
+  /** total number of these, even if not all are kept */
   specialCount: number
 }
 
-/** What is not opened, by its path below the directory. */
+/** An entry that is not opened, by its path below the directory. */
 export interface Unopened {
   file: string
   message: string
@@ -42,14 +42,14 @@ export interface Unopened {
 
 const notAFile = 'is neither a file nor a directory, and was not opened'
 
-/** entries that are taken from the system at once, and that are looked at before something else has its turn */
+/** Number of entries read from the system at once, and handled before other work gets its turn. */
 const [atOnce, beforeTurn] = [1024, 8192]
-/** so many names of directories and of what is there of itself are kept, and so many of what is not opened */
+/** Maximum names of directories and of known files, and maximum unopened entries, that are kept. */
 const [mostNames, mostUnopened] = [10_000, 1000]
 
 /**
- * Throws FORBIDDEN and UNREACHABLE where the directory cannot be listed, and the signal's reason. Symbolic links are
- * what they lead to within the directory, but for directories.
+ * Lists a results directory. Symbolic links count as what they lead to within the directory, except links to
+ * directories. Throws FORBIDDEN and UNREACHABLE if the directory cannot be listed, and the signal's reason.
  */
 export async function listDirectory(directory: string, hash: Hash, signal?: AbortSignal): Promise<Listing> {
   try {
@@ -75,7 +75,7 @@ const nothing = {
   specialCount: 0,
 } as const
 
-/** Null: there is a name that is no UTF-8, so that names have to be asked for as bytes. */
+/** Lists the directory. Returns null if a name is not UTF-8: then names have to be read as bytes. */
 async function listed(
   directory: string,
   encoding: 'utf8' | 'buffer',
@@ -90,7 +90,7 @@ async function listed(
     specialCount += 1
     if (special.length < mostUnopened) special.push({ file, message })
   }
-  // its types know no names as bytes
+  // its types do not allow names as bytes
   const open = opendirSync(directory, { encoding: encoding as BufferEncoding, bufferSize: atOnce })
   try {
     for (let count = 1; ; count += 1) {
@@ -169,7 +169,7 @@ function typeOf(entry: Dirent, directory: string, path: string | Buffer): EntryT
     case 'outside':
       return 'outside'
     case 'nowhere':
-      // what opens it says why it cannot be
+      // opening it reports why it cannot be opened
       return 'file'
   }
 }

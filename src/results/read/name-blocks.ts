@@ -2,25 +2,24 @@ import { Buffer } from 'node:buffer'
 import { fileNameOf } from './file-name.ts'
 import type { FileName } from './file-name.ts'
 
-/** so many names lie in each block but the last */
+/** Number of names in each block but the last. */
 export const namesOfBlock = 256
 
 /**
- * Names one behind the other, each with a NUL at its end, which no name holds: a million of them take little more than
- * their letters.
+ * A block of names, each ended by a NUL, which no name contains. A million names take little more than their letters.
  */
 export interface NameBlock {
   readonly bytes: Uint8Array
   readonly count: number
-  /** all letters are ASCII */
+  /** true if all characters are ASCII */
   readonly isAscii: boolean
 }
 
-/** Names as they come. */
+/** Collects names into blocks. */
 export interface NameBlocks {
   readonly length: number
   add(name: FileName): void
-  /** all of them; nothing is added any more */
+  /** returns all blocks; call it after the last `add` */
   blocks(): readonly NameBlock[]
 }
 
@@ -70,7 +69,7 @@ export function namesIn({ bytes, isAscii, count }: NameBlock): FileName[] {
   return names
 }
 
-/** One of them, made by itself: a part of a long text would keep all of that. */
+/** Copies the name at an index: a part of a longer buffer would keep all of it in memory. */
 export function nameAt(blocks: readonly NameBlock[], index: number): FileName {
   const { bytes } = blocks[Math.floor(index / namesOfBlock)]!
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -8,30 +8,30 @@ import type { Unopened } from './list.ts'
 import { nameBlocks } from './name-blocks.ts'
 import type { NameBlock } from './name-blocks.ts'
 
-/** What lies in child directories, in which an agent looks for nothing. */
+/** Contents of child directories, in which an agent looks for nothing. */
 export interface Nested {
   /** paths below the directory */
   files: readonly NameBlock[]
   fileCount: number
-  /** of each file's name without its path */
+  /** hash of each file's name without its path */
   baseHashes: Float64Array
   /** directories that hold results of their own */
   withResults: readonly { path: string; results: number }[]
-  /** links out of the directory, and how many of these there are, also where not all are kept */
+  /** links out of the directory; `outsideCount` is their total number, even if not all are kept */
   outside: readonly Unopened[]
   outsideCount: number
-  /** there is more than was looked at, or than may be */
+  /** true if a part was not searched, because of a limit or because it is unreadable */
   isCut: boolean
 }
 
-/** so deep, and so much, is looked at: what has more is a project's root, or a disk */
+/** Maximum depth, directories and files that are searched; whatever has more is a project's root, or a disk. */
 const [mostDepth, mostFolders, mostFiles] = [16, 10_000, 200_000]
-/** so many links out of it are kept */
+/** Maximum links out of the directory that are kept. */
 const mostOutside = 1000
 
 /**
- * Looks through the child directories of these names, but for those of `except`, paths below the directory. Links are
- * not followed.
+ * Searches the child directories of these names, except those in `except`, which are paths below the directory. Follows
+ * no links. Throws the signal's reason.
  */
 export async function listNested(
   directory: string,
@@ -78,7 +78,7 @@ export async function listNested(
         entries.closeSync()
       }
     } catch {
-      // gone meanwhile, or not for this user, as it will not be for an agent
+      // it is gone, or this user may not read it, nor could an agent
       isCut = true
     }
     if (results > 0) withResults.push({ path, results })

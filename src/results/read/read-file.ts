@@ -5,29 +5,29 @@ import type { Found } from '../problem.ts'
 import { leadsOut, openInside, realInside } from './inside.ts'
 import { characterAt } from './file-name.ts'
 
-/** What a file holds. */
+/** The content of a file, or why there is none. */
 export type Read =
   | { kind: 'value'; value: unknown; bytes: number; text: string }
-  /** it can be read, and not as JSON; `text`: what there is of it */
+  /** readable, but not as JSON; `text`: its content as far as it can be decoded */
   | { kind: 'broken'; rule: 'bad-json' | 'not-utf8'; found: Found; bytes: number; text: string }
-  /** too much to be looked at */
+  /** too large to be read */
   | { kind: 'huge'; bytes: number }
   | { kind: 'unread'; why: string }
 
-/** What is used of `node:fs`. */
+/** The part of `node:fs` that reading a file needs. */
 export type Files = Pick<typeof nodeFiles, 'openSync' | 'readSync' | 'fstatSync' | 'closeSync'>
 
-/** a result of more bytes is none (SPEC.md 8) */
+/** Maximum bytes of a result (SPEC.md 8). */
 export const mostBytes = 2_000_000
-/** what is larger is not read */
+/** Maximum bytes of a file that is read. */
 const readableBytes = 64 << 20
 
-/** Where files are read into, one after the other; longer by one byte than a result may be. */
+/** Makes the buffer that files are read into, one after another; one byte longer than a result may be. */
 export function readingSpace(): Buffer {
   return Buffer.allocUnsafeSlow(mostBytes + 1)
 }
 
-/** Reads a file of the directory `root`, and no link out of it. Never throws. */
+/** Reads a file of the directory `root` as JSON, and follows no link out of it. Never throws. */
 export async function readJson(
   root: string,
   path: string | Buffer,
@@ -37,7 +37,7 @@ export async function readJson(
   return readAtOnce(root, path, space, files) ?? (await readClosely(root, path, files))
 }
 
-/** A result as most are: of usual size, and JSON; null: it has to be looked at more closely. Its text is not kept. */
+/** Reads a file at once if it is JSON of usual size, as most are; null if it needs a closer look. */
 export function readAtOnce(
   root: string,
   path: string | Buffer,
@@ -60,7 +60,7 @@ export function readAtOnce(
   }
 }
 
-/** A file that changes meanwhile is not judged: what is there of it may be half of what was written. */
+/** Reads a file and finds its faults. A file that changes meanwhile is `unread`, since it may be half written. */
 async function readClosely(root: string, path: string | Buffer, files: Files): Promise<Read> {
   let bytes: Buffer
   try {
@@ -101,7 +101,7 @@ async function readClosely(root: string, path: string | Buffer, files: Files): P
   }
 }
 
-/** As much as was there, and a byte more where it grew. */
+/** Reads up to `size` bytes, and one more if the file has grown. */
 function readAll(descriptor: number, size: number, files: Files): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size + 1)
   let length = 0
@@ -113,7 +113,7 @@ function readAll(descriptor: number, size: number, files: Files): Buffer {
   return bytes.subarray(0, length)
 }
 
-/** Without the mark that some programs put before UTF-8; null: it is none. */
+/** Decodes UTF-8, without the mark that some programs put before it; null if it is not UTF-8. */
 function textOf(bytes: Buffer): string | null {
   if (isAscii(bytes)) return bytes.toString('latin1')
   if (!isUtf8(bytes)) return null
@@ -121,7 +121,7 @@ function textOf(bytes: Buffer): string | null {
   return bytes.toString('utf8', isMarked ? 3 : 0)
 }
 
-/** How large a file is that is not read; a text: why that is not known. */
+/** Returns the size in bytes of a file that is not read; a text says why it is unknown. */
 export function sizeOf(root: string, path: string | Buffer): number | string {
   try {
     const found = nodeFiles.lstatSync(path)
@@ -151,7 +151,7 @@ function whyNot(error: unknown): string {
   }
 }
 
-/** `not-utf8`: where, by the number of bytes before it; null: it is UTF-8. */
+/** Returns the `not-utf8` finding, placed by the number of bytes before it; null if the bytes are UTF-8. */
 export function notUtf8(bytes: Buffer): Found | null {
   if (isUtf8(bytes)) return null
   const wide = wideMark(bytes)
@@ -170,7 +170,7 @@ function wideMark(bytes: Buffer): string | null {
 }
 
 function firstBad(bytes: Buffer): number {
-  // most of it is right, and is skipped in large steps
+  // most of it is valid, and is skipped in large steps
   let at = 0
   for (let step = 1 << 20; step >= 16; step >>= 1) {
     while (at + step < bytes.length && isUtf8(bytes.subarray(at, wholeBefore(bytes, at + step))))
@@ -180,7 +180,7 @@ function firstBad(bytes: Buffer): number {
   return at
 }
 
-/** Where the character begins that a place is in. */
+/** Returns where the character begins that contains the byte at `place`. */
 function wholeBefore(bytes: Buffer, place: number): number {
   let at = place
   while (at > place - 4 && (bytes[at]! & 0xc0) === 0x80) at -= 1

@@ -1,6 +1,6 @@
 import { within } from './said.ts'
 
-/** An attachment that a result, a container or the globals name; `source` is as it stands there. */
+/** An attachment that a result, a container or the globals name; `source` is as written there. */
 export interface NamedAttachment {
   /** `steps[0].attachments[1].source` */
   place: string
@@ -9,22 +9,22 @@ export interface NamedAttachment {
 
 const none: readonly NamedAttachment[] = []
 
-/** parts that hold further ones; the last goes first onto the pile, so that they come out in order */
+/** Keys of parts that hold further parts, the last one first: a stack returns them in order. */
 const inner = ['afters', 'befores', 'steps'] as const
 const steps = ['steps'] as const
 
-/** Of what is read in them; a value of another shape holds no attachment. */
+/** The fields that are read of a value; a value of another shape holds no attachment. */
 type Holder = Readonly<Partial<Record<'attachments' | 'steps' | 'befores' | 'afters', unknown>>>
 
 /**
- * The attachments of a result, a container (in its fixtures) or the globals, with those of steps at any depth, in the
- * order of the file. The value may have any shape.
+ * Lists the attachments of a result, a container (in its fixtures) or the globals, in the order of the file. Includes
+ * those of steps at any depth. The value may have any shape.
  */
 export function attachmentsOf(content: unknown): readonly NamedAttachment[] {
   return hasAttachments(content) ? withPlaces(content) : none
 }
 
-/** Asked of every file, so it makes no more than a list of the steps that have steps of their own. */
+/** True if there is any attachment. Runs for every file, so it allocates only a list of steps that have steps. */
 function hasAttachments(content: unknown): boolean {
   if (!isHolder(content)) return false
   if (isFilled(content.attachments)) return true

@@ -1,12 +1,12 @@
 import type { Found } from '../problem.ts'
 import { quoted, within } from './said.ts'
 
-/** so many founds of a file are told */
+/** Maximum findings of a file that are reported. */
 const most = 5
 
 const none: readonly Found[] = []
 
-/** What a field holds (FIELD-NOTES.md 6): its type, or that of each item of a list. */
+/** The type of a field, or of each item of a list (FIELD-NOTES.md 6). */
 type Kind =
   | 'text'
   | 'number'
@@ -45,7 +45,7 @@ const result: Fields = {
   links: 'links',
 }
 
-/** of which objects these are made, each field by its name; what is not named here may hold anything */
+/** Fields of these objects, with their types; any other field may hold anything. */
 const objects = {
   details: { message: 'text', trace: 'text', known: 'flag', muted: 'flag', flaky: 'flag' },
   attachments: { name: 'text', source: 'text', type: 'text' },
@@ -55,9 +55,7 @@ const objects = {
   steps: step,
 } as const satisfies Readonly<Record<string, Fields>>
 
-/**
- * What keeps a value from being a result; null stands for what is absent, and fields that are not known hold anything.
- */
+/** Returns what keeps a value from being a result. Null counts as absent, and unknown fields may hold anything. */
 export function shapeFaults(value: unknown): readonly Found[] {
   if (isResult(value)) return none
   if (!isObject(value)) return [{ message: `the file holds ${told(value)}, but a result is an object` }]
@@ -98,7 +96,7 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
         )
       else it.forEach((item, at) => take(item, `${key}[${at}]`, objects[kind]))
     }
-    // the last goes first onto the pile, so that they come out in order
+    // pushes the last one first, so that the stack returns them in order
     while (inner.length > 0) pending.push(inner.pop()!)
   }
   return found
@@ -107,7 +105,7 @@ function faultsOf(value: Readonly<Record<string, unknown>>): Found[] {
 const typeNames = { text: 'string', number: 'number', flag: 'boolean' } as const
 const words = { text: 'a string', number: 'a number', flag: 'true or false' } as const
 
-/** What stands there, without its value where that may be long or secret. */
+/** Describes a value, without its content if that may be long or secret. */
 function told(value: unknown): string {
   if (typeof value === 'string')
     return /^[\w:.+ -]{0,20}$/.test(value) && !/[a-z\d]{12}/i.test(value) ? `the string ${quoted(value)}` : 'a string'
@@ -121,7 +119,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The same question of every file, by names that stand in the code, so that what is right is answered quickly. */
+/** True if the value has the shape of a result. Names each field in code, so a correct file is quickly checked. */
 function isResult(value: unknown): boolean {
   if (!isObject(value)) return false
   const { uuid, historyId, testCaseId, fullName, titlePath, labels, links } = value
@@ -141,7 +139,7 @@ function isResult(value: unknown): boolean {
   return true
 }
 
-/** But for its steps, of which only that they are a list. */
+/** True if a step's fields have the right types; of its own steps, checks only that they are a list. */
 function isStep({
   name,
   status,

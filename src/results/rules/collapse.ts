@@ -1,12 +1,13 @@
 import type { ParameterContent, ResultFile } from '../result-file.ts'
 import { identifierOf } from './identifier.ts'
 
-/** What is lost where results of a group become one. */
+/** The loss when results of a group become one. */
 export type Collapse =
-  /** different tests: by what they differ, with its values in the order in which they appear */
+  /** different tests: in what they differ, with its values in the order in which they appear */
   | { kind: 'tests'; by: Difference; values: readonly string[] }
   /**
-   * different tests, though nothing else differs: so many, by the adapter's numbers of retries, or since each passed
+   * different tests that differ in nothing else; `tests` is their number, by the adapter's numbers of retries, or since
+   * each passed
    */
   | { kind: 'tests'; by: 'retries' | 'passed'; values: readonly []; tests: number }
   /** runs of one test with different data, by their names or by their outcomes, or since each passed */
@@ -14,12 +15,13 @@ export type Collapse =
 
 export type Difference = 'testCaseId' | 'titlePath' | PlaceLabel | 'name' | 'directory'
 
-/** labels that tell where a test stands */
+/** Labels that say where a test belongs. */
 const placeLabels = ['package', 'testClass', 'testMethod', 'parentSuite', 'suite', 'subSuite'] as const
 type PlaceLabel = (typeof placeLabels)[number]
 
 /**
- * Of results with one full name and equal parameters, the earliest first; null: nothing, as where one test is retried.
+ * Finds the loss among results with one full name and equal parameters, the earliest first. Null if there is none, as
+ * when one test is retried.
  */
 export function collapseOf(group: readonly ResultFile[]): Collapse | null {
   for (const part of byIdentifier(group)) {
@@ -29,7 +31,7 @@ export function collapseOf(group: readonly ResultFile[]): Collapse | null {
   return null
 }
 
-/** Results with valid identifiers are matched by these; where some have none, the full name holds for all. */
+/** Groups results by their valid identifiers; if some have none, the full name keeps all together. */
 function byIdentifier(group: readonly ResultFile[]): Iterable<readonly ResultFile[]> {
   const parts = new Map<string, ResultFile[]>()
   for (const file of group) {
@@ -61,12 +63,12 @@ function collapseOfPart(group: readonly ResultFile[]): Collapse | null {
   return outcomes[0] === 'passed' ? allPassed(group, isUnparameterized) : null
 }
 
-/** in a loop a test runs more often than two tests bear one name by mistake */
+/** Maximum tests that share one name by mistake; one test in a loop runs more often. */
 const mostTests = 2
 
 /**
- * What is tried again has not passed. Two tests may bear one name; one method, or what runs more often, is a test with
- * data.
+ * Judges a group whose results all passed, so none was tried again. Two tests may share a name; one method, or more
+ * runs than that, is one test with data.
  */
 function allPassed(group: readonly ResultFile[], isUnparameterized: boolean): Collapse | null {
   // a file and its copy, or a link to it
@@ -80,8 +82,8 @@ function allPassed(group: readonly ResultFile[], isUnparameterized: boolean): Co
 }
 
 /**
- * By the adapter's own numbers of retries, how many tests these are: each has one result without a number, and one of
- * each number. Null: nothing is marked.
+ * Counts the tests by the adapter's own numbers of retries: each test has one result without a number, and one of each
+ * number. Null if nothing is marked.
  */
 function testsByRetries(group: readonly ResultFile[]): number | null {
   const times = new Map<string, number>()
@@ -112,7 +114,7 @@ function differenceOfPlace(group: readonly ResultFile[]): Collapse | null {
   )
 }
 
-/** Values that are there, each once; what is absent differs from nothing. */
+/** Returns the values that are present, each once; an absent value differs from nothing. */
 function distinct(group: readonly ResultFile[], of: (file: ResultFile) => string | null): string[] {
   const values = new Set<string>()
   for (const file of group) {
@@ -122,7 +124,7 @@ function distinct(group: readonly ResultFile[], of: (file: ResultFile) => string
   return [...values]
 }
 
-/** Of several labels of one name all, in any order. */
+/** Returns the values of all labels of that name, sorted and joined; null if there is none. */
 function labelOf({ content }: ResultFile, name: PlaceLabel): string | null {
   const values =
     content.labels?.filter((label) => label?.name === name && label.value).map((label) => label!.value!) ?? []
@@ -137,12 +139,12 @@ function counts(parameter: ParameterContent | null): boolean {
   return parameter !== null && parameter.excluded !== true
 }
 
-/** a longer name is taken as it is: what is looked for at its end takes the square of its length where it is hostile */
+/** Maximum characters of a name that is shortened: a search at the end of a hostile one takes quadratic time. */
 const mostLetters = 1000
 
 /**
- * `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`, `repetition 2 of 3`: a name without what
- * tells one run of a test; a number alone may tell tests apart.
+ * Removes what tells runs of one test apart: `logs in [2]`, `[2] data of the second run`, `logs in (a)`, `logs in #2`,
+ * `repetition 2 of 3`. Keeps a number alone, which may tell tests apart.
  */
 function withoutNumbering(name: string): string {
   if (name.length > mostLetters) return name
@@ -154,25 +156,25 @@ function withoutNumbering(name: string): string {
     .trim()
 }
 
-/** `logs in (retry 1)`: numbers of attempts are no data. */
+/** Removes the number of an attempt, which is no data: `logs in (retry 1)`. */
 function withoutAttempt(name: string): string {
   return name.length > mostLetters
     ? name
     : name.replace(/(?<![\s_-])[\s_-]*[[(]?\b(?:retry|rerun|attempt)\b[\s#:]*\d*[\])]?$/i, '')
 }
 
-/** clocks of start and end that differ by so much make no two runs at a time */
+/** Milliseconds by which two runs may overlap, since clocks of start and end differ. */
 const momentMs = 50
 
 /**
- * Whether the runs can be those of one test that is repeated until it passes: all but the last have not passed, and
- * each begins after the one before has ended. Without times that is not known.
+ * True if the runs can be one test that is repeated until it passes: all but the last have not passed, and each begins
+ * after the one before has ended. False if a start time is missing.
  */
 function areRetries(group: readonly ResultFile[]): boolean {
   const passed = group.filter(({ content }) => content.status === 'passed')
   if (passed.length > 1) return false
   if (group.some(({ content }) => content.start == null)) return false
-  // short ones begin in the same millisecond
+  // short runs begin in the same millisecond
   if (passed.length === 1 && passed[0]!.content.start! < group.at(-1)!.content.start!) return false
   return group.every(({ content }, at) => at === 0 || content.start! >= (group[at - 1]!.content.stop ?? 0) - momentMs)
 }

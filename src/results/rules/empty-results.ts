@@ -1,7 +1,7 @@
 import type { Found } from '../problem.ts'
 import { counted, listed, quoted } from './said.ts'
 
-/** What was found where results should be. */
+/** Contents of a place where results should be. */
 export interface EmptyListing {
   kind: 'missing' | 'not-a-directory' | 'no-results'
   /** some names of what is there */
@@ -21,7 +21,7 @@ export function emptyResults({ kind, entries, childrenWithResults }: EmptyListin
     }
   }
   if (entries.length === 0) return { message: 'the directory is empty' }
-  // a link that leads out, or a pipe, may bear the name of a result
+  // a link that leads out, or a pipe, may have the name of a result
   const which = entries.some((name) => name.endsWith('-result.json')) ? ' that was read' : ''
   return {
     message: `the directory holds no *-result.json${which}; it contains ${listed(

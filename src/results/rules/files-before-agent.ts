@@ -6,14 +6,14 @@ import type { Scan } from '../../logs/scan/scanner.ts'
 import type { Found } from '../problem.ts'
 import { counted } from './said.ts'
 
-/** What the log of an agent tells; one without its counts tells nothing. */
+/** The findings of an agent's log; a log without the agent's counts has none. */
 export interface AgentTold {
   found: readonly Found[]
-  /** why it could not be read to its end; null: it was */
+  /** why the log could not be read to its end; null if it was */
   unread: string | null
 }
 
-/** Throws the signal's reason. */
+/** Finds files that an agent's log counts, but that it did not index or process. Throws the signal's reason. */
 export async function filesBeforeAgent(log: LogPart, signal?: AbortSignal): Promise<AgentTold> {
   // its times are not used, and a known zone is read faster
   const scan = openScan({ timeZone: 'UTC' })

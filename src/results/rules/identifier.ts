@@ -1,8 +1,8 @@
 import type { NamedValue, ResultContent } from '../result-file.ts'
 
 /**
- * What the label is called, by SPEC.md 2 and by the adapters of each language, which differ in upper and lower case
- * (FIELD-NOTES.md 6).
+ * Names of the label in lower case, by SPEC.md 2 and by the adapters of each language. Those differ in upper and lower
+ * case (FIELD-NOTES.md 6).
  */
 const identifierNames: ReadonlySet<string> = new Set(['as_id', 'allure_id', 'vendor_id'])
 
@@ -11,13 +11,13 @@ export interface IdentifierLabel {
   at: number
   name: string
   value: string
-  /** whether the service can have assigned it */
+  /** true if the service can have assigned it */
   isValid: boolean
 }
 
 const none: readonly IdentifierLabel[] = []
 
-/** A label without a value counts as absent. */
+/** Lists the labels that hold an identifier. A label without a value counts as absent. */
 export function identifierLabels({ labels }: ResultContent): readonly IdentifierLabel[] {
   if (!labels) return none
   let found: IdentifierLabel[] | null = null
@@ -31,7 +31,7 @@ export function identifierLabels({ labels }: ResultContent): readonly Identifier
   return found ?? none
 }
 
-/** That of a result which has just one that is valid, without leading zeros; null: none, or several. */
+/** Returns a result's one valid identifier, without leading zeros; null if it has none, or several. */
 export function identifierOf(content: ResultContent): string | null {
   const ids = distinctIdentifiers(identifierLabels(content))
   return ids.length === 1 ? ids[0]! : null
@@ -42,13 +42,13 @@ export function distinctIdentifiers(labels: readonly IdentifierLabel[]): string[
 }
 
 function isIdentifier({ name }: NamedValue): boolean {
-  // most labels are told by their length alone
+  // the length alone rules out most labels
   return name != null && (name.length === 5 || name.length === 9) && identifierNames.has(name.toLowerCase())
 }
 
 const greatest = '9223372036854775807'
 
-/** Digits of a positive number that a Java `long` holds: SPEC.md 2 calls the ID of a test case an integer. */
+/** True for a positive number that a Java `long` holds: SPEC.md 2 calls the ID of a test case an integer. */
 function isAssignable(value: string): boolean {
   if (!/^[0-9]+$/.test(value)) return false
   const digits = withoutZeros(value)

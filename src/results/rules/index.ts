@@ -18,7 +18,7 @@ export { oversize } from './oversize-result.ts'
 export { isSecretParameter } from './said.ts'
 export { pairOf, parameterPairs, volatileBetween } from './volatile-between.ts'
 
-/** In the order of the catalogue. */
+/** Rules for single files, in the order of the catalogue. */
 export const fileRules: readonly FileRule[] = [
   longField,
   nestedAttachment,

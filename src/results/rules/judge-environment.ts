@@ -4,8 +4,8 @@ import { quoted } from './said.ts'
 import { volatileLook } from '../looks/volatile-look.ts'
 
 /**
- * Entries of the files of the environment that differ from those of the run before, or look as if they would;
- * `changing`: names of those that may.
+ * Finds entries of the environment files that differ from those of the previous run, or look as if they would.
+ * `changing`: names of entries that may.
  */
 export function judgeEnvironment(
   current: ReadonlyMap<string, string>,
@@ -28,7 +28,7 @@ function judgeEntry(name: string, value: string, before: string | undefined): Fo
     }
   }
   const look = volatileLook(value, name, null)
-  // what two runs had in common does not change, whatever it looks like
+  // a value that two runs had in common does not change, whatever it looks like
   if (look === null || before !== undefined) return null
   return {
     message: `the environment entry ${quoted(name, 80)} holds ${look.what}${isSecret || look.isSecret ? '' : `: ${quoted(value)}`}`,

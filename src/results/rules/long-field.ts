@@ -8,15 +8,15 @@ import { isSecretParameter, quoted } from './said.ts'
 const most = limits.fieldCharacters
 
 /**
- * The texts that FAULTS.md names: name, full name, and the texts of labels, links and parameters. Counted in UTF-16
- * code units (see `limits.fieldCharacters`): 128 emoji are 256.
+ * Finds long texts among those that FAULTS.md names: name, full name, and the texts of labels, links and parameters.
+ * Counts UTF-16 code units (see `limits.fieldCharacters`): 128 emoji are 256.
  */
 export const longField: FileRule = {
   id: 'long-field',
   judge: ({ content }) => (isWithin(content) ? [] : longFields(content)),
 }
 
-/** Asked of every result. */
+/** True if no text is too long. Runs for every result. */
 function isWithin({ name, fullName, labels, links, parameters }: ResultContent): boolean {
   if (isLong(name) || isLong(fullName)) return false
   if (labels)
@@ -38,7 +38,7 @@ function isLong(text: string | null | undefined): text is string {
 interface Field {
   place: string
   text: string | null | undefined
-  /** what it is of, where the place does not tell it */
+  /** what the text belongs to, if the place does not show it */
   of?: string
   isSecret?: boolean
 }
@@ -76,7 +76,7 @@ function foundOf({ place, text, of, isSecret }: Field): Found {
   return place === 'fullName' ? { ...found, ...ofFullName } : found
 }
 
-/** SPEC.md 2: results are matched by what is derived of it */
+/** Effect and remedy for the full name: results are matched by a value derived from it (SPEC.md 2). */
 const ofFullName = {
   effect: `The service matches results to test cases by the full name, and cuts it off after the ${most}th character. Tests that differ only there can become one.`,
   remedy: 'Shorten the names of the test, its class or its folders. Put the details into the description.',

@@ -11,7 +11,7 @@ export const nestedAttachment: FileRule = {
   },
 }
 
-/** A path in either way of writing; SPEC.md 2 allows none. */
+/** True for a path with either kind of slash; SPEC.md 2 allows none. */
 function isNested(source: string): boolean {
   return source.includes('/') || source.includes('\\')
 }
@@ -31,7 +31,7 @@ function isAbsolute(path: string): boolean {
   return /^(?:[\\/]|[a-z]:[\\/]|file:)/i.test(path)
 }
 
-/** Of a file below a child directory; `path` is that from the root. */
+/** Returns the finding for a file below a child directory. `path` starts at the root. */
 export function nestedFile(path: string): Found {
   return { message: `the attachment ${quoted(path, 120)} lies in a child directory` }
 }

@@ -2,7 +2,7 @@ import type { FileRule } from '../rule.ts'
 import { identifierLabels } from './identifier.ts'
 import { isBlank } from './said.ts'
 
-/** An identifier that is not valid is told of as such (`invented-identifier`). */
+/** An invalid identifier is reported by its own rule (`invented-identifier`). */
 export const noIdentifier: FileRule = {
   id: 'no-identifier',
   judge({ content }) {

@@ -1,6 +1,6 @@
 import type { Found } from '../problem.ts'
 
-/** Of a file in the root of the results directory that no result, container or other known file names. */
+/** Returns the finding for a file in the results directory's root that no result, container or known file names. */
 export function orphanAttachment(name: string): Found {
   return /-result\.json/i.test(name)
     ? { message: `no result names this file; if it is a result itself, its name must end in -result.json` }

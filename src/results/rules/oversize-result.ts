@@ -3,7 +3,7 @@ import { limits } from '../../knowledge/limits.ts'
 import type { Found } from '../problem.ts'
 import type { ResultContent } from '../result-file.ts'
 
-/** `content`: null where it was not read. */
+/** Returns the finding for a result that is too large. `content`: null if it was not read. */
 export function oversize(bytes: number, content: ResultContent | null): Found {
   const message = `the file has ${grouped(bytes)} bytes, but only ${grouped(limits.resultFileBytes)} are allowed`
   const largest = content === null ? null : largestPart(content)
@@ -11,7 +11,7 @@ export function oversize(bytes: number, content: ResultContent | null): Found {
   return { message: `${message}; most of them are in ${largest.place}`, place: largest.place }
 }
 
-/** Of the parts that tests fill, that which holds the most. */
+/** Returns the part with the most characters, of those that tests fill. */
 function largestPart(content: ResultContent): { place: string; characters: number } | null {
   const { statusDetails, description, descriptionHtml, steps, parameters, labels, links, attachments } = content
   const parts: Readonly<Record<string, unknown>> = {
@@ -33,7 +33,7 @@ function largestPart(content: ResultContent): { place: string; characters: numbe
   return largest
 }
 
-/** Characters of all texts and names in it, however deep. */
+/** Counts the characters of all texts and names in a value, at any depth. */
 function sizeOf(value: unknown): number {
   let characters = 0
   const pending: unknown[] = [value]

@@ -2,7 +2,7 @@ import type { GroupRule } from '../rule.ts'
 import { collapseOf } from './collapse.ts'
 import { counted, listed, quoted } from './said.ts'
 
-/** A test that is retried until it passes is none (`collapseOf`). */
+/** Finds runs of one test that nothing tells apart. Retries until a pass are no such runs (`collapseOf`). */
 export const parametersMissing: GroupRule = {
   id: 'parameters-missing',
   judge(group) {

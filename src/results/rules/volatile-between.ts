@@ -5,9 +5,9 @@ import { isSecretName } from '../../core/redaction/table.ts'
 import { quoted } from './said.ts'
 
 /**
- * What may change between two runs of a test: each parameter that counts, by a name that holds the test's full name as
- * well. Where the two runs have no value of such a name in common, it is volatile. What looks so by itself is told of
- * already (`volatileParameter`), unless it `isEarlier`, and a test without a full name is told from no other.
+ * Passes each parameter that may change between two runs to `add`, under a name that includes the test's full name. It
+ * is volatile if the two runs have no value of that name in common. Skips values that `volatileParameter` reports
+ * already, unless `isEarlier`. Skips tests without a full name, which cannot be told apart.
  */
 export function parameterPairs(
   { content }: ResultFile,
@@ -25,17 +25,17 @@ export function parameterPairs(
   }
 }
 
-/** A parameter of a test. */
+/** Returns the key of a test's parameter. */
 export function parameterKey(fullName: string, name: string): string {
   return `${fullName}\0${name}`
 }
 
-/** The same with its value. */
+/** Returns the key of a test's parameter with its value. */
 export function pairOf(key: string, value: string): string {
   return `${key}\0${value}`
 }
 
-/** Of a parameter that has none of its values of the run before; `isHidden`: by its mode (`isSecretParameter`). */
+/** Returns the finding for a parameter without any of its previous values; `isHidden`: by `isSecretParameter`. */
 export function volatileBetween(
   fullName: string,
   name: string,

@@ -6,8 +6,8 @@ import { volatileLook } from '../looks/volatile-look.ts'
 import { pairOf, parameterKey } from './volatile-between.ts'
 
 /**
- * Judges by looks, but for what an earlier run of the test had, too; what that had instead is told by
- * `volatileBetween`.
+ * Finds values that look as if they change in each run, except those that an earlier run of the test also had.
+ * `volatileBetween` reports what that run had instead.
  */
 export const volatileParameter: FileRule = {
   id: 'volatile-parameter',
@@ -31,7 +31,7 @@ function looks(
     const name = parameter.name ?? ''
     const look = volatileLook(parameter.value, name, start ?? stop ?? null)
     if (look === null || changing.has(name)) continue
-    // what two runs had in common does not change, whatever it looks like
+    // a value that two runs had in common does not change, whatever it looks like
     if (look.isOfDay !== true && fullName && hadBefore(pairOf(parameterKey(fullName, name), parameter.value))) continue
     const value = isSecretParameter(parameter) || look.isSecret ? '' : `: ${quoted(parameter.value)}`
     found ??= []

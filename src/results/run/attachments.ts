@@ -11,8 +11,8 @@ import type { SecondReading } from './read-again.ts'
 import { testOf } from './test-of.ts'
 
 /**
- * Finds what is named and not there, what is there and not named, and what is there and not in the root. Unequal hashes
- * are unequal names, so that nothing is found that is not so.
+ * Finds attachments that are named but missing, present but not named, or present outside the root. Unequal hashes mean
+ * unequal names, so nothing is reported by mistake.
  */
 export async function judgeAttachments(
   of: Gathered,
@@ -28,7 +28,7 @@ export async function judgeAttachments(
   judgeOrphans(of, findings)
 }
 
-/** Files of child directories by their names without the path, as far as one of these hashes is theirs. */
+/** Maps names of files in child directories to their paths, for files whose hash is in `missing`. */
 function filesBelow({ nested }: Gathered, missing: Float64Array): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
   let index = 0
@@ -37,7 +37,7 @@ function filesBelow({ nested }: Gathered, missing: Float64Array): ReadonlyMap<st
   return paths
 }
 
-/** Returns the names of what is missing in the root, and lies in a child directory. */
+/** Reports attachments that are missing. Returns the names of those that lie in a child directory instead. */
 async function judgeMissing(
   of: Gathered,
   isThere: (source: number) => boolean,
@@ -84,7 +84,7 @@ async function judgeMissing(
   return wanted
 }
 
-/** What is named may be a result, have come since, or be one of very many that are not opened. */
+/** True if the file is there after all: a result, a new file, or one of very many that are not opened. */
 function isInRoot(directory: string, source: string): boolean {
   return ['file', 'special', 'outside'].includes(kindOf(directory, `${directory}/${source}`))
 }

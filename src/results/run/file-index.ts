@@ -5,7 +5,7 @@ import type { FileName } from '../read/file-name.ts'
 /** Numbers the files of several directories one after the other. */
 export interface FileIndex {
   readonly length: number
-  /** the number of the first one */
+  /** adds files; returns the number of the first one */
   add(directory: string, blocks: readonly NameBlock[], count: number): number
   at(index: number): { directory: string; name: FileName }
 }

@@ -4,14 +4,14 @@ import { mostOfRule } from '../report.ts'
 import type { LintOptions, LintReport, Undetermined } from '../report.ts'
 import type { Found, Problem, ProblemSeverity, TestOfResult } from '../problem.ts'
 
-/** So many files of which nothing could be told are kept; of the rest only the number. */
+/** Maximum undetermined files that are kept; the rest are only counted. */
 const mostUndetermined = 1000
 
-/** Keeps what is found, as much of it as can be shown. */
+/** Keeps findings, as many of them as can be shown. */
 export interface Findings {
-  /** whether the rule is judged */
+  /** true if the rule is on */
   isOn(rule: RuleId): boolean
-  /** whether more of the rule would be kept */
+  /** true if more problems of the rule would be kept */
   hasRoom(rule: RuleId): boolean
   /** keeps a problem, and counts it */
   add(rule: RuleId, directory: string, file: string, found: Found, result?: TestOfResult | null): void
@@ -68,7 +68,7 @@ function bySeverity(count: number, severity: ProblemSeverity | 'off'): Record<Pr
   return { error: severity === 'error' ? count : 0, warning: severity === 'warning' ? count : 0 }
 }
 
-/** Of one file, what was found first stays first. */
+/** Compares directory, then file. The sort is stable, so the first finding of a file stays first. */
 function byFile(one: { directory: string; file: string }, other: { directory: string; file: string }): number {
   return compared(one.directory, other.directory) || compared(one.file, other.file)
 }

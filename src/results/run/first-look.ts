@@ -19,11 +19,11 @@ import { judgeInTurn } from './in-turn.ts'
 import type { Judging } from './in-turn.ts'
 
 /**
- * files that are worth a thread, which takes a while to start and some memory; and how many threads there are at most
+ * Number of files that are worth a thread, which takes a while to start and some memory; and maximum number of threads.
  */
 const [worthThread, maxThreads] = [1000, 4]
 
-/** Judges all chunks; many on several processors. Throws the signal's reason. */
+/** Judges all chunks, in several threads if there are many. Throws the signal's reason. */
 async function judgeAll(
   chunks: readonly Chunk[],
   judging: Judging,
@@ -55,20 +55,17 @@ interface Look {
   options: Pick<LintOptions, 'signal' | 'progress'>
 }
 
-/** A chunk with where its answer belongs; `first`: the number of its first file. */
+/** A chunk and where its answer belongs. `first`: the number of its first file. */
 interface Placed {
   chunk: Chunk
   first: number
-  /** null: of the earlier run */
+  /** null: the chunk belongs to the earlier run */
   of: Gathered | null
 }
 
 const progressMs = 100
 
-/**
- * Reads every file once. Returns of each file of the index by what the service takes results for one; NaN: it is in no
- * group.
- */
+/** Reads every file once. Returns, for each file of the index, the hash of its identity; NaN if it is in no group. */
 export async function firstLook(
   { all, earlier, files, current, previous, wish, findings, options: { signal, progress } }: Look,
   parts: JudgeParts & { threads?: number },
@@ -112,7 +109,7 @@ export async function firstLook(
   return identities
 }
 
-/** For all threads at once: it is as long as there are parameters. */
+/** Copies the numbers into memory that all threads share: there are as many as parameters. */
 function shared(values: Float64Array): Float64Array {
   const copy = new Float64Array(new SharedArrayBuffer(values.byteLength))
   copy.set(values)

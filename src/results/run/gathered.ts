@@ -5,11 +5,11 @@ import type { Listing } from '../read/list.ts'
 import type { Nested } from '../read/nested.ts'
 import type { FileIndex } from './file-index.ts'
 
-/** What comes together of one directory. Numbers are hashes, and numbers of files in the index. */
+/** Data collected from one directory. `Numbers` hold hashes, or numbers of files in the index. */
 export interface Gathered {
   listing: Listing
   nested: Nested
-  /** the numbers of its first result, container and attachment */
+  /** the index's numbers of its first result, container and attachment */
   firstResult: number
   firstContainer: number
   firstAttachment: number
@@ -32,14 +32,14 @@ export function gather(listing: Listing, nested: Nested, files: FileIndex): Gath
     sources: numbers(),
     sourceOwners: numbers(),
     bases: numbers(),
-    // what was not opened may name any of them
+    // a file that was not opened may name any of them
     isPartly:
       listing.specialCount > listing.special.length ||
       listing.special.some(({ file }) => ['result', 'container'].includes(entryKind(file))),
   }
 }
 
-/** Parameters of all results of a run: of each its key, the value with it, and whose it is. */
+/** Parameters of all results of a run: for each, hashes of its key and of key and value, and its file's number. */
 export interface RunParameters {
   keys: Numbers
   values: Numbers

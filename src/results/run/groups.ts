@@ -7,12 +7,10 @@ import type { Findings } from './findings.ts'
 import type { SecondReading } from './read-again.ts'
 import { testOf } from './test-of.ts'
 
-/** so many results of a group are shown; and so many are read, of which there may be a million */
+/** Maximum results of a group that are shown, and that are read: there may be a million. */
 const [mostShown, mostRead] = [20, 10_000]
 
-/**
- * Judges results with equal hashes, a group at a time; they are read again, since equal hashes alone are no evidence.
- */
+/** Judges results with equal hashes, a group at a time. Reads them again, since equal hashes alone are no evidence. */
 export async function judgeGroups(
   identities: Float64Array,
   rules: readonly GroupRule[],
@@ -34,7 +32,7 @@ export async function judgeGroups(
   }
 }
 
-/** Those that are really of one identity, the earliest first. */
+/** Groups the results that really have the same identity, the earliest first. */
 async function groupsAmong(members: Uint32Array, again: SecondReading): Promise<readonly (readonly ResultFile[])[]> {
   const groups = new Map<string, ResultFile[]>()
   for (const index of members) {
@@ -48,7 +46,7 @@ async function groupsAmong(members: Uint32Array, again: SecondReading): Promise<
   return [...groups.values()].filter(({ length }) => length > 1).map((group) => group.sort(byStart))
 }
 
-/** Without what takes the most memory, and tells nothing of which test it is. */
+/** Leaves out what takes the most memory and does not show which test it is. */
 function slim(file: ResultFile): ResultFile {
   const {
     steps: _steps,
@@ -72,7 +70,7 @@ function withResults(found: Found, group: readonly ResultFile[], unread: number)
   return { ...found, together: group.slice(0, mostShown).map(collapsed), togetherCount: group.length + unread }
 }
 
-/** JSON holds larger numbers than we do, which would come out as null. */
+/** Leaves out an infinite start: JSON allows larger numbers than ours, which would come out as null. */
 function collapsed({ directory, file, content }: ResultFile): CollapsedResult {
   return { directory, file, ...testOf(content), ...(Number.isFinite(content.start) && { start: content.start! }) }
 }

@@ -4,7 +4,7 @@ import type { Chunk, Judged } from './chunk.ts'
 import type { Judging } from './in-turn.ts'
 import { chunkJudge } from './judge-chunk.ts'
 
-/** What a thread is asked, and what it answers (worker.ts). */
+/** A message to a thread; `Answered` is its answer (worker.ts). */
 export interface Asked {
   index: number
   chunk: Chunk
@@ -15,11 +15,12 @@ export interface Answered {
 }
 
 /**
- * so many chunks lie with a thread, so that it never waits for the next one; and megabytes for what lives shortly there
+ * Number of chunks queued at a thread, so that it never waits for the next one; and megabytes for its short-lived
+ * objects.
  */
 const [inHand, youngMb] = [2, 16]
 
-/** Judges all chunks in so many threads, of which this one is the first. All have ended before it returns or throws. */
+/** Judges all chunks in `threads` threads, this one included. The others have ended before it returns or throws. */
 export async function judgeInThreads(
   program: string,
   threads: number,
@@ -69,7 +70,7 @@ export async function judgeInThreads(
   }
 }
 
-/** Answers come as they like, and are taken in the order of the chunks. */
+/** Takes answers in the order of the chunks, in whatever order they come. */
 function takenInOrder(take: Judging['take']): { put(index: number, judged: Judged): void; count(): number } {
   const waiting = new Map<number, Judged>()
   let taken = 0

@@ -3,10 +3,10 @@ import type { Chunk, Judged, Wish } from './chunk.ts'
 import { chunkJudge } from './judge-chunk.ts'
 import type { JudgeParts } from './judge-chunk.ts'
 
-/** What chunks are judged with. */
+/** Settings and callbacks for judging chunks. */
 export interface Judging {
   wish: Wish
-  /** what was found of a chunk, one after the other in their order */
+  /** receives the findings of each chunk, in the order of the chunks */
   take: (index: number, judged: Judged) => void
   signal: AbortSignal | undefined
 }

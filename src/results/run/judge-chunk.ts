@@ -22,13 +22,13 @@ import { testOf } from './test-of.ts'
 /** Judges chunks, one after the other. */
 export type ChunkJudge = (chunk: Chunk) => Promise<Judged>
 
-/** What tests put in the place of ours. */
+/** Parts that tests replace. */
 export interface JudgeParts {
   hash?: Hash
   fileRules?: readonly FileRule[]
 }
 
-/** What comes together of a chunk. */
+/** Data collected from a chunk. */
 interface Sheet {
   bytes: number
   identities: Float64Array<ArrayBuffer>
@@ -58,7 +58,7 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
     if (off.has(rule)) return
     const place = ruleIds.indexOf(rule)
     sheet.counts[place]! += 1
-    // chunks come in their order, so that what is kept of all of them is among what each thread keeps
+    // chunks come in order, so each thread keeps all that is kept in the end
     if (kept[place]! < mostOfRule) sheet.problems.push({ at, rule, found, result })
     kept[place]! += 1
   }
@@ -144,7 +144,7 @@ export function chunkJudge(wish: Wish, { hash = hash53, fileRules = rules.fileRu
     }
   }
   const previous = (at: number, directory: string, name: FileName, read: Read): void => {
-    // what is wrong there is no matter of this run
+    // problems of the earlier run are not reported
     if (read.kind === 'value' && rules.shapeFaults(read.value).length === 0)
       addParameters(
         at,

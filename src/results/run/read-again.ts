@@ -5,16 +5,15 @@ import type { ResultFile } from '../result-file.ts'
 import { shapeFaults } from '../rules/index.ts'
 import type { FileIndex } from './file-index.ts'
 
-/** files that are read before something else has its turn */
+/** Number of files that are read before other work gets its turn. */
 const beforeTurn = 200
 
 /**
- * Reads files again, one at a time, by their numbers; what has changed meanwhile so that it is no result any more is
- * null.
+ * Reads files again, one at a time, by their numbers. Returns null for a file that has changed and is no longer valid.
  */
 export interface SecondReading {
   result(index: number): Promise<ResultFile | null>
-  /** a container, or what else is JSON */
+  /** reads a container, or any other JSON object */
   object(index: number): Promise<ResultFile | null>
 }
 

@@ -1,9 +1,9 @@
 import type { TestOfResult } from '../problem.ts'
 
-/** so much of a text is kept: four times what the service keeps */
+/** Maximum characters of a text that are kept: four times what the service keeps. */
 const mostLetters = 1020
 
-/** What tells of which test a result is, as far as it is there; null: nothing does. */
+/** Returns what shows which test a result belongs to, as far as present; null if nothing does. */
 export function testOf(content: unknown): TestOfResult | null {
   if (typeof content !== 'object' || content === null) return null
   const { name, fullName, status } = content as Record<string, unknown>

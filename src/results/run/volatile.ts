@@ -9,12 +9,12 @@ import type { RunParameters } from './gathered.ts'
 import type { SecondReading } from './read-again.ts'
 import { testOf } from './test-of.ts'
 
-/** so many results of each run are asked for the values that are shown */
+/** Maximum results of each run that are read for the values to show. */
 const mostAsked = 3
-/** and so many are kept, which have at most 2,000,000 bytes each */
+/** Maximum results kept in memory, of at most 2,000,000 bytes each. */
 const mostKnown = 2 * mostAsked
 
-/** The results of a run, and what was gathered of their parameters. */
+/** The results of a run, and the data collected about their parameters. */
 interface Run {
   parameters: RunParameters
   again: SecondReading
@@ -22,8 +22,8 @@ interface Run {
 }
 
 /**
- * Finds parameters of a test of which no value of one run is there in the other. Unequal hashes are unequal values;
- * that it is one parameter is looked at again.
+ * Finds parameters of a test that have no value in common between two runs. Unequal hashes mean unequal values. Reads
+ * the results again to make sure that it is one parameter.
  */
 export async function judgeVolatile(
   previous: Run,
@@ -56,7 +56,7 @@ export async function judgeVolatile(
   }
 }
 
-/** Those that both runs have, and no value of which both have. */
+/** Returns the keys that both runs have, but without any value in common. */
 function volatileKeys(previous: RunParameters, current: RunParameters): Float64Array {
   const [before, valuesBefore] = [sortedSet(previous.keys.all()), sortedSet(previous.values.all())]
   const [keys, values] = [current.keys.all(), current.values.all()]
@@ -65,8 +65,8 @@ function volatileKeys(previous: RunParameters, current: RunParameters): Float64A
 }
 
 /**
- * The first results that have each of the keys, in the order of the results; of at most so many keys, since a million
- * may have changed.
+ * Returns the first results that have each of the keys, in the order of the results. Covers at most `most` keys, since
+ * a million may have changed.
  */
 function ownersOf(
   { keys, owners }: RunParameters,
@@ -86,7 +86,7 @@ function ownersOf(
   return found
 }
 
-/** A result with its parameters: of each hash the first key, and of each key its values. */
+/** A result with its parameters: the first key of each hash, and the values of each key. */
 interface Known {
   file: ResultFile
   keys: ReadonlyMap<number, string>
@@ -94,7 +94,7 @@ interface Known {
 }
 type ReadAll = (owners: readonly number[]) => Promise<readonly Known[]>
 
-/** Reads a result of many parameters once, not once for each. */
+/** Returns a function that reads a result with many parameters once, not once for each. */
 function remembering({ again, isEarlier }: Run, changing: ReadonlySet<string>, hash: Hash): ReadAll {
   const known = new Map<number, Known | null>()
   const read = async (owner: number): Promise<Known | null> => {

@@ -7,7 +7,7 @@ import { chunkJudge } from './judge-chunk.ts'
 const judge = chunkJudge(workerData as Wish)
 let last = Promise.resolve()
 parentPort!.on('message', ({ index, chunk }: Asked) => {
-  // one after the other, also where one has to wait
+  // one at a time, even if one has to wait
   last = last.then(async () => {
     parentPort!.postMessage({ index, judged: await judge(chunk) } satisfies Answered)
   })

@@ -15,7 +15,7 @@ export function requireApiToken(secret: Secret, reference: SecretReference): voi
   ])
 }
 
-/** What is most likely wrong with it; null: nothing. Blanks at either end would count as part of it (SPEC.md 5). */
+/** Returns a token's most likely fault; null if none. Blanks at either end would count as part of it (SPEC.md 5). */
 function whyNone(token: string): string | null {
   if (token.trim() === '') return 'contains only blanks'
   if (/^\s/.test(token)) return `begins ${/\s$/.test(token) ? 'and ends ' : ''}with a blank, which no API token does`

@@ -5,8 +5,8 @@ import type { SecretReference } from './nodes.ts'
 import type { SelectedDeployment } from './select.ts'
 
 /**
- * The parts of a configuration that an operator can correct by hand, and what to type for it; undefined: there is no
- * configuration.
+ * Returns the parts of a configuration that an operator can correct by hand, and what to type for it; undefined if
+ * there is no configuration.
  */
 export function editableOf({ settings, file, found }: SelectedDeployment): Editable | undefined {
   if (found !== undefined) return undefined
@@ -29,7 +29,7 @@ export function editableOf({ settings, file, found }: SelectedDeployment): Edita
   }
 }
 
-/** A command to enter a secret, without showing it or leaving it in the shell's history. */
+/** Returns a command to enter a secret, without showing it or leaving it in the shell's history. */
 function entered(reference: SecretReference, configuration: string, context: string | undefined): Suggestion {
   switch (reference.form) {
     case 'env':

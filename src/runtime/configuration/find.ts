@@ -14,7 +14,7 @@ export interface ConfigurationRequest {
   workingDirectory: string
 }
 
-/** The absolute path of the configuration that a command reads; null: there is none. A named file may be missing. */
+/** Returns the absolute path of the configuration to read; null if there is none. A named file may be missing. */
 export async function configurationFile({
   file,
   environment,
@@ -26,7 +26,7 @@ export async function configurationFile({
   return null
 }
 
-/** The operator's own configuration, used where there is none here or above. */
+/** Returns the path of the operator's own configuration, used if there is none here or above. */
 export function ownFile(environment: Environment): string {
   return join(configHome(environment), 'config.yaml')
 }
@@ -36,10 +36,7 @@ function upwards(folder: string): string[] {
   return [join(folder, fileName), ...(parent === folder ? [] : upwards(parent))]
 }
 
-/**
- * Whether a file exists; false only if that is certain. A file that may not be read is an error to report, not one to
- * skip.
- */
+/** True unless a file is certainly missing. A file that may not be read is an error to report, not one to skip. */
 export async function exists(file: string): Promise<boolean> {
   try {
     await stat(file)
@@ -50,7 +47,7 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** A file as errors name it: as seen from the working directory, where it lies below that. */
+/** Returns a file's path as errors name it: relative to the working directory if the file lies below that. */
 export function shownAs(file: string, workingDirectory: string): string {
   const path = relative(workingDirectory, file)
   return path.startsWith('..') || isAbsolute(path) ? file : path

@@ -4,8 +4,8 @@ import { judgementOf } from '../../adapters/read-file.ts'
 import { distrusted, isTrusted, trustedByName } from '../../adapters/trust/by-name.ts'
 
 /**
- * The notice that a command without need of a configuration ignores one that others could have written; null: nothing
- * to report. Reads nothing in it.
+ * Returns the notice that a command without need of a configuration ignores one that others could have written; null if
+ * there is nothing to report. Reads nothing in it.
  */
 export async function ignoredConfiguration(request: ConfigurationRequest): Promise<string | null> {
   const { environment, workingDirectory } = request

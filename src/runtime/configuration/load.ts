@@ -18,14 +18,15 @@ import type { Suggestion } from '../../core/shell-command.ts'
 const maxBytes = 1_000_000
 
 export interface Configuration {
-  /** absolute */
+  /** Absolute path */
   file: string
   settings: Settings
 }
 
 /**
- * Finds, reads and validates the configuration (DESIGN.md 5): the named file, else testops-admin.yaml here or in a
- * parent folder, else the one in the operator's configuration folder. Throws CONFIGURATION, with the file and the line.
+ * Finds, reads and validates the configuration (DESIGN.md 5). It is the named file, otherwise testops-admin.yaml here
+ * or in a parent folder, otherwise the one in the operator's configuration folder. Throws CONFIGURATION, with the file
+ * and the line.
  */
 export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
   const configuration = await findConfiguration(request)
@@ -34,8 +35,8 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
 }
 
 /**
- * The error for a missing configuration. `looked`: where else a deployment was looked for; `next`: what to type about
- * what could not be checked; `failure`: of a place that was named, reported first.
+ * Returns the error for a missing configuration. `looked`: where else a deployment was looked for; `next`: what to type
+ * about what could not be checked; `failure`: the error of a named place, reported first.
  */
 export function withoutConfiguration(
   { workingDirectory, environment }: ConfigurationRequest,
@@ -63,7 +64,7 @@ export function withoutConfiguration(
   )
 }
 
-/** As `loadConfiguration`, with null where there is none. A file that was named must be there. */
+/** Does the same as `loadConfiguration`, but returns null if there is none. A named file must exist. */
 export async function findConfiguration(request: ConfigurationRequest): Promise<Configuration | null> {
   const { environment, workingDirectory } = request
   const file = await configurationFile(request)

@@ -7,17 +7,17 @@ import { asPath, command } from '../../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../../core/shell-command.ts'
 import { fileName } from './find.ts'
 
-/** How to read the commented template, which comes with this package. */
+/** Returns how to read the commented template, which comes with this package. */
 export function readTemplate(): ShellCommand {
   return command`less ${templateFile()}   # the commented template: every key, with an example`
 }
 
-/** How to begin a configuration. */
+/** Returns how to begin a configuration at `to`. */
 export function copyTemplate(to: string): ShellCommand {
   return command`cp ${templateFile()} ${asPath(to)}   # a commented template: fill it in`
 }
 
-/** What to type where a file that was named cannot be read; `shown` is its path as errors name it. */
+/** Returns what to type if a named file cannot be read. `shown`: its path as errors name it. */
 export async function nextAfterUnreadable(error: unknown, file: string, shown: string): Promise<Suggestion[]> {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT') return nextWithout(file, shown)
@@ -33,7 +33,7 @@ export async function nextAfterUnreadable(error: unknown, file: string, shown: s
 async function nextWithout(file: string, shown: string): Promise<Suggestion[]> {
   const names = await namesIn(dirname(file))
   if (names === null) return [command`ls -ld ${asPath(dirname(shown))}`, readTemplate()]
-  // by their stems: what all have in common says nothing
+  // compare names without extensions: what all have in common says nothing
   const known = new Map(names.filter((name) => /\.ya?ml$/.test(name)).map((name) => [parse(name).name, name]))
   const near = nearestNames(parse(file).name, known.keys()).map((stem) =>
     config(join(dirname(shown), known.get(stem)!)),
@@ -46,7 +46,7 @@ function config(path: string): ShellCommand {
   return typed(['--config', path])
 }
 
-/** Null where there is no such folder, or none that may be read. */
+/** Lists the names in a folder; null if it is missing or may not be read. */
 async function namesIn(folder: string): Promise<string[] | null> {
   const names = await readdir(folder).catch(() => null)
   return names && names.sort()

@@ -4,7 +4,7 @@ export interface Text {
   kind: 'text'
   about: string
   example: string
-  /** what is wrong with the value, in a few words that never repeat it; null where it is fine */
+  /** What is wrong with the value, in a few words that never repeat it; null if it is fine */
   problem?: (value: string) => string | null
 }
 
@@ -39,7 +39,7 @@ export interface List<Item extends Node = Node> {
   about: string
   example: string
   of: Item
-  /** a single item may stand without the brackets */
+  /** True if a single item may stand without the brackets */
   orOne?: boolean
 }
 
@@ -48,9 +48,9 @@ export interface Section<Keys extends SectionKeys = SectionKeys, Required extend
   about: string
   keys: Keys
   required: readonly Required[]
-  /** of these keys, no two may stand together */
+  /** Keys of which no two may stand together */
   exclusive?: readonly string[]
-  /** keys that a later version knows, with what they are: an error that says so */
+  /** Keys of a later version, with what they are; an error says so */
   later?: Readonly<Record<string, string>>
 }
 
@@ -76,7 +76,7 @@ export interface FileReference {
   at: Position
 }
 
-/** A secret that stands elsewhere. */
+/** A reference to a secret that is kept elsewhere. */
 export type SecretReference = { at: Position } & (
   | { form: 'env'; variable: string }
   | { form: 'file'; path: string }

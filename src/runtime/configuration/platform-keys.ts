@@ -5,8 +5,8 @@ import type { DeploymentSettings } from './schema.ts'
 const sections = ['host', 'compose', 'kubernetes'] as const
 
 /**
- * The possible platforms of a deployment by its configuration: the one it names, else those with a section, else this
- * machine.
+ * Returns the possible platforms of a deployment by its configuration: the one it names, otherwise those with a
+ * section, otherwise this machine.
  */
 export function possiblePlatforms(settings: DeploymentSettings): readonly [PlatformName, ...PlatformName[]] {
   if (settings.platform) return [settings.platform]
@@ -19,7 +19,7 @@ const keysOf = { build: ['host', 'compose'], image: ['host'], cpuinfo: ['host', 
   Record<keyof DeploymentSettings, readonly PlatformName[]>
 >
 
-/** Throws CONFIGURATION for a key that would be ignored where the deployment is. */
+/** Throws CONFIGURATION for a key that the deployment's platform would ignore. */
 export function assertKeysCount(
   name: string,
   settings: DeploymentSettings,

@@ -8,8 +8,8 @@ import type { SelectedDeployment } from './select.ts'
 import { sentence } from '../../core/shell-command.ts'
 
 /**
- * The platform that is named, else the one whose section is there, else this machine. Throws CONFIGURATION where that
- * is unclear.
+ * Returns the named platform, otherwise the one with a section, otherwise this machine. Throws CONFIGURATION if that is
+ * unclear.
  */
 export function platformOf({ name, settings, file }: SelectedDeployment): PlatformName {
   const described = possiblePlatforms(settings)
@@ -21,7 +21,7 @@ export function platformOf({ name, settings, file }: SelectedDeployment): Platfo
   )
 }
 
-/** What its configuration says of the platform of a deployment. Throws CONFIGURATION. */
+/** Returns what the configuration says of a deployment's platform. Throws CONFIGURATION if the platform is unclear. */
 export function platformSettingsOf(selected: SelectedDeployment): PlatformSettings {
   const platform = platformOf(selected)
   switch (platform) {
@@ -46,7 +46,7 @@ function composeSettingsOf({ settings, file }: SelectedDeployment): ComposeSetti
   }
 }
 
-/** Where the cluster is and what is looked for in it, as far as the configuration says. */
+/** Returns where the cluster is and what to look for in it, as far as the configuration says. */
 export function kubernetesSettingsOf({
   settings: { kubernetes },
 }: Pick<SelectedDeployment, 'settings'>): KubernetesSettings {

@@ -208,12 +208,12 @@ function withoutPassword(read: (value: string) => { password: string | null }): 
   }
 }
 
-/** As Kubernetes and Helm take names. */
+/** Returns a check for names as Kubernetes and Helm accept them. */
 function dnsName(form: RegExp, others: string): (name: string) => string | null {
   return (name) => (form.test(name) ? null : `must be lower-case letters, ${others}`)
 }
 
-/** Older versions of Compose took capitals for a project's name, too. */
+/** Checks a name. Older versions of Compose accept capitals in a project's name, too. */
 function composeName(name: string): string | null {
   return /^[A-Za-z0-9_][\w.-]*$/.test(name) ? null : 'must be letters, digits, dots, dashes and underscores'
 }

@@ -13,23 +13,23 @@ import { own } from '../../core/own.ts'
 
 export interface SecretOptions {
   environment: Environment
-  /** for each secret */
+  /** Milliseconds for each secret */
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** where Secrets of a cluster are read; kubectl's current context unless told otherwise */
+  /** Where Secrets of a cluster are read; kubectl's current context by default */
   cluster?: KubernetesSettings
 }
 
 /**
- * Fetches a secret from where the configuration says it is kept; an end of line at its end is not part of it.
- * Throws SECRET_MISSING with the line where it cannot be had, INTERRUPTED.
+ * Reads a secret from where the configuration says it is kept, without the line end at its end. Throws SECRET_MISSING
+ * with the line if the secret is unavailable, INTERRUPTED.
  */
 export type SecretReader = (reference: SecretReference) => Promise<Secret>
 
 const maxSecretBytes = 100_000
 const maxCertificateBytes = 1_000_000
 
-/** Reads each secret only once: a pipe can be read only once, and a command may ask a person. */
+/** Returns a reader that reads each secret once: a pipe can be read only once, and a command may ask a person. */
 export function secretReader(options: SecretOptions): SecretReader {
   const fetched = new Map<string, Promise<Secret>>()
   return (reference) => {
@@ -40,7 +40,7 @@ export function secretReader(options: SecretOptions): SecretReader {
   }
 }
 
-/** The text of a PEM file that the configuration names. Throws CONFIGURATION with the line. */
+/** Returns the text of a PEM file that the configuration names. Throws CONFIGURATION with the line. */
 export async function readCertificates({ path, at }: FileReference): Promise<string> {
   const unusable = (why: string, hints: readonly Suggestion[] = [], cause?: unknown): AdminError =>
     new AdminError('CONFIGURATION', `the certificate file ${path} (${at}) cannot be used: ${why}`, hints, { cause })
@@ -52,7 +52,7 @@ export async function readCertificates({ path, at }: FileReference): Promise<str
   throw unusable('it holds no certificate in PEM form')
 }
 
-/** Where the secret is kept, in the operator's words. */
+/** Returns where the secret is kept, in the operator's words. */
 export function placeOf(reference: SecretReference): string {
   switch (reference.form) {
     case 'env':
@@ -184,14 +184,14 @@ function secretOf(
   return new Secret(content)
 }
 
-/** The text of an error without lines that the program printed, which may contain the secret. */
+/** Returns the text of an error without lines that the program printed, which may contain the secret. */
 function withoutLinesOf(secret: string, text: string): string {
   const lines = secret.split('\n').map((line) => line.trim())
   return lines.filter((line) => line.length > 3).reduce((clean, line) => clean.replaceAll(line, '[secret]'), text)
 }
 
-/** A pipe that nobody writes to would be waited for without end. */
-/** `work` is told when nobody waits for it any more. */
+/** Limits the time of `work`, because a read of a pipe without a writer never ends. */
+/** `over` aborts when nobody waits for `work` any more. */
 async function inTime<T>(
   work: (over: AbortSignal) => Promise<T>,
   { timeoutMs, signal }: SecretOptions,
@@ -216,7 +216,7 @@ function unusable(at: string, what: string, hints: readonly Suggestion[] = []): 
   return new AdminError('SECRET_MISSING', `the secret at ${at} cannot be used: ${what}`, hints)
 }
 
-/** A command that sets the variable without leaving the secret in the shell's history. */
+/** Returns a command that sets the variable without leaving the secret in the shell's history. */
 function setAnew(variable: string): Suggestion {
   return command`read -rs ${variable} && export ${variable}   # then paste it: one line`
 }

@@ -13,20 +13,20 @@ import { command } from '../../core/shell-command.ts'
 export interface SelectedDeployment {
   name: string
   settings: DeploymentSettings
-  /** the configuration's file, absolute */
+  /** Absolute path of the configuration */
   file: string
-  /** if there is no such file: the deployment that was found and is used, for people */
+  /** If there is no such file: the deployment that was found and is used, for people */
   found?: string
-  /** what was opened to find it */
+  /** What was opened to find it */
   seen?: Seen
 }
 
 export interface DeploymentRequest extends ConfigurationRequest {
   name?: string | undefined
   signal?: AbortSignal | undefined
-  /** receives the name of the deployment that is used without a configuration */
+  /** Receives the name of the deployment that is used without a configuration */
   tell?: ((message: string) => void) | undefined
-  /** asks which of several found deployments to use; without it, several are an error */
+  /** Asks which of several found deployments to use; without it, several are an error */
   choose?: ((found: readonly Discovered[]) => Promise<Discovered>) | undefined
 }
 
@@ -35,8 +35,8 @@ const lab = 'lab'
 const labAsOthers: readonly string[] = ['lab-owner', 'lab-guest']
 
 /**
- * The deployment of that name; without one `current`, else the only one.
- * Throws USAGE for a name that does not exist, CONFIGURATION where there are several and none is chosen.
+ * Selects the deployment of that name; without a name, the `current` one, otherwise the only one. Throws USAGE for an
+ * unknown name, CONFIGURATION if there are several and none is chosen.
  */
 export function selectDeployment(configuration: Configuration, name?: string): SelectedDeployment {
   const { deployments, current } = configuration.settings
@@ -55,9 +55,9 @@ export function selectDeployment(configuration: Configuration, name?: string): S
 }
 
 /**
- * Loads the configuration and selects; where there is none, the deployment that is found on this machine or from it.
- * `lab` is the practice deployment where the operator's own configuration has none of that name; so are `lab-owner` and
- * `lab-guest`. Throws as `selectDeployment`, CONFIGURATION where none is found, or several and none is chosen.
+ * Loads the configuration and selects a deployment; without a configuration, one found on this machine or from it.
+ * `lab`, `lab-owner` and `lab-guest` are the practice deployment unless the operator's own configuration has that name.
+ * Throws as `selectDeployment`, and CONFIGURATION if none is found, or if several are and none is chosen.
  */
 export async function findDeployment(request: DeploymentRequest): Promise<SelectedDeployment> {
   const { name } = request
@@ -70,7 +70,7 @@ export async function findDeployment(request: DeploymentRequest): Promise<Select
   return selectDiscovered(await discover({ ...request, isKept: true }), request)
 }
 
-/** The deployment that was found, or that the operator chooses. Throws CONFIGURATION, USAGE. */
+/** Selects the deployment that was found, or that the operator chooses. Throws CONFIGURATION, USAGE. */
 export async function selectDiscovered(discovery: Discovery, request: DeploymentRequest): Promise<SelectedDeployment> {
   const { found, unseen } = discovery
   const { name, tell, choose } = request

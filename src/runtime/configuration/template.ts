@@ -12,18 +12,18 @@ const head = `# Configuration of testops-admin. It is read from testops-admin.ya
 #   ${secretForms}
 `
 
-/** A configuration with every key, commented out but for the few that the simplest deployment needs. */
+/** Returns a configuration with every key, commented out except the few that the simplest deployment needs. */
 export function configurationTemplate(): string {
   return `${head}\n${linesOf(schema, { path: [], indent: '', comment: null }).map(aligned).join('\n')}\n`
 }
 
-/** A section as it is going to be written; a secret is written as `{form: place}`, a command as its words. */
+/** A section to be written; a secret is written as `{form: place}`, a command as its words. */
 export interface DraftSection {
   readonly [key: string]: DraftValue | undefined
 }
 export type DraftValue = string | readonly string[] | DraftSection
 
-/** A configuration with these keys alone, each with what it means. */
+/** Returns a configuration with these keys only, each with its meaning. */
 export function configurationOf(name: string, draft: DraftSection): string {
   const deployment = schema.keys.deployments.of
   const lines = [
@@ -35,7 +35,7 @@ export function configurationOf(name: string, draft: DraftSection): string {
   return `${head}# All other keys, with examples: the template that comes with the program.\n\n${lines.map(aligned).join('\n')}\n`
 }
 
-/** Lines in the order of the schema; unknown keys come last, for validation to report. */
+/** Returns lines in the order of the schema; unknown keys come last, for validation to report. */
 function writtenLines({ keys }: Section, draft: DraftSection, indent: string): Line[] {
   const names = [...Object.keys(keys), ...Object.keys(draft).filter((key) => !Object.hasOwn(keys, key))]
   return names.flatMap((key) => {
@@ -58,7 +58,7 @@ function isWords(value: DraftValue): value is readonly string[] {
   return Array.isArray(value)
 }
 
-/** In quotes, where a reader might take it for something else. */
+/** Puts text in quotes if a reader might take it for something else. */
 function scalar(text: string): string {
   const isPlain = /^[A-Za-z/][A-Za-z0-9_./-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text)
   return isPlain ? text : JSON.stringify(text)
@@ -67,7 +67,7 @@ function scalar(text: string): string {
 interface Around {
   path: readonly string[]
   indent: string
-  /** the indentation at which the comment around this section begins; null: the section is active */
+  /** Indentation at which the comment around this section begins; null if the section is active */
   comment: string | null
 }
 
@@ -124,7 +124,7 @@ export interface ConfigurationKey {
   about: string
 }
 
-/** Every key with what may stand there and what it means, in the template's order. */
+/** Returns every key with its form and its meaning, in the template's order. */
 export function configurationKeys(): ConfigurationKey[] {
   return keysOf(schema, '')
 }

@@ -9,15 +9,15 @@ import type { Suggestion } from '../../core/shell-command.ts'
 type Path = readonly (string | number)[]
 
 export interface Place {
-  /** the line of the value at this path, or of the nearest one around it */
+  /** Returns the line of the value at this path, or of the nearest one around it */
   at(path: Path): Position
-  /** folder that relative files are meant from */
+  /** Folder that relative paths start from */
   directory: string
 }
 
 export const secretForms = '{env: NAME}, {file: PATH}, {command: [PROGRAM, …]} or {kubernetesSecret: NAME/KEY}'
 
-/** the most mistakes that are listed */
+/** Maximum number of mistakes listed */
 const mostMistakes = 20
 
 /**
@@ -172,7 +172,7 @@ export function validate<N extends Node>(root: N, document: unknown, place: Plac
   }
 }
 
-/** One mistake as it is; several as a list, each with its remedy. */
+/** Returns one mistake as it is; several as a list, each with its remedy. */
 export function together(mistakes: readonly AdminError[]): AdminError {
   const [first] = mistakes
   if (first && mistakes.length === 1) return first
@@ -196,13 +196,13 @@ function clusterSecretProblem(name: string): string | null {
     : 'must name a key of a Secret: NAME/KEY, or NAMESPACE/NAME/KEY'
 }
 
-/** The last key of a path, without the deployment that the line shows anyway: `host.commands.start`. */
+/** Returns a path as a key, without the deployment, which the line shows anyway: `host.commands.start`. */
 function keyOf(path: Path): string {
   const within = path[0] === 'deployments' && path.length > 2 ? path.slice(2) : path
   return within.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
 }
 
-/** The section that has such a key, if exactly one does. */
+/** Returns the section with such a key if exactly one has it; otherwise null. */
 function homeOf(key: string, node: Node, name = 'the top of the file'): string | null {
   const homes = sectionsWith(key, node, name)
   return homes.length === 1 ? homes[0]! : null

@@ -2,11 +2,11 @@ import type { HostPort } from '../../core/endpoint.ts'
 import { own } from '../../core/own.ts'
 
 /**
- * Readers of the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that
- * says in a few words what is wrong and never repeats the address, since one that is wrong may hold a password.
+ * Parsers for the addresses that a configuration or the service's own settings hold. Each throws a plain `Error` that
+ * says in a few words what is wrong. It never repeats the address, because an invalid one may hold a password.
  */
 
-/** `host:port`, `[ipv6]:port` or a host alone. */
+/** Parses `host:port`, `[ipv6]:port` or a host alone. */
 export function parseHostPort(address: string, defaultPort: number): HostPort {
   const parts = /^(?:\[([0-9a-fA-F:.%\w]+)\]|([^\s:/@[\]?#]+))(?::(\d{1,5}))?$/.exec(address.trim())
   const host = parts?.[1] ?? parts?.[2]
@@ -16,7 +16,7 @@ export function parseHostPort(address: string, defaultPort: number): HostPort {
   return { host, port }
 }
 
-/** `h1:p1,h2:p2`, as JDBC addresses and Spring's settings list hosts. */
+/** Parses `h1:p1,h2:p2`, as JDBC addresses and Spring's settings list hosts. */
 export function parseHostPorts(addresses: string, defaultPort: number): [HostPort, ...HostPort[]] {
   const [first, ...others] = addresses
     .split(',')
@@ -31,12 +31,12 @@ export interface Address {
   user: string | null
   password: string | null
   hosts: readonly HostPort[]
-  /** without its first slash, not decoded */
+  /** Without its first slash, not decoded */
   path: string
   query: URLSearchParams
 }
 
-/** Takes `scheme://user:password@host:port,host:port/path?query` apart. */
+/** Parses `scheme://user:password@host:port,host:port/path?query`. */
 export function parseAddress(address: string, defaultPorts: Readonly<Record<string, number>>): Address {
   const schemes = Object.keys(defaultPorts)
   const parts = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/is.exec(
@@ -58,7 +58,7 @@ export function parseAddress(address: string, defaultPorts: Readonly<Record<stri
   }
 }
 
-/** Undoes percent encoding; text that is not encoded as it should be stays as it is. */
+/** Undoes percent encoding; returns text with invalid encoding unchanged. */
 export function decode(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -13,8 +13,8 @@ import {
 import { parseHttpAddress } from './http-address.ts'
 
 /**
- * The service's API as configured, else as its own settings name it. Throws NOT_CONFIGURED, SECRET_MISSING,
- * CONFIGURATION.
+ * Returns the service's API as configured, otherwise as its own settings name it. Throws NOT_CONFIGURED,
+ * SECRET_MISSING, CONFIGURATION.
  */
 export async function apiEndpoint(context: EndpointContext, vendor: Vendor): Promise<ApiEndpoint> {
   const { url, apiToken, ca } = context.settings

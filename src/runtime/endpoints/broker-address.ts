@@ -3,7 +3,7 @@ import { decode, parseAddress, parseHostPort } from './addresses.ts'
 
 export interface BrokerAddress extends HostPort {
   encrypted: boolean
-  /** null: the address names none */
+  /** Null if the address names none */
   vhost: string | null
   user: string | null
   password: string | null

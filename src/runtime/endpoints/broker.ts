@@ -19,8 +19,8 @@ import {
 import { parsePort } from './addresses.ts'
 
 /**
- * The broker of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING,
- * CONFIGURATION.
+ * Returns the broker of the configuration, otherwise of the service's own settings. Throws NOT_CONFIGURED,
+ * SECRET_MISSING, CONFIGURATION.
  */
 export async function brokerEndpoint(context: EndpointContext): Promise<WithLogin<BrokerEndpoint>> {
   const settings = context.settings.broker ?? {}
@@ -63,7 +63,7 @@ function discoveredAddress(environment: ServiceEnvironment): BrokerAddress | nul
   return { host, port, encrypted, vhost: null, user: null, password: null }
 }
 
-/** Spring prefers the user of the address. Null where the settings name neither broker nor user. */
+/** Returns the service's login; like Spring, prefers the address's user. Null if neither broker nor user is named. */
 function serviceUser(environment: ServiceEnvironment, address: BrokerAddress | null): Credentials | null {
   const { rabbitAddresses, rabbitHost, rabbitUsername } = springSettings
   const isNamed = [rabbitAddresses, rabbitHost, rabbitUsername].some(
@@ -90,7 +90,7 @@ function withoutBroker(): AdminError {
   )
 }
 
-/** Where the management plugin listens by default, guessed only for a broker on its own default port. */
+/** Returns the management plugin's default address; null unless the broker is on its own default port. */
 function usualManagementUrl({ host, port, encrypted }: BrokerAddress): string | null {
   const name = host.includes(':') ? `[${host}]` : host
   if (encrypted) return port === 5671 ? `https://${name}:15671` : null

@@ -16,15 +16,15 @@ export interface EndpointContext {
   name: string
   settings: DeploymentSettings
   secrets: SecretReader
-  /** the service's environment; throws where the platform cannot tell */
+  /** Returns the service's environment; throws if the platform cannot provide it */
   environment(): Promise<ServiceEnvironment>
-  /** left out: each address is reached as it is */
+  /** Absent: each address is reached as it is */
   reach?: Reach
 }
 
 /**
- * How the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that means this
- * machine, or a name that the cluster does not have, is used as it is: whoever wrote it knows it from here.
+ * Returns how the server of an endpoint is reached, as a part of the endpoint. An address of the configuration that
+ * means this machine, or a name that the cluster does not have, is used as it is: its author knows it from here.
  */
 export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfigured: boolean }): { reach?: Reach } {
   if (!reach) return {}
@@ -41,7 +41,7 @@ export function reachOf({ reach }: EndpointContext, { isConfigured }: { isConfig
 }
 
 /**
- * The value in clear, for what is made of it at once; undefined where the variable is absent or blank. Throws why it
+ * Returns the value in clear, for immediate use; undefined if the variable is absent or blank. Throws the reason if it
  * may not be read.
  */
 export function settingOf(environment: ServiceEnvironment, name: string): string | undefined {
@@ -56,7 +56,8 @@ export function secretOf(environment: ServiceEnvironment, name: string): Secret 
 }
 
 /**
- * Reads one of the service's own settings. Throws CONFIGURATION with its name, not its value, where it makes no sense.
+ * Reads one of the service's own settings; null if it is absent. Throws CONFIGURATION with its name, not its value, if
+ * it is invalid.
  */
 export function parseSetting<T>(environment: ServiceEnvironment, name: string, parse: (value: string) => T): T | null {
   const value = settingOf(environment, name)
@@ -68,14 +69,14 @@ export function parseSetting<T>(environment: ServiceEnvironment, name: string, p
   }
 }
 
-/** What is left of the settings without those that may not be read. */
+/** Returns the settings without those that may not be read. */
 export function readable(environment: ServiceEnvironment): ServiceEnvironment {
   return new Map([...environment].filter(([, value]) => !(value instanceof UnreadableSecret)))
 }
 
 /**
- * The service's environment; an empty one, and why, where the platform cannot tell. Who has a login of the
- * configuration needs none of the service's: what may not be read of that is left out.
+ * Returns the service's environment; an empty one, and why, if the platform cannot provide it. `isLoginTold`: the
+ * configuration has a login, so the service's is unnecessary and unreadable settings are left out.
  */
 export async function environmentOrNone(
   context: EndpointContext,
@@ -93,7 +94,7 @@ export async function environmentOrNone(
   }
 }
 
-/** Whether the configuration says in full who signs in. */
+/** True if the configuration says in full who signs in. */
 export function hasLogin({
   url = '',
   user,
@@ -107,8 +108,8 @@ export function hasLogin({
 }
 
 /**
- * For a part whose address neither the configuration names nor the service's settings, of which `why` says why they
- * cannot be had.
+ * Returns the error for a part whose address neither the configuration nor the service's settings name. `why`: why
+ * those settings cannot be read; null if they can.
  */
 export function addressUnknown(
   what: string,
@@ -118,8 +119,7 @@ export function addressUnknown(
 ): AdminError {
   if (why === null) return notConfigured(what, context, key, "the service's settings name none")
   if (why.code === 'NOT_CONFIGURED') return notConfigured(what, context, key, why.message)
-  // settings that are there and cannot be read are one finding, not one about each part whose address they would have
-  // told
+  // unreadable settings are one finding, not one for each part whose address they would name
   const { code, message, suggestions, cause } = why
   return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'settings' } })
 }
@@ -150,21 +150,21 @@ export interface Credentials {
 /** Whose user and password an endpoint has, for when they are refused. */
 export interface Login {
   /**
-   * the service's settings are known to have the same, wherever they were found: what refuses this refuses the service
-   * too
+   * True if the service's settings are known to have the same login, wherever it was found: a server that refuses it
+   * refuses the service too
    */
   isService: boolean
-  /** no password is configured, and this is why the service's own is not known; null: neither */
+  /** Why the service's own password is unknown, if none is configured; otherwise null */
   unread: string | null
 }
 
-/** An endpoint of which it is known whose login it has. */
+/** An endpoint, with whose login it has. */
 export type WithLogin<Endpoint> = Endpoint & { login: Login }
 
 /**
- * Whom to sign in as: what the configuration says, else the service's own user. The service's password goes to no user
- * but its own. `service` is null where the service's settings do not tell how it signs in; `why` says why they cannot
- * be had.
+ * Returns the login to use: what the configuration says, otherwise the service's own. The service's password goes to no
+ * user but its own. `service`: null if the service's settings do not show how it signs in; `why`: why they cannot be
+ * read.
  */
 export async function credentialsOf(
   configured: { user?: string | undefined; password?: SecretReference | undefined; addressUser?: string | null },

@@ -18,7 +18,7 @@ const local = [{ host: 'localhost', port: 5432 }] as const
 /** Reads `postgresql://…` and pgjdbc's `jdbc:postgresql:…`, with several hosts and parameters (FIELD-NOTES.md 1.3). */
 export function parseDatabaseAddress(address: string): DatabaseAddress {
   const plain = address.trim().replace(/^jdbc:/i, '')
-  // pgjdbc's short forms, where the server is this machine's
+  // pgjdbc's short forms: the server is on this machine
   const short = /^postgres(?:ql)?:(?:\/\/\/|\/)?([^/?]+)(\?.*)?$/i.exec(plain)
   const parsed = short
     ? { user: null, password: null, hosts: local, path: short[1] ?? '', query: new URLSearchParams(short[2] ?? '') }
@@ -43,7 +43,7 @@ export function parseDatabaseAddress(address: string): DatabaseAddress {
   }
 }
 
-/** pgjdbc: `prefer` by default, `ssl=true` alone means verify-full, its NonValidatingFactory encrypts only. */
+/** Returns pgjdbc's mode: `prefer` by default, `ssl=true` alone is verify-full, NonValidatingFactory encrypts only. */
 function tlsMode(query: URLSearchParams): Tls['mode'] {
   const mode = query.get('sslmode')?.toLowerCase() ?? impliedMode(query)
   if (mode === 'disable' || mode === 'require') return mode

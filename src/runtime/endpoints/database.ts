@@ -21,8 +21,8 @@ import type { DatabaseAddress } from './database-address.ts'
 import { parseDatabaseAddress } from './database-address.ts'
 
 /**
- * The service's databases, the main one first: those of the configuration, else those of the service's own settings.
- * Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION.
+ * Returns the service's databases, the main one first: those of the configuration, otherwise those of the service's own
+ * settings. Throws NOT_CONFIGURED, SECRET_MISSING, CONFIGURATION.
  */
 export async function databaseEndpoints(context: EndpointContext): Promise<Endpoints> {
   const [first, ...others] = context.settings.database ?? []
@@ -54,12 +54,12 @@ interface Datasource {
   isOfLiquibase: boolean
 }
 
-/** The main one first, that of its Liquibase alone last (`spring.liquibase.url`). */
+/** Returns the data sources, the main one first, the one of Liquibase alone (`spring.liquibase.url`) last. */
 function datasources(environment: ServiceEnvironment): Datasource[] {
   const all = datasourcePrefixes.flatMap(
     (prefix) => datasourceAt(environment, prefix, 'USERNAME', parseDatabaseAddress) ?? [],
   )
-  // one that makes no sense keeps nobody from the others
+  // an invalid one must not hide the others
   const own = datasourceAt(environment, 'SPRING_LIQUIBASE', 'USER', (text) =>
     parseJdbcAddress(text) === null ? null : parseDatabaseAddress(text),
   )
@@ -101,7 +101,7 @@ async function endpointOf(
   const named =
     address.caFile === null ? undefined : { path: address.caFile, at: "sslrootcert in the database's address" }
   const ca = await optionalCertificates(settings.ca ?? named)
-  // a certificate authority is named in order to be used
+  // a certificate authority that is configured is meant to be used
   const mode = settings.ca !== undefined && address.tlsMode === 'prefer' ? 'verify' : address.tlsMode
   return {
     hosts: address.hosts,
@@ -115,7 +115,7 @@ async function endpointOf(
   }
 }
 
-/** Helm gives all data sources one address by default: each database is looked at once. */
+/** Removes repeated databases: by default, Helm gives all data sources one address. */
 function distinct([first, ...others]: Endpoints): Endpoints {
   const seen = new Set([identityOf(first)])
   return [first, ...others.filter((endpoint) => !seen.has(identityOf(endpoint)) && seen.add(identityOf(endpoint)))]

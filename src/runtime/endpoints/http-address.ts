@@ -1,4 +1,4 @@
-/** Reads the address of something that speaks HTTP; it may have a path, and comes back without a trailing slash. */
+/** Checks an HTTP address, which may have a path, and returns it without a trailing slash. */
 export function parseHttpAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url && /^https?:\/\/[^/]/i.test(address.trim())) throw new Error('has an invalid host or port')
@@ -10,8 +10,8 @@ export function parseHttpAddress(address: string): string {
 }
 
 /**
- * What may have been meant by an address without a scheme: `testops.example.org`, `//host`, `localhost:8080`,
- * `https:/host`.
+ * Suggests what an address without a scheme may mean, such as `testops.example.org`, `//host`, `localhost:8080`,
+ * `https:/host`; otherwise empty.
  */
 function likely(address: string): string {
   const [, scheme = 'https', rest = ''] =

@@ -28,8 +28,8 @@ interface Location extends HostPort {
 }
 
 /**
- * The session store of the configuration, else of the service's own settings. Throws NOT_CONFIGURED, SECRET_MISSING,
- * CONFIGURATION.
+ * Returns the session store of the configuration, otherwise of the service's own settings. Throws NOT_CONFIGURED,
+ * SECRET_MISSING, CONFIGURATION.
  */
 export async function sessionsEndpoint(context: EndpointContext): Promise<WithLogin<SessionsEndpoint>> {
   const settings = context.settings.sessions ?? {}
@@ -72,7 +72,7 @@ async function configuredLocation(settings: SessionsSettings, { secrets }: Endpo
     const address = parseSessionsAddress(settings.url)
     return { ...plain, ...address, credentials: { user: address.user, password: null } }
   }
-  // a certificate authority is named in order to be used
+  // a certificate authority that is configured is meant to be used
   const encrypted = settings.ca !== undefined
   if (settings.sentinel) {
     const nodes = hostPorts(settings.sentinel.nodes, 26_379)
@@ -87,7 +87,8 @@ async function configuredLocation(settings: SessionsSettings, { secrets }: Endpo
 }
 
 /**
- * As Spring Boot reads its settings: an address stands above sentinels, these above a cluster, all above host and port.
+ * Reads settings as Spring Boot does: an address takes precedence over sentinels, these over a cluster, all over host
+ * and port.
  */
 function discover(environment: ServiceEnvironment): Location | null {
   const user = settingOf(environment, springSettings.redisUsername) ?? null
@@ -121,7 +122,8 @@ function discover(environment: ServiceEnvironment): Location | null {
 }
 
 /**
- * The settings' location; null if they make no sense, which does no harm if the configuration says where the store is.
+ * Returns the location in the settings; null if they are invalid, which does no harm if the configuration says where
+ * the store is.
  */
 function discoverIfReadable(environment: ServiceEnvironment): Location | null {
   try {

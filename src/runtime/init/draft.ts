@@ -7,11 +7,11 @@ import type { SelectedDeployment } from '../configuration/select.ts'
 import { validate } from '../configuration/validate.ts'
 import type { Discovered } from '../discover.ts'
 
-/** A deployment as a configuration is going to say it: plain text, secrets by where they are kept. */
+/** A deployment as a configuration will state it: plain text, secrets by where they are kept. */
 export type Draft = DraftSection
 export type { DraftValue } from '../configuration/template.ts'
 
-/** What was found, as a configuration would say it. */
+/** Returns what was found, as a configuration would say it. */
 export function draftOf({
   settings: { platform = 'host', host, compose, kubernetes },
 }: Pick<Discovered, 'settings'>): Draft {
@@ -24,8 +24,8 @@ export function draftOf({
 }
 
 /**
- * The deployment that a configuration with this draft would have; `sourceOf` says where a key's value is from, since a
- * draft has no lines yet that a person could look at. Throws CONFIGURATION where the schema does not allow it.
+ * Returns the deployment that a configuration with this draft would have. `sourceOf`: where a key's value comes from,
+ * because a draft has no lines yet to show. Throws CONFIGURATION if the schema does not allow it.
  */
 export function selectedOf(
   name: string,

@@ -19,25 +19,25 @@ import type { DraftValue } from './draft.ts'
 export type Path = readonly [string, ...string[]]
 
 export interface JudgeOptions {
-  /** as errors name what is judged: `--url`, `the answer` */
+  /** What is judged, as errors name it: `--url`, `the answer` */
   subject: string
-  /** files are meant from here, absolute */
+  /** Absolute path of the folder that relative files start from */
   directory: string
   environment: Environment
 }
 
 interface Judged {
   value: DraftValue
-  /** what may keep it from being used, and does not show it to be wrong */
+  /** What may keep the value from being used without showing it to be wrong; null if nothing does */
   doubt: string | null
 }
 
-/** nothing that a configuration says is longer */
+/** Maximum characters of an answer; nothing that a configuration says is longer */
 const mostCharacters = 1000
 
 /**
- * What an answer stands for at a key of a deployment. Throws CONFIGURATION, for a secret USAGE, with what is wrong and
- * what is expected; an answer that may be a secret is never repeated.
+ * Returns what an answer means at a key of a deployment. Throws CONFIGURATION, or USAGE for a secret, with what is
+ * wrong and what is expected. Never repeats an answer that may be a secret.
  */
 export async function judge(path: Path, answer: string, options: JudgeOptions): Promise<Judged> {
   const { subject, directory } = options
@@ -66,7 +66,7 @@ export async function judge(path: Path, answer: string, options: JudgeOptions): 
     }
     default: {
       const problem = problemAt(path, answer)
-      // how a configuration would say it is for who writes one
+      // the remedy in the problem is for somebody who writes a configuration
       if (problem !== null)
         throw wrong(
           problem.replace(
@@ -81,18 +81,18 @@ export async function judge(path: Path, answer: string, options: JudgeOptions): 
   }
 }
 
-/** What is wrong with the name of a deployment; null: nothing. */
+/** Returns what is wrong with the name of a deployment; null if nothing is. */
 export function problemOfName(name: string): string | null {
   return flawIn(name) ?? schema.keys.deployments.problem(name)
 }
 
-/** What is wrong with a text at a key of a deployment, in a few words that never repeat it; null: nothing. */
+/** Returns what is wrong with a text at a key of a deployment, in a few words that never repeat it; null if nothing. */
 export function problemAt(path: Path, text: string): string | null {
   const node = nodeAt(path)
   return flawIn(text) ?? (node.kind === 'text' ? (node.problem?.(text) ?? null) : null)
 }
 
-/** `env:NAME` or `file:PATH`. Throws USAGE, which never repeats what was given: it may be the secret itself. */
+/** Parses `env:NAME` or `file:PATH`. Throws USAGE, which never repeats the text: it may be the secret itself. */
 function secretAt(text: string, subject: string, directory: string): { env: string } | { file: string } {
   const [, form, place = ''] = /^(env|file):(.+)$/.exec(text) ?? []
   if (form === 'env' && /^[A-Za-z_]\w*$/.test(place)) return { env: place }
@@ -104,7 +104,7 @@ function secretAt(text: string, subject: string, directory: string): { env: stri
   )
 }
 
-/** Reads a secret from where an answer says that it is kept, and forgets it. Throws SECRET_MISSING. */
+/** Checks that a secret can be read where an answer says that it is kept. Throws SECRET_MISSING. */
 export async function assertSecret(
   path: Path,
   answer: string,
@@ -147,7 +147,7 @@ async function judgeFile(path: string): Promise<{ problem: string | null; doubt:
   }
 }
 
-/** A command is run without a shell, and begins with a program that has to be there. */
+/** Returns what is wrong with a command, which runs without a shell and must start with a program; null if nothing. */
 async function problemOfCommand(
   words: readonly string[],
   { directory, environment }: JudgeOptions,

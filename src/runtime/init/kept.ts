@@ -10,28 +10,28 @@ import { withoutSecrets } from '../../core/redaction/index.ts'
 import { stateHome } from '../paths.ts'
 import type { Environment } from '../paths.ts'
 
-/** Answers that were given to `init` for a file that is not written yet, by question. */
+/** Answers given to `init` for a file that is not written yet, by question. */
 export interface KeptAnswers {
-  /** of an earlier run, or this one; undefined: none */
+  /** Returns the answer of an earlier run, or this one; undefined if there is none */
   of(question: string): string | undefined
   /**
-   * On disk when it returns, unless it holds a secret, or the state folder cannot be written, which `failure` tells.
-   * Never throws
+   * Keeps an answer. It is on disk on return, unless it holds a secret or the state folder cannot be written; `failure`
+   * tells the latter. Never throws
    */
   keep(question: string, answer: string): Promise<void>
-  /** once the file is written. Never throws */
+  /** Removes the answers once the file is written. Never throws */
   forget(): Promise<void>
-  /** how many there are */
+  /** Returns the number of answers */
   count(): number
-  /** why they are not on disk; null: they are */
+  /** Returns why they are not on disk; null if they are */
   failure(): string | null
 }
 
 const mostBytes = 100_000
 
 /**
- * Kept for one configuration file, `file`, in the state folder, for this user alone. Never throws: what cannot be read
- * is none.
+ * Returns the answers kept for one configuration file, `file`, in the state folder, for this user only. Never throws:
+ * answers that cannot be read count as none.
  */
 export async function keptAnswers(file: string, environment: Environment): Promise<KeptAnswers> {
   const folder = join(stateHome(environment), 'init')

@@ -5,7 +5,7 @@ import { openDeployment } from '../open-deployment.ts'
 import type { OpenedDeployment, OpenOptions } from '../open-deployment.ts'
 import type { Suggestion } from '../../core/shell-command.ts'
 
-/** Parts that are tried, in the order in which they are told. */
+/** Parts that are tried, in the order in which they are reported. */
 const probedParts = ['service', 'database', 'broker', 'sessions', 'api'] as const
 export type ProbedPart = (typeof probedParts)[number]
 
@@ -15,7 +15,7 @@ export type Probe = { part: ProbedPart } & (
   | { status: 'failed' | 'absent'; error: { code: ErrorCode; message: string; suggestions: readonly Suggestion[] } }
 )
 
-/** Opens parts of a deployment at once, and lets go of them. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */
+/** Opens parts of a deployment at the same time, and closes them. Throws SECRET_MISSING, CONFIGURATION, INTERRUPTED. */
 export async function probe(
   selected: SelectedDeployment,
   options: OpenOptions,
@@ -25,7 +25,7 @@ export async function probe(
   try {
     opened = await openDeployment(selected, options)
   } catch (error) {
-    // nothing at all is known of how it is reached
+    // it is unknown how the deployment is reached
     if (!(error instanceof AdminError) || ['SECRET_MISSING', 'INTERRUPTED'].includes(error.code)) throw error
     return parts.map((part) => ({ part, status: part === 'service' ? 'failed' : 'absent', error: shown(error) }))
   }

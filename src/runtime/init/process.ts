@@ -24,17 +24,17 @@ import type { ProbedPart } from './probe.ts'
 /** A process that is the service, as a configuration would say it. */
 interface ProcessFound {
   name: string
-  /** for people */
+  /** For people */
   what: string
-  /** log and time zone */
+  /** Log and time zone */
   draft: Draft
-  /** what its environment says beyond that; none of it is needed where a file with the same settings is known */
+  /** What its environment says beyond that; unnecessary if a file with the same settings is known */
   addresses: Draft
-  /** parts whose password its environment has, which is written nowhere */
+  /** Parts whose password is in its environment; the password is written nowhere */
   withPassword: readonly ProbedPart[]
 }
 
-/** Processes of Java on this machine that are the service; `root`: where the kernel shows them. Never throws. */
+/** Finds Java processes on this machine that are the service. `root`: where the kernel shows them. Never throws. */
 export async function findProcesses(root?: string): Promise<ProcessFound[]> {
   const all = await findJavaProcesses(root)
   return Promise.all(
@@ -81,9 +81,9 @@ async function described({
     ...(prefixes.length === 1 && { prefix: prefixes[0] }),
     ...(packages.length === 1 && { package: packages[0] }),
   }
-  // the address as it stands says more than its parts: how it is encrypted, and the schema
+  // the whole address says more than its parts: how it is encrypted, and the schema
   const jdbc = variables?.get(springSettings.datasourceUrl) ?? ''
-  // it is written into a file: an address may hold more than one password, as that of a key
+  // the address is written into a file, and may hold several passwords, such as that of a key
   const isPlain = jdbc === withoutSecrets(jdbc)
   const addresses: Draft = {
     ...(url !== undefined && problemAt(['url'], url) === null && { url }),
@@ -124,7 +124,7 @@ function inAddress({ host, port }: { host: string; port: number }): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** A setting that makes no sense says nothing. */
+/** Returns the endpoint; null if its settings are missing or invalid. */
 async function known<T>(endpoint: Promise<T>): Promise<T | null> {
   return endpoint.catch((error: unknown) => {
     if (error instanceof AdminError) return null

@@ -14,8 +14,8 @@ import type { Draft } from './draft.ts'
 import { asPath } from '../../core/shell-command.ts'
 
 /**
- * Throws REFUSED where there is such a file: what an operator has written is never lost; CONFIGURATION where it would
- * not be trusted afterwards, since others could change it in its folder.
+ * Throws REFUSED if the file exists, so that an operator's work is never lost; CONFIGURATION if it would not be trusted
+ * afterwards, because others could change it in its folder.
  */
 export async function assertNew(file: string, environment: Environment): Promise<void> {
   if (await exists(file)) throw alreadyThere(file)
@@ -30,8 +30,8 @@ export async function assertNew(file: string, environment: Environment): Promise
 }
 
 /**
- * Writes a configuration that nobody else may read, and reads it back. Throws REFUSED where there is such a file,
- * FORBIDDEN, UNAVAILABLE, CONFIGURATION where it is not what it should be, and is not left then.
+ * Writes a configuration that nobody else may read, and reads it back. Throws REFUSED if the file exists, FORBIDDEN,
+ * UNAVAILABLE, CONFIGURATION if the written file is invalid, after removing it.
  */
 export async function writeNew(file: string, name: string, draft: Draft, environment: Environment): Promise<void> {
   try {

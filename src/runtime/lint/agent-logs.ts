@@ -7,8 +7,8 @@ import type { LogPart } from '../../core/sources.ts'
 import { command } from '../../core/shell-command.ts'
 
 /**
- * Logs of agents by their names, packed or not. Throws USAGE for a folder and for what is not there, FORBIDDEN, and
- * UNAVAILABLE where one is packed in a way that is not unpacked here.
+ * Returns logs of agents by their names, packed or not. Throws USAGE for a folder or a missing file, FORBIDDEN, and
+ * UNAVAILABLE for a compression that this program cannot unpack.
  */
 export async function agentLogs(names: readonly string[]): Promise<LogPart[]> {
   const parts: LogPart[] = []

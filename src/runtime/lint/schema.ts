@@ -2,7 +2,7 @@ import { ruleIds } from '../../knowledge/result-rules.ts'
 import { choice, file, list, named, oneOrMany, section, text, whole } from '../configuration/nodes.ts'
 import { didYouMean } from '../../core/nearest.ts'
 
-/** What a rule may be judged as. */
+/** How a rule may be judged. */
 export const levels = ['off', 'warning', 'error'] as const
 export type Level = (typeof levels)[number]
 

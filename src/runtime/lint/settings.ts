@@ -20,9 +20,9 @@ import { asPath, command } from '../../core/shell-command.ts'
 const fileName = '.testops-lint.yaml'
 const maxBytes = 1_000_000
 
-/** What a project says of how its results are judged. Files are absolute. */
+/** A project's settings for judging its results. Files are absolute. */
 export interface LintSettings {
-  /** as errors name it */
+  /** The file as errors name it */
   file: string
   rules: ReadonlyMap<RuleId, Level>
   maxWarnings?: number
@@ -32,7 +32,7 @@ export interface LintSettings {
 }
 
 export interface LintSettingsRequest {
-  /** `--settings`; null: look for one */
+  /** `--settings`; null to look for one */
   file: string | null
   directories: readonly string[]
   workingDirectory: string
@@ -41,9 +41,9 @@ export interface LintSettingsRequest {
 }
 
 /**
- * The settings that are named, else those of the project that the directories lie in: `.testops-lint.yaml` in the
- * directory or a parent, up to the root of the repository, the home folder, or the file system's root; null where there
- * is none. Throws CONFIGURATION with the file and the line, USAGE where directories have different ones.
+ * Reads the named settings, otherwise those of the project that the directories lie in: `.testops-lint.yaml` in the
+ * directory or a parent, up to the root of the repository, the home folder, or the file system's root. Null if there
+ * are none. Throws CONFIGURATION with the file and the line, USAGE if directories have different ones.
  */
 export async function lintSettings({
   file,
@@ -76,7 +76,7 @@ async function settingsOf(folder: string, home: string | undefined): Promise<str
   return settingsOf(parent, home)
 }
 
-/** What cannot be read is there, but nothing is in a folder that is not for this user: what lists it says so. */
+/** True if a file exists. False in a folder that this user may not enter: whatever lists the folder reports that. */
 async function isThere(file: string): Promise<boolean> {
   return (
     (await exists(file)) &&
@@ -88,12 +88,12 @@ async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * Settings that are found, and not named, may be a link that came with the results: what it leads to elsewhere is never
- * read, or quoted. Throws CONFIGURATION.
+ * Checks settings that are found, not named: they may be a link that came with the results. Throws CONFIGURATION if it
+ * leads to another folder, so that such a file is never read or quoted.
  */
 async function assertStaysInFolder(file: string, shown: string): Promise<void> {
   const [real, folder] = await Promise.all([file, dirname(file)].map(async (it) => realpath(it).catch(() => null)))
-  // what leads nowhere is told of where it is read
+  // a broken link is reported when it is read
   if (real == null || folder == null) return
   const way = relative(folder, real)
   if (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`)) return
@@ -124,7 +124,7 @@ async function read(
   }
   return {
     file: shown,
-    // names that are no rule have been refused
+    // validation has refused unknown rules
     rules: (said.rules ?? new Map()) as ReadonlyMap<RuleId, Level>,
     ...(said['max-warnings'] !== undefined && { maxWarnings: said['max-warnings'] }),
     ...(said.previous && { previous: said.previous.path }),
@@ -145,7 +145,7 @@ function parsed(text: string, shown: string): ReturnType<typeof parseYaml> {
   }
 }
 
-/** Null: it is a pipe of the caller's own. */
+/** Reads a file. `judgement` is null for a pipe of the caller's own. */
 async function textOf(file: string, shown: string): Promise<{ text: string; judgement: Judgement | null }> {
   let judgement: Judgement | null = null
   try {
@@ -165,8 +165,9 @@ async function textOf(file: string, shown: string): Promise<{ text: string; judg
 }
 
 /**
- * Settings name no commands, and a checkout of a build server may be open to all: whoever wrote them may have results
- * judged otherwise. What a report quotes, though, must not be this user's other files. Throws CONFIGURATION.
+ * Throws CONFIGURATION for a file outside the settings' folder. Settings name no commands, and a checkout of a build
+ * server may be open to all: others may change how results are judged. But a report must not quote this user's other
+ * files.
  */
 async function assertWithin(folder: string, { path, at }: FileReference, { flaws }: Judgement): Promise<void> {
   const [place, around] = await Promise.all([realpath(path).catch(() => path), realpath(folder)])

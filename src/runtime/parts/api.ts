@@ -2,7 +2,7 @@ import { once } from '../../core/once.ts'
 import { apiEndpoint } from '../endpoints/api.ts'
 import type { PartContext } from './part.ts'
 
-/** The service's API, with one exchange of the token for all who call it. */
+/** The service's API, with one exchange of the token for all its callers. */
 export function apiPart({ through, deployment: { vendor }, options: { timeoutMs } }: PartContext) {
   const tokens = once(async () => (await import('../../adapters/api/index.ts')).tokenKeeper())
   return {

@@ -30,13 +30,13 @@ export function brokerPart({ through, selected, platform, options }: PartContext
       const { openBrokerControl } = await import('../../adapters/rabbitmq/control/index.ts')
       return openBrokerControl(endpoint, { timeoutMs })
     }),
-    /** journals of repairs */
+    /** Journals of repairs */
     runs: through(async (context) => {
       const endpoint = await brokerEndpoint(context)
       const { openRunStore } = await import('../../adapters/rabbitmq/run-store.ts')
       return openRunStore(endpoint, asking(endpoint))
     }),
-    /** `isOnlyShared`: no other lock keeps operators of other machines out */
+    /** `isOnlyShared`: true if no other lock keeps operators of other machines out */
     lock: (own: LockOwner, isOnlyShared: boolean) =>
       through(async (context) => {
         const endpoint = await brokerEndpoint(context)
@@ -47,8 +47,8 @@ export function brokerPart({ through, selected, platform, options }: PartContext
 }
 
 /**
- * How `rabbitmqctl` is run where the management API cannot be had: as configured, else on this machine or in the pod or
- * container where the broker is.
+ * Returns how `rabbitmqctl` is run if the management API is unavailable: as configured, otherwise in the broker's pod
+ * or container, otherwise on this machine. Null if it is in none of these.
  */
 export function rabbitmqctlFor(
   { host, port }: Pick<BrokerEndpoint, 'host' | 'port'>,

@@ -7,7 +7,7 @@ import { splitRecords } from '../../logs/records.ts'
 import type { EndpointContext } from '../endpoints/context.ts'
 import type { PartContext } from './part.ts'
 
-/** The service's log, and the access log of the proxy before it. */
+/** The service's log, and the access log of the proxy in front of it. */
 export function logsPart({ share, platform, deployment, endpoint, options: { timeoutMs } }: PartContext) {
   return {
     source: share(async () => logsSource(await platform.log(), deployment.timeZone)),
@@ -15,7 +15,7 @@ export function logsPart({ share, platform, deployment, endpoint, options: { tim
   }
 }
 
-/** The records of a log. `timeZone`: of its times without an offset; null: they stay unknown. */
+/** Returns the records of a log. `timeZone`: the zone of times without an offset; null: they stay unknown. */
 function logsSource(log: LogText, timeZone: string | null): LogsSource {
   return {
     target: log.target,
@@ -29,7 +29,7 @@ function logsSource(log: LogText, timeZone: string | null): LogsSource {
   }
 }
 
-/** The access log in that file. Opens nothing yet: such files are rotated. Reading throws UNAVAILABLE, FORBIDDEN. */
+/** Returns the access log in a file. Opens nothing yet: files are rotated. Reading throws UNAVAILABLE, FORBIDDEN. */
 export function accessLogSource(file: string, { timeoutMs }: { timeoutMs: number }): AccessLogSource {
   const log = openLog({ file }, { timeoutMs })
   return {

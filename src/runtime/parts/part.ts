@@ -7,28 +7,28 @@ import type { EndpointContext } from '../endpoints/context.ts'
 import type { Environment } from '../paths.ts'
 
 export interface OpenOptions {
-  /** for each connection and each program */
+  /** Milliseconds for each connection and each program */
   timeoutMs: number
-  /** of this program: secrets are read from it */
+  /** Environment of this program, from which secrets are read */
   environment: Environment
-  /** the configuration file that a flag named */
+  /** The configuration file that a flag named */
   config?: string | undefined
   signal?: AbortSignal | undefined
-  /** servers that this machine does not reach are reached through the cluster */
+  /** Reaches servers through the cluster if this machine does not reach them */
   relay?: RelayWish | undefined
 }
 
-/** What the parts of a deployment are opened with. Each opens on first use; what failed is tried again on its next. */
+/** What the parts of a deployment are opened with. Each opens on first use; a failed one is tried again on its next. */
 export interface PartContext {
   selected: SelectedDeployment
   options: OpenOptions
   deployment: Deployment
   platform: Platform
-  /** as configured; `reach` is given by `through` */
+  /** As configured; `through` adds `reach` */
   endpoint: EndpointContext
   settings: Pick<CurrentSettings, 'watched'>
-  /** what has an address: opened anew once the service's settings name another one */
+  /** Opens a part with an address, and again once the service's settings name another one */
   through: <T extends object>(open: (endpoint: EndpointContext) => Promise<Opened<T>>) => () => Promise<T>
-  /** what has no address, and holds nothing that is closed */
+  /** Opens a part without an address, which holds nothing to close */
   share: <T>(open: () => Promise<T>) => () => Promise<T>
 }

@@ -13,7 +13,7 @@ import { recordsBeside } from '../paths.ts'
 import type { PartContext } from './part.ts'
 
 interface PlacesOfRuns {
-  /** on this machine: folder of the journals, file of the lock */
+  /** On this machine: folder of the journals, file of the lock */
   runs: string
   lockFile: string
   inBroker: () => Promise<RunStore>

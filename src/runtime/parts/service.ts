@@ -6,9 +6,9 @@ export function servicePart({ share, platform, deployment, settings }: PartConte
   return {
     source: share(async () => platform.service()),
     control: share(async () => settings.watched(await platform.control())),
-    /** what runs it, by name; null: its platform has no such names */
+    /** Returns what runs it, by name; null if its platform has no such names */
     workload: share(async () => (await platform.workload?.()) ?? null),
-    /** its release of Helm, source and control in one */
+    /** Returns its Helm release, source and control in one */
     release: share(async () => {
       if (platform.release) return settings.watched(await platform.release())
       throw new AdminError(

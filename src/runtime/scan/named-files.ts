@@ -13,17 +13,17 @@ import type { Inputs } from './inputs.ts'
 import { asPath, command } from '../../core/shell-command.ts'
 import { lineHeadReader } from '../../logs/scan/line-head.ts'
 
-/** of the beginning of a file */
+/** Bytes read from the beginning of a file */
 const headBytes = 65_536
 
-/** Parts by the time of the first record of each; what shows none stays behind, in the order in which it was given. */
+/** Sorts parts by the time of their first record; those without a time come last, in the order given. */
 async function inTimeOrder(parts: readonly LogPart[], timeZone: string | null): Promise<LogPart[]> {
   const timed: { part: LogPart; at: number }[] = []
   for (const part of parts) timed.push({ part, at: (await beginningOf(part, timeZone)) ?? Infinity })
   return timed.sort((one, other) => (one.at === other.at ? 0 : one.at - other.at)).map(({ part }) => part)
 }
 
-/** Null where it shows none; why it cannot be read is told when it is. */
+/** Returns the time of the first record; null if none shows. Reading the part later reports why it cannot be read. */
 async function beginningOf(part: LogPart, timeZone: string | null): Promise<number | null> {
   const headOf = lineHeadReader(timeZone)
   try {
@@ -40,22 +40,20 @@ async function beginningOf(part: LogPart, timeZone: string | null): Promise<numb
 interface FilesWish {
   timeZone: string | null
   follow?: ((message: string) => void) | null
-  /** what `-` stands for */
+  /** What `-` stands for */
   input: AsyncIterable<Uint8Array>
 }
 
-/** so many names of a folder are told */
+/** Maximum number of a folder's names listed */
 const mostNames = 3
 
-/**
- * Files that were named, the oldest first; `-` is standard input. Throws USAGE for a folder, and for what is not there.
- */
+/** Returns the named files, the oldest first; `-` is standard input. Throws USAGE for a folder or a missing file. */
 export async function inputsIn(names: readonly string[], { timeZone, follow, input }: FilesWish): Promise<Inputs> {
   const unique = await withoutTwins(names)
   const found = new Map<string, Inspected | null>()
   for (const name of unique) if (name !== '-') found.set(name, await look(name))
   const parts = unique.map((name) => (name === '-' ? standardInput(input) : partOfFile(name)))
-  // what is in a pipe is there once
+  // a pipe can be read only once
   const isFile = ({ file }: LogPart): boolean => file !== undefined && found.get(file)?.kind === 'file'
   const files = parts.filter(isFile)
   const ordered = [
@@ -81,7 +79,7 @@ function standardInput(input: AsyncIterable<Uint8Array>): LogPart {
   return { name: 'standard input', blocks: () => unpackedIfPacked(input, 'standard input') }
 }
 
-/** A file that has several names, such as a link beside what it leads to, is read once. */
+/** Removes further names of a file, such as a link beside its target, so that each file is read once. */
 async function withoutTwins(names: readonly string[]): Promise<string[]> {
   const files = new Map<string, string>()
   for (const name of names) {
@@ -91,7 +89,7 @@ async function withoutTwins(names: readonly string[]): Promise<string[]> {
   return [...files.values()]
 }
 
-/** Null: it is there, and what it is shows when it is read. */
+/** Inspects a named file; null if it exists, but only reading it shows what it is. */
 async function look(name: string): Promise<Inspected | null> {
   try {
     const found = await inspect(name)
@@ -139,7 +137,7 @@ function isOlderPart(file: string, other: string): boolean {
   return dirname(file) === dirname(other) && isRotatedFrom(basename(other), basename(file))
 }
 
-/** The lines of several files as they are written, each from its first on; when it is ended, what is left of each. */
+/** Yields the lines of several files as they are written, each from its first on; once ended, the rest of each. */
 async function* followAll(
   files: readonly string[],
   ended: AbortSignal,

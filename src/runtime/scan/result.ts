@@ -7,13 +7,13 @@ import type { Cause, Tally } from '../../logs/scan/tally.ts'
 /** What was found of one signature, with samples that can be shown. */
 export interface ScannedCause extends Omit<Cause, 'samples'> {
   readonly samples: readonly string[]
-  /** why it is no problem, where its kind usually is one */
+  /** When it was over, if its kind is usually a problem */
   readonly overBy?: Date
-  /** the fault that it is a part of, where its kind alone would tell of another one */
+  /** The fault that it is a part of, if its kind alone would suggest another one */
   readonly partOf?: 'lock-stolen'
 }
 
-/** What one file, container or stream held. */
+/** What one file, container or stream contains. */
 export interface ScannedPart {
   readonly name: string
   readonly tally: Tally
@@ -32,7 +32,7 @@ export interface ScanResult extends Omit<Tally, 'causes'> {
   readonly causes: readonly ScannedCause[]
 }
 
-/** Several parts as one. `hide` takes secrets out of the lines that are shown. */
+/** Merges several parts into one result. `hide` removes secrets from the lines that are shown. */
 export function resultOf(
   parts: readonly ScannedPart[],
   unread: readonly Unread[],

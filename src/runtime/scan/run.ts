@@ -14,18 +14,18 @@ import type { ScannedPart, ScanResult, Unread } from './result.ts'
 
 export interface RunOptions extends Pick<ScanOptions, 'timeZone' | 'since' | 'until'> {
   signal: AbortSignal
-  /** takes secrets out of a line */
+  /** Removes secrets from a line */
   hide: (text: string) => string
 }
 
-/** What a log goes on to say, by where it comes from. */
+/** Follows a log; each line names where it comes from. */
 export type Following = (signal: AbortSignal) => AsyncIterable<FollowedLine>
 
-/** A scan that is under way. */
+/** A scan in progress. */
 export interface ScanRun {
-  /** what was found up to now */
+  /** Returns what was found so far */
   result(): ScanResult
-  /** when all was read, or the signal has ended it; never rejects but for a bug */
+  /** Resolves when everything is read, or the signal has ended the scan; rejects only for a bug */
   readonly ended: Promise<void>
 }
 
@@ -44,7 +44,7 @@ export function startScan(
     unread.push({ name, error })
   }
 
-  /** `file`: whose bytes these are as they stand there */
+  /** Records a part as read. `file`: the file that holds these bytes unchanged */
   const over = (part: ScannedPart, file?: string): void => {
     done.push(part)
     if (part.tally.wideAt !== null) goneOver(part.name, wideFrom(part.tally.wideAt, file))
@@ -90,7 +90,7 @@ export function startScan(
         it.write(Buffer.from(`${stamp}${text}\n`))
       }
     } catch (error) {
-      // of one that is given up on purpose this alone matters: that more was there
+      // after an intended end, only this matters: that there was more to read
       const isMore = error instanceof AdminError && error.code === 'INTERRUPTED'
       if (!signal.aborted || isMore) goneOver('what follows', error)
     }

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkedOn } from './operator.ts'
 
-/** Those of the deployment, as in testops-admin.yaml; `secret` keeps a password in a file. */
+/** Settings of a deployment, as in testops-admin.yaml; `secret` writes a password to a file. */
 type Settings = (secret: (value: string) => { file: string }) => object
 
 export interface Deployed extends WorkedOn {
   readonly directory: string
-  /** writes the configuration anew */
+  /** Rewrites the configuration */
   configure(settings: Settings): Promise<void>
   remove(): Promise<void>
 }
 
-/** A deployment as an operator configures it, in a folder of its own. */
+/** Configures a deployment as an operator does, in a folder of its own. */
 export async function deploy(settings: Settings, name = 'prod'): Promise<Deployed> {
   const directory = await mkdtemp(join(tmpdir(), 'testops-admin-deployment-'))
   const config = join(directory, 'testops-admin.yaml')

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 const sources = fileURLToPath(new URL('../../../src/', import.meta.url))
 
 /**
- * Every instant at which a run of these kinds of action can be killed. Read from the sources of engine and actions, so
- * that a new one is tested by itself; throws where a kind has none.
+ * Returns every point at which a run with these kinds of action can be killed. Reads them from the sources of engine
+ * and actions, so that tests cover new ones automatically. Throws if a kind has none.
  */
 export function failpointsOf(kinds: readonly string[]): string[] {
   const names = engineFailpoints(({ file }) => file !== undoSteps)
@@ -19,7 +19,7 @@ export function failpointsOf(kinds: readonly string[]): string[] {
   ]
 }
 
-/** The same of a run that is taken back. `alsoTaken`: kinds of which not each action is. */
+/** Returns the engine's points for undoing such a run. `alsoTaken`: kinds that are undone for some actions only. */
 export function undoFailpointsOf(kinds: readonly string[], alsoTaken: readonly string[] = []): string[] {
   const { ofStep } = engineFailpoints(({ file }) => file === undoSteps)
   return kinds
@@ -28,8 +28,8 @@ export function undoFailpointsOf(kinds: readonly string[], alsoTaken: readonly s
 }
 
 /**
- * Every instant at which the undo of such a step can be killed: those of the engine, and those of its handler that its
- * undo comes by. What moves messages is killed in its second batch as well, where it is between two.
+ * Returns every point at which the undo of such a step can be killed: those of the engine, and those of the handler
+ * that its undo passes. A handler that moves messages is killed in its second batch, between two batches.
  */
 export function undoInstantsOf(kinds: readonly string[]): string[] {
   const { ofStep } = engineFailpoints(({ file }) => file === undoSteps)
@@ -42,23 +42,23 @@ export function undoInstantsOf(kinds: readonly string[]): string[] {
     )
 }
 
-/** Those of moves where it moves messages, else its own where it undoes by what it does. */
+/** Returns the points of moves if the handler moves messages, else its own if it undoes with the same function. */
 function ofUndo(kind: string): string[] {
   const text = handlerOf(kind)
   if (/\b(putAside|takeBackAside|putBack)\(/.test(text)) return ofAction('move-messages')
   return /perform: .* =>\s+(\w+)\([^]*undo: .* =>\s+\1\(/.test(text) ? ofAction(kind) : []
 }
 
-/** All of them in the campaign; else every n-th, from that place on, so that all ways together come by each. */
+/** Returns all items in a campaign, else every n-th from `place` on, so that all places together cover each item. */
 export function spread<T>(all: readonly T[], n: number, place: number): T[] {
   return isCampaign ? [...all] : all.filter((_, index) => index % n === place)
 }
 
-/** `npm run campaign` */
+/** True under `npm run campaign` */
 export const isCampaign = process.env['TESTOPS_ADMIN_CAMPAIGN'] === '1'
 const undoSteps = 'undo.ts'
 
-/** Of each step (`before`), and of the run as a whole (`verify:before`); those of an adoption are no part of a run. */
+/** Returns the points of each step (`before`) and of the run (`verify:before`), without those of an adoption. */
 function engineFailpoints(isWanted: (of: { file: string }) => boolean): { ofStep: string[]; ofRun: string[] } {
   const files = readdirSync(`${sources}engine`).filter((file) => isWanted({ file }))
   const text = files.map((file) => read(`engine/${file}`)).join('\n')
@@ -68,7 +68,7 @@ function engineFailpoints(isWanted: (of: { file: string }) => boolean): { ofStep
   }
 }
 
-/** Those that the handler of that kind declares. */
+/** Returns the points that the handler of that kind declares. */
 function ofAction(kind: string): string[] {
   const declared = /failpoints: \[([^\]]+)\]/.exec(handlerOf(kind))?.[1] ?? ''
   const names = matches(declared, /'([\w-]+)'/g)
@@ -76,7 +76,7 @@ function ofAction(kind: string): string[] {
   return names
 }
 
-/** Whether there is nothing to take back, of some of them at least. */
+/** True if at least some actions of that kind have nothing to undo. */
 function isKept(kind: string): boolean {
   return /undo: null|isTakenBack/.test(handlerOf(kind))
 }

@@ -5,71 +5,71 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** of all of them: what the program compiles once is kept there */
+/** Home folder of all operators, so that the program's compile cache is shared */
 const home = join(tmpdir(), `testops-admin-operators-${process.getuid?.() ?? 0}`)
 const program = fileURLToPath(new URL('../../../bin/run.js', import.meta.url))
 
-/** What is worked on: a lab of `ownLab`, or a deployment of `deploy`. */
+/** The deployment that an operator works on: a lab of `ownLab`, or a deployment of `deploy`. */
 export interface WorkedOn {
-  /** of the deployment */
+  /** The name of the deployment */
   name: string
-  /** by which the program finds it */
+  /** Variables by which the program finds the deployment */
   environment: Readonly<Record<string, string>>
 }
 
-/** Words that accept the risk of a run that another machine began. */
+/** Flags that accept the risk of resuming a run from another machine. */
 export const foreign: readonly string[] = ['--accept-risk', 'foreign-run']
 
 export interface OperatorOptions {
-  /** state folder: two of them are two machines. One of its own where absent */
+  /** State folder: two of them are two machines. Absent: one of its own */
   state?: string
   env?: Readonly<Record<string, string>>
-  /** `release-lock:judged`: the process kills itself there (`core/failpoint.ts`) */
+  /** A point at which the process kills itself, such as `release-lock:judged` (`core/failpoint.ts`) */
   failpoint?: string
-  /** of standard input, which has nothing else */
+  /** The whole of standard input; absent: empty */
   input?: string
 }
 
 export interface Ended {
-  /** null where a signal ended it */
+  /** Null if a signal ended it */
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
   milliseconds: number
-  /** the document that it printed; throws where that is none */
+  /** Returns the document that it printed; throws if it printed none */
   json: <T>() => T
 }
 
 export interface Begun {
   child: ChildProcess
   ended: Promise<Ended>
-  /** what it has said on standard error so far */
+  /** Returns its standard error so far */
   said: () => string
-  /** returns once standard error has that text; throws where it ended before */
+  /** Returns once standard error has that text; throws if the process ends first */
   until: (text: string | RegExp) => Promise<void>
-  /** returns once a failpoint `…=stop` has stopped it; throws where it ended before */
+  /** Returns once a failpoint `…=stop` has stopped it; throws if the process ends first */
   untilStopped: () => Promise<void>
   goOn: () => void
 }
 
-/** Someone at a machine who types commands: each is the built program, in a process of its own. */
+/** An operator who types commands at a machine: each runs the built program in a process of its own. */
 export interface Operator {
-  /** its state folder, as XDG_STATE_HOME */
+  /** The operator's state folder, as XDG_STATE_HOME */
   readonly state: string
   run: (words: readonly string[], options?: OperatorOptions) => Promise<Ended>
-  /** the same, confirmed by the deployment's name and with --json */
+  /** Runs a command, confirmed by the deployment's name and with --json */
   repair: (words: readonly string[], options?: OperatorOptions) => Promise<Ended>
-  /** `repair` that has to end by SIGKILL at that failpoint */
+  /** Runs `repair`, which must end by SIGKILL at that failpoint; throws otherwise */
   killedAt: (failpoint: string, words: readonly string[], options?: OperatorOptions) => Promise<Ended>
   begin: (words: readonly string[], options?: OperatorOptions) => Begun
-  /** the same person at another machine */
+  /** Returns the same person on another machine */
   elsewhere: () => Promise<Operator>
-  /** kills what still runs, and removes the state folders */
+  /** Kills what still runs, and removes the state folder */
   leave: () => Promise<void>
 }
 
-/** An operator of that deployment, at a machine on which nothing was ever repaired unless `state` is given. */
+/** Creates an operator of that deployment, on a machine without any repair so far unless `state` is given. */
 export async function operator({ name, environment }: WorkedOn, given: OperatorOptions = {}): Promise<Operator> {
   const own = given.state ?? (await mkdtemp(join(tmpdir(), 'testops-admin-operator-')))
   await mkdir(home, { recursive: true, mode: 0o700 })
@@ -95,7 +95,7 @@ export async function operator({ name, environment }: WorkedOn, given: OperatorO
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
-    // it may end without reading it
+    // the process may end without reading it
     child.stdin.on('error', () => undefined).end(input ?? '')
     running.add(child)
     let stdout = ''

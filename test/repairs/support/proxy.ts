@@ -2,16 +2,16 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { Transform } from 'node:stream'
 
-/** A way to a server that can be broken and mended. */
+/** A connection to a server that can be broken and restored. */
 export interface Proxy {
   port: number
-  /** all connections end, and each further one at once */
+  /** Ends all connections, and each further one at once */
   cut(): void
-  /** nothing comes through any more in either direction; further connections are accepted, and get no answer */
+  /** Lets nothing through in either direction; accepts further connections but never answers */
   swallow(): void
-  /** what the target sends comes through at that rate from now on */
+  /** Passes on what the target sends at that rate from now on */
   slowDown(bytesPerSecond: number): void
-  /** further connections come through; those that were swallowed end */
+  /** Lets further connections through; ends those that were swallowed */
   mend(): void
   close(): Promise<void>
 }

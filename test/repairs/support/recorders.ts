@@ -2,16 +2,13 @@ import { createServer as createHttpServer, request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/**
- * A real server with a witness before it, who notes what every client asks of it, whoever the client is and however it
- * asks.
- */
+/** A recorder before a real server: it records every request of every client. */
 export interface Recorder {
-  /** for clients */
+  /** The port for clients */
   port: number
-  /** what was asked, oldest first, in the words of the protocol, without values */
+  /** Requests, oldest first, in the protocol's words, without values */
   readonly asked: readonly string[]
-  /** of these, what changes something, or may */
+  /** Returns the requests that change something, or may */
   writes(): string[]
   close(): Promise<void>
 }
@@ -22,14 +19,14 @@ interface Address {
 }
 
 /**
- * Statements. Whatever is not sent within a transaction that the server lets read alone is a write; so is a function
- * with an effect.
+ * Records PostgreSQL statements. A statement is a write unless it is sent in a read-only transaction. A function with
+ * an effect is a write too.
  */
 export async function recordPostgres(of: Address): Promise<Recorder> {
   const isRead = (sql: string): boolean =>
     /^(BEGIN READ ONLY;|ROLLBACK$)/.test(sql) && !effects.test(sql) && !/;\s*(COMMIT|ROLLBACK|END)\b[^]*;/i.test(sql)
   return recording(of, isRead, (note) => {
-    // a request for encryption and the greeting have no type
+    // a request for encryption and the startup message have no type byte
     let isGreeted = false
     return cutting((buffer) => {
       const head = isGreeted ? 1 : 0
@@ -47,11 +44,11 @@ export async function recordPostgres(of: Address): Promise<Recorder> {
   })
 }
 
-/** what a transaction that only reads can do all the same */
+/** What even a read-only transaction can change */
 const effects =
   /\b(pg_(try_)?advisory\w+|pg_(terminate|cancel)_backend|pg_notify|pg_reload_conf|pg_rotate_logfile|set_config|nextval|setval|lo_\w+|dblink\w*|COPY|NOTIFY|LOCK|CALL|DO)\b/i
 
-/** Commands. Reads are those that are listed: what comes new is a write until it is. `breakAt`: as of `recording`. */
+/** Records Redis commands. A command that is not listed as a read counts as a write. `breakAt`: as for `recording`. */
 export async function recordRedis(of: Address, breakAt: BreakAt = never): Promise<Recorder> {
   const reads =
     /^(AUTH|SELECT|PING|QUIT|INFO|TIME|DBSIZE|SCAN|EXISTS|TYPE|P?TTL|HMGET|HGET|SMEMBERS|SCARD|ZRANGE|ZCARD|CLIENT (SETNAME|SETINFO|ID))$/
@@ -80,7 +77,7 @@ export async function recordRedis(of: Address, breakAt: BreakAt = never): Promis
   )
 }
 
-/** Methods. Connections, channels, and passive declarations change nothing. */
+/** Records AMQP methods. Connections, channels and passive declarations change nothing. */
 export async function recordAmqp(of: Address): Promise<Recorder> {
   return recording(
     of,
@@ -121,13 +118,13 @@ function methodOf(payload: Buffer): string {
   if (of === 10 || of === 20) return `${of === 10 ? 'connection' : 'channel'}.${method}`
   const name = methods[`${of}.${method}`] ?? `${of}.${method}`
   if (!name.endsWith('.declare')) return name
-  // a reserved short, the name, an exchange's type too, then the flags
+  // first a reserved short, the name, and for an exchange its type, then the flags
   let flags = 6
   for (let left = of === 40 ? 2 : 1; left > 0; left -= 1) flags += 1 + payload[flags]!
   return payload[flags]! & 1 ? `${name} passive` : name
 }
 
-/** Requests by their methods; an exchange of the API token changes nothing. */
+/** Records HTTP requests by method and path; exchanging the API token changes nothing. */
 export async function recordHttp(of: Address): Promise<Recorder> {
   const asked: string[] = []
   const server = createHttpServer((incoming, answer) => {
@@ -144,8 +141,8 @@ export async function recordHttp(of: Address): Promise<Recorder> {
 }
 
 /**
- * A reader of a stream that takes whole messages off its beginning: `take` gives how many bytes the first one had, 0
- * where it is not whole.
+ * Returns a stream reader that removes whole messages from the beginning. `take` returns the length of the first
+ * message in bytes, or 0 if it is incomplete.
  */
 function cutting(take: (buffer: Buffer) => number): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0)
@@ -159,13 +156,13 @@ function cutting(take: (buffer: Buffer) => number): (chunk: Buffer) => void {
 }
 
 /**
- * What becomes of all connections when that is asked, and of those that are made later, until it is told otherwise;
+ * Decides at each request what happens to all connections, and to later ones until another request decides otherwise;
  * null: nothing.
  */
 export type BreakAt = (asked: string) => 'cut' | 'silence' | null
 const never: BreakAt = () => null
 
-/** `reader`: of one connection. */
+/** Starts a recorder. `reader`: reads one connection. */
 async function recording(
   of: Address,
   isRead: (asked: string) => boolean,

@@ -6,42 +6,42 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A service in name only, for a deployment of `platform: host`: a process that sleeps, with the commands that start it,
- * stop it and tell its state, in a few milliseconds each. For repairs whose outcome does not depend on what the service
- * does; the practice service of the lab is the one that behaves.
+ * A stand-in for the service, for a deployment of `platform: host`: a sleeping process, with commands that start it,
+ * stop it and show its state within milliseconds. For repairs whose outcome does not depend on what the service does;
+ * the lab's practice service is the one that behaves like the service.
  */
 export interface StandIn {
   readonly directory: string
   /** `host` of a configuration */
   readonly host: HostSettings
   /**
-   * answers health while the service runs, and what is asked for with any API token; 503 while `isUp` is false, and
-   * nothing while it is stopped: `url` of a configuration
+   * Address of a server that answers health, and requests with any API token, while the service runs. It answers 503
+   * while `isUp` is false, and closes the connection while the service is stopped: `url` of a configuration
    */
   readonly url: string
-  /** how the commands behave from now on; null: as they should */
+  /** Sets how the commands behave from now on; null: correctly */
   behave(how: Partial<Record<'start' | 'stop' | 'status', Misbehaviour | null>>): Promise<void>
-  /** is run after each start, before the command returns, as what the service does first */
+  /** Sets what runs after each start, before the command returns, as the service's first work */
   onStart(work: (() => Promise<void>) | null): void
-  /** whether it is through its start; true unless told otherwise */
+  /** True if the service has finished starting; true unless told otherwise */
   isUp: boolean
-  /** starts it behind everybody's back, as an orchestrator does */
+  /** Starts it without the operator's commands, as an orchestrator does */
   start(): Promise<void>
   stop(): Promise<void>
   /** SIGKILL */
   kill(): Promise<void>
   isRunning(): Promise<boolean>
-  /** what was asked of it, oldest first: 'start' and 'stop', also where it ran or was stopped already */
+  /** Requests, oldest first: 'start' and 'stop', even if it was already running or stopped */
   calls(): Promise<string[]>
   log(text: string): Promise<void>
-  /** `NAME=value` lines of its environment file */
+  /** Writes `NAME=value` lines to its environment file */
   settings(text: string): Promise<void>
-  /** holds them */
+  /** Path of its environment file */
   readonly settingsFile: string
   end(): Promise<void>
 }
 
-/** fail: ends with 1 and does nothing; hang: does nothing for a minute; die (start): the service ends at once */
+/** Fail: exits with 1 and does nothing; hang: does nothing for a minute; die (start): the service ends at once */
 type Misbehaviour = 'fail' | 'hang' | 'die'
 
 interface HostSettings {
@@ -134,7 +134,7 @@ const api: Readonly<Record<string, unknown>> = {
   '/api/migration/job': [],
 }
 
-/** start, stop, status are the operator's, and may misbehave; run, end, kill, state are the tests' own. */
+/** Start, stop and status are the operator's and may misbehave; run, end, kill and state belong to the tests. */
 const script = `
 verb=$1; cd "$2" || exit 9
 # when a process was started, so that none is taken for one that had its number before; nothing where it has ended

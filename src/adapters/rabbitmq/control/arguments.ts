@@ -1,16 +1,16 @@
 import { shownBytes } from '../../../knowledge/broker.ts'
 
 /**
- * Whole numbers as Java's clients send them, int or long: for bindings, the width is a part of what they are, and
- * amqplib would take the shortest that holds the number.
+ * Types whole numbers as Java clients send them, int or long. The width is part of a binding's identity, and amqplib
+ * would use the shortest that holds the number.
  */
 export function typedArguments(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return widened(given, (value) => (holds(32, value) ? 'int32' : 'int64'))
 }
 
 /**
- * The same in each width that a client may have sent a binding's whole numbers in: lists of bindings do not tell
- * it, and one of another width is another binding.
+ * Types a binding's whole numbers in each width that a client may have used. Lists of bindings do not show the width,
+ * and a binding of another width is another binding.
  */
 export function typedInEachWay(given: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
   const numbers = wholeNumbers(given)
@@ -21,7 +21,7 @@ export function typedInEachWay(given: Readonly<Record<string, unknown>>): Record
   return [...new Map(all.map((it) => [JSON.stringify(it), it])).values()]
 }
 
-/** Arguments with their types (`Binding.typed`), as amqplib takes them: bytes are a buffer. */
+/** Converts typed arguments (`Binding.typed`) for amqplib, which takes bytes as a buffer. */
 export function withBytes(typed: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const one = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(one)

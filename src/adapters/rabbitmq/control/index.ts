@@ -14,7 +14,7 @@ import { typedArguments, typedInEachWay, withBytes } from './arguments.ts'
 import type { On } from './queues.ts'
 import { nowhere } from '../../../knowledge/broker.ts'
 
-/** Changes a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
+/** Opens a control of a virtual host over AMQP only, so no plugin is needed. Connects on first use. */
 export function openBrokerControl(
   endpoint: BrokerEndpoint,
   { timeoutMs }: { timeoutMs: number },
@@ -86,7 +86,7 @@ async function unbindAll({ link, endpoint }: On, bindings: readonly Binding[]): 
       for (const given of typedInEachWay(binding.arguments)) await unbindOne(channel, binding, given)
     },
     (reply: Reply, binding) => {
-      // where one of its ends is missing, so is the binding
+      // if one of its ends is missing, so is the binding
       if (reply.code !== 404) throw refusal(reply, endpoint, `unbinding ${inWords(binding)}`)
     },
   )
@@ -141,27 +141,27 @@ async function deleteExchange({ link, endpoint }: On, name: string): Promise<voi
 }
 
 /**
- * The broker asks for a right before it looks at what is asked: so each is tried with something that changes nothing,
- * or that it refuses for another reason. Throws FORBIDDEN for the first that is missing.
+ * Tries rights by requests that change nothing, or that the broker refuses for another reason: it checks rights first.
+ * Throws FORBIDDEN for the first that is missing.
  */
 async function tryRights(on: On, { queues, exchanges, bindings, discards = false }: Trial): Promise<void> {
   await each(on, queues, 'declaring queue', async (channel, { name, durable, autoDelete, arguments: given }) =>
     channel.assertQueue(name, { durable, autoDelete, arguments: typedArguments(given) }),
   )
-  // whoever declares a queue that sends dead letters has to have the right to read it
+  // declaring a queue that sends dead letters requires the right to read it
   await each(
     on,
     discards ? queues.filter((it) => deadLetterExchange(it) !== null) : queues,
     'reading queue',
     async (channel, { name }) => {
-      // a priority is a number: such a consumer is none
+      // this consumer is refused after the check of rights: a priority must be a number
       const { consumerTag } = await channel.consume(name, () => undefined, { arguments: { 'x-priority': 'none' } })
       await channel.cancel(consumerTag)
     },
   )
   await each(on, discards ? [] : queues.slice(0, 1), 'putting messages aside from queue', async (channel, { name }) => {
     channel.publish('', nowhere, Buffer.alloc(0))
-    // its answer comes after a refusal of that
+    // its answer comes after a refusal of the publish
     await channel.checkQueue(name)
   })
   await each(
@@ -171,7 +171,7 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
     async (channel, { name, type, durable, autoDelete, internal, arguments: given }) =>
       channel.assertExchange(name, type, { durable, autoDelete, internal, arguments: typedArguments(given) }),
   )
-  // what is not there is taken away with the same rights as it is made, and without a word
+  // removing a missing binding succeeds, and requires the same rights as making it
   const deadLetters = new Set(queues.map(deadLetterExchange).filter((name) => name !== null))
   const exchangesTo = [...deadLetters].map((name) => ({ name, source: name, kind: 'exchange' as const }))
   await each(on, exchangesTo, 'sending dead letters to exchange', unbindNothing)
@@ -184,7 +184,7 @@ async function tryRights(on: On, { queues, exchanges, bindings, discards = false
   await each(on, [...ends.values()], 'making bindings to', unbindNothing)
 }
 
-/** The named exchange; null if there is none or it is the default one. */
+/** Returns the queue's dead-letter exchange; null if there is none or it is the default one. */
 function deadLetterExchange({ arguments: { 'x-dead-letter-exchange': name } }: QueueDeclaration): string | null {
   return typeof name === 'string' && name !== '' ? name : null
 }

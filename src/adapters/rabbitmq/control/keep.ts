@@ -11,30 +11,30 @@ import { replyOf } from '../reply.ts'
 
 const heartbeatSeconds = 30
 /**
- * A broker closes the channel of a consumer that holds a message for too long, after 30 minutes unless it is set
- * otherwise.
+ * Milliseconds between renewals. A broker closes the channel of a consumer that holds a message too long: after 30
+ * minutes by default.
  */
 const renewalMs = 8 * 60_000
 
 export interface Keeper {
-  /** all of them have to be there; those that are kept already are passed over */
+  /** Keeps queues that must all exist; skips those it already keeps */
   keep(queues: readonly string[]): Promise<void>
   kept(): ReadonlySet<string>
   heldBack(queue: string): Promise<number>
-  /** returns once what the consumer held is back in its place */
+  /** Stops keeping a queue. Returns once the message that its consumer held is back in the queue */
   release(queue: string): Promise<void>
-  /** throws UNREACHABLE where the connection was lost: what it kept may be gone */
+  /** Throws UNREACHABLE if the connection was lost: the queues it kept may be gone */
   assertHeld(): void
   close(): Promise<void>
 }
 
-/** A consumer and the messages that it received. */
+/** A consumer and the message that it holds. */
 interface Holding {
   tag: string
   message: Message | null
 }
 
-/** Keeps queues on a connection of its own, which no refusal of what is asked beside it closes. */
+/** Returns a keeper that keeps queues on its own connection, which refused requests elsewhere do not close. */
 export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number): Keeper {
   let model: ChannelModel | null = null
   let channel: Channel | null = null
@@ -68,7 +68,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
     model ??= await openConnection(endpoint, peer, timeoutMs, { heartbeatSeconds })
     const opened = await within(model.createChannel(), 'keeping queues open')
     opened.on('error', () => undefined)
-    // for each consumer
+    // the limit applies to each consumer
     await within(opened.prefetch(1), 'keeping queues open')
     return opened
   }
@@ -76,7 +76,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
   const watch = (on: Channel): void =>
     void on.once('close', () => (on === channel ? fail(new Error('channel closed')) : undefined))
 
-  /** The new consumers are there before the old ones go, so that each queue always has one. */
+  /** Opens new consumers before it closes the old ones, so that each queue always has one. */
   const renew = async (): Promise<void> => {
     try {
       const before = channel
@@ -119,7 +119,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
     async heldBack(queue) {
       const on = channel
       if (!on || !holdings.has(queue)) return 0
-      // its answer comes after what was delivered to us before
+      // its answer comes after earlier deliveries to this consumer
       await within(on.checkQueue(queue), `counting the held messages of queue ${queue}`)
       return holdings.get(queue)?.message ? 1 : 0
     },
@@ -132,7 +132,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       holdings.delete(queue)
       await within(on.cancel(holding.tag), what)
       if (holding.message) on.nack(holding.message, false, true)
-      // its answer comes after what was given back is in its place; with its only consumer, the queue itself may be
+      // its answer comes after the message is back in the queue; without its only consumer, the queue itself may be
       // gone
       if (consumerCount > 1) await within(on.checkQueue(queue), what)
     },
@@ -140,7 +140,7 @@ export function keeper(endpoint: BrokerEndpoint, peer: Peer, timeoutMs: number):
       if (failure === null) return
       const names = [...holdings.keys()].join(', ')
       const cause = failure
-      // told once: it may be kept again
+      // reported once: the queues may be kept again
       failure = null
       void close()
       throw new AdminError(

@@ -7,7 +7,7 @@ import type { Link } from '../link.ts'
 import { refusal } from '../refusal.ts'
 import { typedArguments } from './arguments.ts'
 
-/** What each change of a virtual host works on. */
+/** What every change of a virtual host needs. */
 export interface On {
   link: Link
   endpoint: BrokerEndpoint
@@ -20,15 +20,15 @@ export async function declareQueues(
   const results = await link.each<QueueDeclaration, Declared>(
     queues,
     async (channel, { name, durable, autoDelete, arguments: given }) => {
-      // an empty name would make a queue of a name that the broker invents
+      // with an empty name, the broker would invent one
       if (name === '') throw new AdminError('REFUSED', 'a queue without a name cannot be declared')
       await channel.assertQueue(name, { durable, autoDelete, exclusive: false, arguments: typedArguments(given) })
       return 'declared'
     },
     (reply, { name }) => {
-      // one of another connection alone is there with other properties, too
+      // a queue exclusive to another connection (405) also counts as declared otherwise
       if ((reply.code === 406 && reply.text.startsWith('inequivalent arg')) || reply.code === 405) return 'otherwise'
-      // it closes the connection, so that nothing shows which of those under way it was
+      // this refusal closes the connection, so it does not show which queue under way caused it
       const refused = reply.code === transientQueues.replyCode ? namesOfTransient(queues) : name
       throw refusal(reply, endpoint, `declaring queue ${refused}`)
     },
@@ -55,7 +55,7 @@ export async function deleteQueues(on: On, queues: readonly Deletion[]): Promise
   const deleted = new Map(queues.map(({ name }, index) => [name, results[index] ?? 'unguardable']))
   for (const queue of queues) {
     if (deleted.get(queue.name) !== 'unguardable') continue
-    // the refusal closed the connection for those beside it too: so each again, alone
+    // the refusal closed the connection for other queues too, so each is tried again alone
     const [again] = await guarded(on, [queue], true)
     const [last] = again === 'unguardable' ? await guarded(on, [queue], false) : [again]
     deleted.set(queue.name, last ?? 'missing')
@@ -64,8 +64,8 @@ export async function deleteQueues(on: On, queues: readonly Deletion[]): Promise
 }
 
 /**
- * Deletes where our own look allows it, and the broker's does, where it looks (`byBroker`). For quorum queues and
- * streams it does not, and closes the connection (540, SERVERS.md): unguardable.
+ * Deletes queues that are unused by our own look, and by the broker's if `byBroker`. For quorum queues and streams the
+ * broker cannot look, and closes the connection (540, SERVERS.md): unguardable.
  */
 async function guarded(
   { link, endpoint }: On,

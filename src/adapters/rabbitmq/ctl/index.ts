@@ -39,7 +39,7 @@ export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: strin
       return [...users.map((item) => policy(item, false)), ...operators.map((item) => policy(item, true))]
     },
     connections: async () => (await connections()).map(connection),
-    // asked of the connections themselves, so they do not lag
+    // read from the connections themselves, so they do not lag
     connectionsOf: async (user) =>
       (await connections()).map((item) => ({ ...connection(item), isListed: true })).filter((it) => it.user === user),
     tags: async () => strings((await ctl.list('list_users')).find((item) => item['user'] === user)?.['tags']),
@@ -61,7 +61,7 @@ export function ctlLists(ctl: Ctl, { vhost, user }: { vhost: string; user: strin
   }
 }
 
-/** A consumer whose channel has closed since is named by that channel. */
+/** Converts a consumer. One whose channel has closed meanwhile is named by that channel. */
 function consumer(item: Item, vhost: string, channels: readonly Item[], connections: readonly Item[]): BrokerConsumer {
   const pid = text(item, 'channel_pid')
   const channel = channels.find((it) => it['pid'] === pid)

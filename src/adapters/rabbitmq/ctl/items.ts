@@ -52,7 +52,7 @@ export function connection(item: Item): BrokerConnection {
   }
 }
 
-/** `status`: of the node that was asked, which alone tells its figures */
+/** Lists the nodes of a cluster. `status` comes from the node `asked`, the only one with figures. */
 export function nodes(cluster: Item, status: Item, asked: string | null): BrokerNode[] {
   const running = strings(cluster['running_nodes'])
   const names = [...new Set([...strings(cluster['disk_nodes']), ...strings(cluster['ram_nodes']), ...running])]
@@ -79,7 +79,7 @@ function figuresOf(status: Item): BrokerNode['figures'] {
   return { memoryUsedBytes: used, memoryLimitBytes: limit, diskFreeBytes: free, diskLimitBytes: least }
 }
 
-/** `[name, type, value]` for each argument. */
+/** Reads arguments, given as `[name, type, value]` each. */
 function table(value: unknown, of: string): Item {
   if (!Array.isArray(value)) return {}
   const entries = (value as unknown[]).map((it): [string, unknown] => {
@@ -89,7 +89,7 @@ function table(value: unknown, of: string): Item {
   return Object.fromEntries(entries)
 }
 
-/** The amqplib names of the types that `rabbitmqctl` names. Other types stay unknown. */
+/** Converters from the types of `rabbitmqctl` to amqplib's. Other types stay unknown. */
 const types: Readonly<Record<string, (held: unknown) => unknown>> = {
   longstr: (held) => held,
   bool: (held) => held,
@@ -114,7 +114,7 @@ const types: Readonly<Record<string, (held: unknown) => unknown>> = {
   ),
 }
 
-/** Arguments with their types, if every type is known. */
+/** Returns arguments with their types, if every type is known. */
 function typedIn(value: unknown): Pick<Binding, 'typed'> {
   const names = entriesOf(value).map(([name]) => name)
   const isWhole = names.length > 0 && new Set(names).size === names.length
@@ -124,13 +124,13 @@ function typedIn(value: unknown): Pick<Binding, 'typed'> {
 }
 
 /**
- * Whether a value is told as it is: bytes that are no text come in base64, and so look like a text, and large numbers
- * are rounded.
+ * True if a value is shown exactly. Bytes that are not text come in base64 and so look like text, and large numbers are
+ * rounded.
  */
 function isTold([type, held]: readonly unknown[]): boolean {
   if (type === 'table') {
     const names = entriesOf(held).map(([name]) => String(name))
-    // within another, the order of a table is kept, and amqplib tells types by that name
+    // the order of a nested table is kept, and amqplib marks types by the name `!`
     const isAsTyped =
       !names.includes('!') &&
       isDeepStrictEqual(Object.keys(Object.fromEntries(names.map((name) => [name, null]))), names)
@@ -145,7 +145,7 @@ function isTold([type, held]: readonly unknown[]): boolean {
   )
 }
 
-/** Whether the text may be base64 of binary bytes. */
+/** True if the text may be base64 of binary bytes. */
 function isBase64(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   return text !== '' && bytes.toString('base64') === text && !isUtf8(bytes)
@@ -155,7 +155,7 @@ function entriesOf(value: unknown): unknown[][] {
   return Array.isArray(value) ? (value as unknown[]).map((it) => (Array.isArray(it) ? (it as unknown[]) : [])) : []
 }
 
-/** A list is shown as one value per type, so its content is lost. */
+/** Converts a value. Throws for a list, which is shown as one value per type, so its content is lost. */
 function valueOf(type: unknown, held: unknown, of: string): unknown {
   if (type === 'table') return table(held, of)
   if (type === 'void') return null

@@ -9,34 +9,35 @@ import type { Item } from '../management.ts'
 import { command, nested } from '../../../core/shell-command.ts'
 import type { ShellCommand, Suggestion } from '../../../core/shell-command.ts'
 
-/** `rabbitmqctl` as a program and its first arguments, and the environment that it gets. */
+/** `rabbitmqctl` as a program with its first arguments and its environment. */
 export interface CtlCommand {
   command: readonly [string, ...string[]]
   environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** as it is typed on this machine, where that is another way than `command` */
+  /** Command as typed on this machine, if it differs from `command` */
   shown?: ShellCommand
-  /** runs it with these words where it is no program of this machine. Throws where it cannot be run */
+  /** Runs it with these words if it is not a program of this machine. Throws if it cannot be run */
   run?: (words: readonly string[], options: { timeoutMs: number; maxBytes: number }) => Promise<ProgramResult>
 }
 
 /** The part of `rabbitmqctl` that is read. */
 export interface Ctl {
   /**
-   * the items of a list. Throws UNAVAILABLE where no such broker can be asked, FORBIDDEN, TIMED_OUT, UNEXPECTED_ANSWER
+   * Returns the items of a list. Throws UNAVAILABLE if it cannot reach the right broker, FORBIDDEN, TIMED_OUT,
+   * UNEXPECTED_ANSWER
    */
   list(...words: readonly string[]): Promise<readonly Item[]>
-  /** null: this version has no such command */
+  /** Returns the items of a list; null if this version has no such command */
   listIfAny(...words: readonly string[]): Promise<readonly Item[] | null>
-  /** what a command says that shows one thing */
+  /** Returns the output of a command that shows one thing */
   show(...words: readonly string[]): Promise<Item>
 }
 
-/** each is an Erlang of its own: more of them at a time only wait for each other */
+/** each starts its own Erlang: more at a time only wait for each other */
 const atOnce = 2
 
 /**
- * Asks the node of this machine. `clusterName`: how the broker at the other end of AMQP calls itself; a node of another
- * cluster says nothing of that one.
+ * Asks the node of this machine. `clusterName` is the cluster name that the broker gives over AMQP. A node of another
+ * cluster is rejected with UNAVAILABLE.
  */
 export function ctlProgram(
   { command: words, environment, shown = typed(words), run: elsewhere }: CtlCommand,
@@ -49,7 +50,7 @@ export function ctlProgram(
   let running = 0
   let proof: Promise<void> | null = null
   const run = async (asked: readonly string[]): Promise<ProgramResult> => {
-    // Debian's rabbitmqctl hands its words to a shell, in double quotes
+    // Debian's rabbitmqctl passes its words to a shell, in double quotes
     if (asked.some((word) => /[$`\\\n]/.test(word)))
       throw new AdminError(
         'UNAVAILABLE',
@@ -69,7 +70,7 @@ export function ctlProgram(
     }
   }
 
-  /** Several checks ask the same at the same time: one run serves them all. */
+  /** Shares one run among checks that ask the same at the same time. */
   const asked = async (words: readonly string[]): Promise<ProgramResult> => {
     const key = JSON.stringify(words)
     const same = underWay.get(key) ?? run(words).finally(() => underWay.delete(key))

@@ -1,14 +1,14 @@
 /**
- * What the broker has said of messages, which count from 1: it takes or refuses them one by one or all up to one, in
- * any order.
+ * The broker's answers to messages, which count from 1. It accepts or refuses them one by one, or all up to one, in any
+ * order.
  */
 export class Confirms {
-  /** of all up to this one it has said something */
+  /** The broker has answered all messages up to this one */
   answered = 0
   readonly #ahead = new Set<number>()
   #firstRefused = Infinity
 
-  /** it has taken all up to this one */
+  /** The broker has accepted all messages up to this one */
   get upTo(): number {
     return Math.min(this.answered, this.#firstRefused - 1)
   }
@@ -21,7 +21,7 @@ export class Confirms {
     while (this.#ahead.delete(this.answered + 1)) this.answered += 1
   }
 
-  /** Of several, the first is taken to be the first that nothing had been said of. */
+  /** Records a refusal. If it is of several messages, it is assumed to begin with the first unanswered one. */
   refuse(tag: number, multiple: boolean): void {
     this.#firstRefused = Math.min(this.#firstRefused, multiple ? this.answered + 1 : tag)
     this.confirm(tag, multiple)

@@ -9,22 +9,22 @@ import { Refusal } from './refusal.ts'
 import type { Seen } from './seen.ts'
 import { Tally } from './tally.ts'
 
-/** Turns each delivered message into the one that is published in its stead. */
+/** Turns each delivered message into the one that is published in its place. */
 export interface Conversion {
   head(out: FrameWriter, head: Head, redelivered: boolean): void
   body(out: FrameWriter, bytes: Buffer, start: number, end: number): void
-  /** the message is complete */
+  /** Ends the message, which is complete */
   end(out: FrameWriter): void
   /** as in `Moved` */
   readonly othersIds: number
-  /** messages in whose stead nothing was published, since they were there already */
+  /** Messages that were not published, since they were there already */
   readonly leftOut: number
-  /** messages that were delivered once more, though they had come before */
+  /** Messages that were delivered again, after they had come before */
   readonly again: number
   contents(): Contents
 }
 
-/** Into envelopes, for the queue `to`. `user`: who alone may stand in a user_id; null: anybody. */
+/** Converts into envelopes, for the queue `to`. `user` is the only name allowed in a user_id; null for any. */
 export function holding({
   to,
   user,
@@ -65,13 +65,13 @@ interface Restoring {
   from: string
   exchange: string
   user: string | null
-  /** what is left out where it comes again; null: nothing is */
+  /** Detects repeats, which are left out; null to leave out none */
   seen: Seen | null
   /** as in `Move` */
   came: Readonly<Record<string, number>>
 }
 
-/** Out of the envelopes of queue `from`, through `exchange`. */
+/** Returns a conversion out of the envelopes of queue `from`, through `exchange`. */
 export function restoring({ from, exchange, user, seen, came }: Restoring): Conversion {
   const tally = new Tally()
   let othersIds = 0
@@ -79,7 +79,7 @@ export function restoring({ from, exchange, user, seen, came }: Restoring): Conv
   let again = 0
   let isAgain = false
   let gathering: { parts: Buffer[]; missing: number; bodyBytes: number; redelivered: boolean } | null = null
-  /** a message that may be a repeat, until its end tells */
+  /** a message that may be a repeat, held until its end shows */
   let doubtful: FrameWriter | null = null
 
   const restore = (out: FrameWriter, envelope: Envelope | null, bodyBytes: number, redelivered: boolean): void => {

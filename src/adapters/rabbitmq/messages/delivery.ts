@@ -2,19 +2,19 @@ import { bodyFrame, headerFrame, methodFrame, readU64 } from './frames.ts'
 import { method } from './methods.ts'
 import type { Head } from './envelope.ts'
 
-/** What a queue delivers, message by message, while its frames arrive. */
+/** Receives what a queue delivers, message by message, while its frames arrive. */
 export interface DeliveryUser {
   onHead: (head: Head, redelivered: boolean) => void
-  /** a part of the body */
+  /** Called with a part of the body */
   onBody: (bytes: Buffer, start: number, end: number) => void
-  /** the message is complete */
+  /** Called when the message is complete */
   onEnd: () => void
   onCancel: () => void
-  /** a consumer that was asked for is there */
+  /** Called when a requested consumer exists */
   onConsumer?: () => void
 }
 
-/** Puts deliveries together out of frames. */
+/** Assembles deliveries from frames. */
 export class Deliveries {
   /** tag of the last delivery; they count from 1 on each channel, without a gap */
   delivered = 0
@@ -28,7 +28,7 @@ export class Deliveries {
     this.#user = user
   }
 
-  /** whether a message has begun and not ended */
+  /** True if a message has begun and not ended */
   get isWithin(): boolean {
     return this.#missing > 0
   }

@@ -6,20 +6,20 @@ import { basicClass, method } from './methods.ts'
 
 /** A message as it was delivered, without its body. */
 export interface Head {
-  /** with their lengths before them, as they came */
+  /** With its length before it, as it came; `routingKey` too */
   exchange: Buffer
   routingKey: Buffer
   properties: Properties
   bodyBytes: number
 }
 
-/** What an envelope is known by. */
+/** Identifies an envelope. */
 export interface Mark {
   /** 16 hexadecimal digits */
   attempt: string
   /** within its attempt, from 1 */
   place: number
-  /** it had been delivered before: an earlier attempt may have put it aside too */
+  /** True if it was delivered before: an earlier attempt may have put it aside too */
   redelivered: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Address {
  */
 const envelopeHeader = 'testops-admin.envelope'
 const version = 2
-/** that has no mark */
+/** the version without a mark */
 const formerVersion = 1
 const attemptBytes = 8
 /** version, attempt, place, flag */
@@ -44,9 +44,8 @@ const markBytes = 1 + attemptBytes + 4 + 1
 const holdingHeaderBytes = frameOverhead + envelopeHeader.length + 32
 
 /**
- * Publishes the head of a message that is to be held: all that the broker would act on (expiration, CC, user_id,
- * priority) is inside the envelope. What does not fit into a header frame goes before the body. The body's own frames
- * come next.
+ * Publishes the head of a message to hold. The envelope contains all that the broker would act on (expiration, CC,
+ * user_id, priority). If it does not fit into a header frame, it goes before the body. The body's own frames come next.
  */
 export function writeHeld(
   out: FrameWriter,
@@ -99,7 +98,7 @@ function writeEnvelope(
     .bytes(bytes, start, end)
 }
 
-/** Where a held message's envelope is: in its header, or before its body; null: it has none. */
+/** Finds a held message's envelope, in its header or before its body; null if it has none. */
 export function findEnvelope(properties: Properties): Envelope | { bytesBeforeBody: number } | null {
   const table = headersOf(properties)
   if (!table) return null
@@ -111,14 +110,14 @@ export function findEnvelope(properties: Properties): Envelope | { bytesBeforeBo
 }
 
 export interface Envelope {
-  /** null: of the former version */
+  /** Null for the former version */
   mark: Mark | null
   /** without its length */
   routingKey: Buffer
   properties: Properties
 }
 
-/** Null where it is none that this version can read. */
+/** Reads an envelope; null if this version cannot read it. */
 export function readEnvelope(bytes: Buffer, start: number, end: number): Envelope | null {
   if (bytes[start] !== version && bytes[start] !== formerVersion) return null
   const exchange = bytes[start] === version ? start + markBytes : start + 1
@@ -139,8 +138,8 @@ function readMark(bytes: Buffer, at: number): Mark {
 }
 
 /**
- * Publishes the head of a message that was held, as it was. `user`: who alone may stand in its user_id; null: anybody.
- * True: it is left out.
+ * Publishes the head of a held message, as it was. `user` is the only name allowed in its user_id; null for any.
+ * Returns true if the user_id is left out.
  */
 export function writeRestored(
   out: FrameWriter,
@@ -157,7 +156,7 @@ export function writeRestored(
 }
 
 /**
- * An empty message that no queue takes: the broker confirms it all the same, so that confirmations go on counting
+ * Publishes an empty message that no queue takes. The broker confirms it anyway, so that confirmations keep counting
  * deliveries.
  */
 export function writeNowhere(out: FrameWriter, channel: number, userId: string | null = null): void {

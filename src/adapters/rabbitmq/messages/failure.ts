@@ -75,7 +75,7 @@ function kindOf(replyCode: number, text: string): AdminError['code'] {
   return isInUse(text) ? 'REFUSED' : 'FORBIDDEN'
 }
 
-/** FIELD-NOTES.md 3: a queue with an exclusive consumer, or one whose consumers exclude ours */
+/** True for a queue with an exclusive consumer, or one whose consumers exclude ours (FIELD-NOTES.md 3) */
 function isInUse(text: string): boolean {
   return /in exclusive use|exclusive consumer/.test(text)
 }

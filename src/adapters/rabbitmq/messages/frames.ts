@@ -1,21 +1,20 @@
 /**
- * The framing of AMQP 0-9-1, as far as messages are moved with it. amqplib decodes what it receives, and the widths of
- * numbers, integers above 2^53 and text that is not UTF-8 do not survive that: messages are therefore carried as the
- * bytes they came in.
+ * The part of AMQP 0-9-1 framing that moves messages. amqplib decodes what it receives, and thereby loses widths of
+ * numbers, integers above 2^53 and text that is not UTF-8. So messages are carried as the bytes they came in.
  */
 export const methodFrame = 1
 export const headerFrame = 2
 export const bodyFrame = 3
-/** type, channel and length before a payload, and the end mark after it */
+/** bytes around a payload: type, channel and length before it, and the end mark after it */
 export const frameOverhead = 8
 const frameEnd = 0xce
-/** bodies from this length on are handed to the socket as they are, not copied together with what surrounds them */
+/** bodies of at least this many bytes are passed to the socket without a copy */
 const copiedBytes = 16_384
 
-/** What a frame holds lies in `bytes` from `start` to `end`. */
+/** Receives a frame, whose payload is in `bytes` from `start` to `end`. */
 export type OnFrame = (type: number, channel: number, bytes: Buffer, start: number, end: number) => void
 
-/** Cuts what arrives into frames. Throws where it is none. */
+/** Cuts what arrives into frames. Throws if it is not frames. */
 export class FrameReader {
   #rest: Buffer | null = null
   #missing = 0
@@ -43,7 +42,7 @@ export class FrameReader {
   }
 }
 
-/** Frames to be sent, gathered so that many of them make one write. */
+/** Gathers frames to send, so that many of them make one write. */
 export class FrameWriter {
   #buffer: Buffer
   #length = 0
@@ -68,12 +67,12 @@ export class FrameWriter {
     return this.u8(frameEnd)
   }
 
-  /** begins a method frame */
+  /** Begins a method frame */
   method(channel: number, id: number): this {
     return this.begin(methodFrame, channel).u32(id)
   }
 
-  /** a whole body frame */
+  /** Writes a whole body frame */
   body(channel: number, bytes: Buffer, start: number, end: number): this {
     if (end - start < copiedBytes) return this.begin(bodyFrame, channel).bytes(bytes, start, end).end()
     this.u8(bodyFrame)
@@ -103,7 +102,7 @@ export class FrameWriter {
     return this
   }
 
-  /** below 2^53 */
+  /** Writes a number below 2^53 */
   u64(value: number): this {
     return this.u32(Math.floor(value / 0x1_0000_0000)).u32(value % 0x1_0000_0000)
   }
@@ -125,7 +124,7 @@ export class FrameWriter {
     return this.u32(bytes.length).bytes(bytes)
   }
 
-  /** What has been gathered; the writer is empty then. */
+  /** Returns what has been gathered, and empties the writer. */
   take(): readonly Buffer[] {
     this.#cut()
     return this.#parts.splice(0)
@@ -147,12 +146,12 @@ export class FrameWriter {
   }
 }
 
-/** Below 2^53. */
+/** Reads a number below 2^53. */
 export function readU64(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 0x1_0000_0000 + bytes.readUInt32BE(at + 4)
 }
 
-/** A text with its length before it, and where it ends. */
+/** Reads a text that has its length before it. Also returns where it ends. */
 export function readShort(bytes: Buffer, at: number): { text: string; end: number } {
   const end = at + 1 + (bytes[at] ?? 0)
   return { text: bytes.toString('utf8', at + 1, end), end }

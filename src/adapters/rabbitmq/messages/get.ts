@@ -5,12 +5,12 @@ import { NoAnswer, channel } from './link.ts'
 import type { Link } from './link.ts'
 import { method } from './methods.ts'
 
-/** how many are asked for at once */
+/** messages requested at once */
 const batch = 500
 
 /**
- * Gets so many messages of a queue, as far as there are some, and acknowledges none. The channel gives them back when
- * it is closed.
+ * Gets `count` messages of a queue, or as many as it has, and acknowledges none. Closing the channel returns them to
+ * the queue.
  */
 export async function getMessages(
   link: Link,
@@ -50,7 +50,7 @@ async function getSome(
       link.use({
         onFrame(type, _, bytes, start, end) {
           timer?.refresh()
-          // a message expires meanwhile
+          // a message expired meanwhile
           if (type === methodFrame && bytes.readUInt32BE(start) === method.getEmpty) one()
           else deliveries.frame(type, bytes, start, end)
         },

@@ -18,9 +18,9 @@ import { method } from './methods.ts'
 import { getMessages } from './get.ts'
 
 /**
- * Moves messages over two connections, one to read and one to publish: a broker that is out of memory or disk blocks
- * those that publish, and what it has confirmed is still to be acknowledged. `timeoutMs`: how long nothing at all may
- * happen. Throws as `openBroker`.
+ * Opens a mover with two connections, one to read and one to publish. A broker that is out of memory or disk blocks
+ * those that publish, but what it has confirmed must still be acknowledged. `timeoutMs` is how long nothing at all may
+ * happen. Throws as `openBroker` does.
  */
 export async function openMessageMover(
   endpoint: BrokerEndpoint,
@@ -31,7 +31,7 @@ export async function openMessageMover(
   let ends: Ends | null = null
   let isAnybody: boolean | null = null
 
-  /** whose name alone the broker takes from us as a user_id; null: anybody's */
+  /** Returns the only user_id that the broker accepts from us; null if it accepts any */
   const ownName = async (target: Link): Promise<string | null> => {
     isAnybody ??= await mayImpersonate(target, endpoint.user)
     return isAnybody ? null : endpoint.user
@@ -61,7 +61,7 @@ export async function openMessageMover(
       if (of.fits) room = await roomFor(of, of.fits, { reading: source, endpoint, timeoutMs })
       return await watched(new Transfer({ source, target, conversion, room }, of), timeoutMs)
     } catch (error) {
-      // where it cannot be, what ended the move is told
+      // a failure here must not hide what ended the move
       await of.kept?.keepAgain().catch(() => undefined)
       const doing = `moving the messages of queue ${of.from} into ${of.to}`
       throw moveFailure(error, { doing, blocked: ends?.target.blocked ?? null, peer, vhost: endpoint.vhost, timeoutMs })
@@ -100,15 +100,15 @@ interface Ends {
   target: Link
 }
 
-/** Cleans up after a move: messages that were delivered but not acknowledged go back to their place. */
+/** Cleans up after a move, and returns messages that were delivered but not acknowledged to their place. */
 async function settle({ source, target }: Ends, tidy: (target: Link) => Promise<void>): Promise<void> {
-  // a broker that takes nothing answers nothing
+  // a broker that accepts nothing answers nothing
   if (target.blocked !== null) target.destroy()
   try {
     if (target.isUsable && !target.isChannelOpen) await target.openChannel()
     if (target.isUsable) await tidy(target)
   } catch {
-    // it was not made, or goes with its queue; the next attempt removes it
+    // the exchange was not made, or goes with its queue; the next attempt removes it
   }
   for (const link of [source, target]) await link.closeChannel().catch(() => link.destroy())
 }
@@ -120,12 +120,12 @@ function endingWith(link: Link): (error: unknown) => never {
   }
 }
 
-/** The same name in each attempt, so that the next attempt removes what a killed one left. */
+/** Returns the same name in each attempt, so that the next attempt removes what a killed one left. */
 function exchangeFor(queue: string): string {
   return `${backExchangePrefix}${createHash('sha256').update(queue).digest('hex').slice(0, 16)}`
 }
 
-/** Counts how often nothing has happened, not the time: a program that was stopped meanwhile has missed nothing. */
+/** Runs a transfer. Times out by counting idle looks, not time: a program stopped meanwhile has missed nothing. */
 async function watched(transfer: Transfer, timeoutMs: number): Promise<Moved> {
   let seen = transfer.activity
   let idle = 0
@@ -148,8 +148,8 @@ async function closeBoth(ends: Ends | null): Promise<void> {
 }
 
 /**
- * Whether the broker takes a user_id of another user from us, as it does from a user with the tag `impersonator`. It is
- * tried with a message that goes nowhere, since nothing else tells it over AMQP. The channel is as it was afterwards.
+ * True if the broker accepts a user_id of another user from us, as with the tag `impersonator`. Tries it with a message
+ * that goes nowhere, since nothing else shows it over AMQP. Leaves the channel as it was.
  */
 async function mayImpersonate(link: Link, user: string): Promise<boolean> {
   try {
@@ -159,20 +159,20 @@ async function mayImpersonate(link: Link, user: string): Promise<boolean> {
       out.method(channel, method.confirmSelect).u8(0).end()
     })
   } catch (error) {
-    // 406; or 403, where it may not publish to the nameless exchange at all
+    // 406; or 403 if we may not publish to the nameless exchange at all
     if (!(error instanceof ClosedByBroker)) throw error
     await link.openChannel()
     return false
   }
-  // a channel that counts from 1 anew
+  // the new channel counts from 1 again
   await link.closeChannel()
   await link.openChannel()
   return true
 }
 
 /**
- * Reads what a queue holds, and puts it back in its place. One by one: a queue that vanishes with its last consumer
- * must not have had one. Whoever reads it next is told that it had been delivered before.
+ * Reads what a queue holds, and returns it to its place. Gets it one by one: a queue that vanishes with its last
+ * consumer must not have had one. The next reader sees the messages as redelivered.
  */
 async function readSeen(link: Link, queue: string, ready: number, seen: Seen): Promise<void> {
   await getMessages(link, queue, ready, {

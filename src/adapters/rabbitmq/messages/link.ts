@@ -10,11 +10,9 @@ import { FrameReader, FrameWriter, methodFrame, readShort } from './frames.ts'
 import type { OnFrame } from './frames.ts'
 import { method } from './methods.ts'
 
-/**
- * The channel of every link; the same everywhere, so that the frames of a body pass from one to another as they are.
- */
+/** The channel of every link. It is the same everywhere, so that the frames of a body pass unchanged between links. */
 export const channel = 1
-/** the largest frame that is asked for; RabbitMQ allows 131,072 unless it is configured otherwise */
+/** bytes of the largest frame to request; RabbitMQ allows 131,072 by default */
 const frameMaxWanted = 131_072
 
 /** The broker ended the channel or the connection, with a reply code of AMQP 0-9-1 and its text. */
@@ -31,9 +29,9 @@ export class ClosedByBroker extends Error {
 export class NoAnswer extends Error {}
 
 export interface LinkUser {
-  /** every frame of the channel that no `ask` waits for */
+  /** Called with every frame of the channel that no `ask` waits for */
   onFrame: OnFrame
-  /** after the frames of what arrived at once */
+  /** Called after the frames of what arrived at once */
   onPause: () => void
   onFailure: (error: Error) => void
 }
@@ -49,7 +47,7 @@ export class Link {
   #isChannelOpen = false
   #blocked: string | null = null
 
-  /** for one answer */
+  /** Milliseconds to wait for one answer */
   readonly timeoutMs: number
 
   private constructor(socket: Socket, timeoutMs: number) {
@@ -61,7 +59,7 @@ export class Link {
     socket.on('close', () => this.#fail(Object.assign(new Error('socket closed'), { code: 'ECONNRESET' })))
   }
 
-  /** Signs in. `shakeHands` has already verified the password, and explains what can be wrong with it. */
+  /** Connects and signs in. `shakeHands` has already verified the password, and explains what can be wrong with it. */
   static async open(endpoint: BrokerEndpoint, timeoutMs: number): Promise<Link> {
     const link = new Link(await socketTo(endpoint), timeoutMs)
     try {
@@ -73,7 +71,7 @@ export class Link {
     }
   }
 
-  /** bytes of a frame, with all that is around its payload */
+  /** Most bytes of a frame, including what is around its payload */
   get frameMax(): number {
     return this.#frameMax
   }
@@ -86,12 +84,12 @@ export class Link {
     return this.#isChannelOpen && this.isUsable
   }
 
-  /** why the broker takes nothing from this connection: 'low on disk'; null: it does */
+  /** Why the broker accepts nothing from this connection, for example 'low on disk'; null if it does */
   get blocked(): string | null {
     return this.#blocked
   }
 
-  /** Who gets what arrives on the channel; null: nobody. */
+  /** Sets who receives what arrives on the channel; null for nobody. */
   use(user: LinkUser | null): void {
     this.#user = user
   }
@@ -101,7 +99,7 @@ export class Link {
     this.#isChannelOpen = true
   }
 
-  /** Returns messages that were delivered but not acknowledged to their place. */
+  /** Closes the channel, which returns messages that were delivered but not acknowledged to their place. */
   async closeChannel(): Promise<void> {
     if (this.#failure || !this.#isChannelOpen) return
     this.#isChannelOpen = false
@@ -259,7 +257,7 @@ const clientProperties: Table = {
   },
 }
 
-/** A table of arguments. */
+/** Writes a table of arguments. */
 export function writeTable(out: FrameWriter, table: Table): void {
   const inner = new FrameWriter(1024)
   for (const [name, value] of Object.entries(table)) {

@@ -1,8 +1,8 @@
 import type { FrameWriter } from './frames.ts'
 
 /**
- * A message's properties as they are in its header frame: two bytes that say which are there, then their values. They
- * are carried as bytes; only what has to differ is touched.
+ * A message's properties as they are in its header frame: two bytes of flags, then the values. They are carried as
+ * bytes; only what must differ is changed.
  */
 export interface Properties {
   bytes: Buffer
@@ -26,14 +26,14 @@ const userId = 0x0010
 
 const persistent = 2
 
-/** Writes only a table of headers, persistent. */
+/** Writes properties with only a table of headers and persistent delivery. */
 export function writeHeaders(out: FrameWriter, table: (out: FrameWriter) => void): void {
   out.u16(headers | deliveryMode)
   table(out)
   out.u8(persistent)
 }
 
-/** Where the table of headers lies, its length before it; null: there is none. */
+/** Finds the table of headers, including its length; null if there is none. */
 export function headersOf({ bytes, start }: Properties): { start: number; end: number } | null {
   const flags = bytes.readUInt16BE(start)
   if (!(flags & headers)) return null
@@ -43,13 +43,14 @@ export function headersOf({ bytes, start }: Properties): { start: number; end: n
   return { start: at, end: afterLong(bytes, at) }
 }
 
-/** Writes only a user_id. */
+/** Writes properties with only a user_id. */
 export function writeUserId(out: FrameWriter, user: string): void {
   out.u16(userId).short(user)
 }
 
 /**
- * As they are, but persistent, and without a user_id that is not `user`; null: with anybody's. True: one was left out.
+ * Writes properties as they are, but persistent, and without a user_id other than `user`; null keeps any. Returns true
+ * if it left one out.
  */
 export function writePersistent(out: FrameWriter, of: Properties, user: string | null): boolean {
   const { bytes, start, end } = of
@@ -67,7 +68,7 @@ export function writePersistent(out: FrameWriter, of: Properties, user: string |
   return isForeign
 }
 
-/** Whether there is a user_id that could not come back (`writePersistent`). */
+/** True if there is a user_id that `writePersistent` leaves out. */
 export function isOfAnother({ bytes, start }: Properties, user: string | null): boolean {
   const flags = bytes.readUInt16BE(start)
   if (!(flags & userId) || user === null) return false
@@ -83,7 +84,7 @@ function afterHeaders(bytes: Buffer, start: number, flags: number): number {
   return flags & headers ? afterLong(bytes, at) : at
 }
 
-/** `at`: behind the delivery mode */
+/** Finds the user_id. `at` is after the delivery mode */
 function userIdAt(bytes: Buffer, at: number, flags: number): number {
   if (flags & priority) at += 1
   for (const text of [correlationId, replyTo, expiration, messageId]) if (flags & text) at = afterShort(bytes, at)
@@ -99,7 +100,7 @@ function afterLong(bytes: Buffer, at: number): number {
   return at + 4 + bytes.readUInt32BE(at)
 }
 
-/** Lengths of the values of a table by their type; -1: the length is before it, in four bytes. */
+/** Bytes of a table's values by their type; -1 if their length is before them, in four bytes. */
 const lengths: Readonly<Record<string, number>> = {
   t: 1,
   b: 1,
@@ -123,7 +124,7 @@ const lengths: Readonly<Record<string, number>> = {
 } // prettier-ignore
 
 /**
- * Where the value of a header begins, at its type; null: there is no such header. `table`: with its length before it.
+ * Finds where the value of a header begins, at its type; null if the header is missing. `table` includes its length.
  */
 export function findHeader(bytes: Buffer, table: { start: number; end: number }, name: string): number | null {
   let at = table.start + 4

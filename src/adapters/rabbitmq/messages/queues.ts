@@ -4,7 +4,7 @@ import { channel, writeTable } from './link.ts'
 import type { Link } from './link.ts'
 import { method } from './methods.ts'
 
-/** How many messages a queue has ready, and how many consumers. */
+/** The number of a queue's ready messages, and of its consumers. */
 export interface Look {
   ready: number
   consumers: number
@@ -13,12 +13,12 @@ export interface Look {
 const passive = 1
 const durable = 2
 
-/** Throws a `ClosedByBroker` with 404 if the queue is missing. */
+/** Counts a queue's messages and consumers. Throws a `ClosedByBroker` with 404 if the queue is missing. */
 export async function look(link: Link, queue: string): Promise<Look> {
   return declare(link, queue, passive, {})
 }
 
-/** A durable classic queue: at once, or as it is there. */
+/** Declares a durable classic queue, or counts the one that exists. */
 export async function declareHolding(link: Link, queue: string): Promise<Look> {
   return declare(link, queue, durable, { 'x-queue-type': 'classic' })
 }
@@ -39,8 +39,7 @@ async function declare(
 }
 
 /**
- * From now on, at most `prefetch` messages are delivered and not acknowledged. `exclusive`: others may not read the
- * queue.
+ * Starts a consumer with at most `prefetch` unacknowledged messages. With `exclusive`, others may not read the queue.
  */
 export function consume(
   out: FrameWriter,
@@ -61,7 +60,7 @@ export function cancel(out: FrameWriter, consumer: number): void {
   out.method(channel, method.cancel).short(`mover-${consumer}`).u8(0).end()
 }
 
-/** An exchange that routes everything to that queue only, whatever the routing key or CC. */
+/** Declares an exchange that routes everything to that queue only, whatever the routing key or CC. */
 export async function openExchange(link: Link, exchange: string, queue: string): Promise<void> {
   await link.ask(method.exchangeDeclareOk, (out) => {
     out.method(channel, method.exchangeDeclare).u16(0).short(exchange).short('fanout').u8(autoDelete)

@@ -6,14 +6,14 @@ import { Link } from './link.ts'
 import { look } from './queues.ts'
 
 /**
- * Room in a queue that refuses what is beyond its bound: what it holds is ours, and does not count, until it is closed.
+ * Room in a queue that rejects messages beyond its bound. Until `close`, we hold its messages, which then do not count.
  */
 export interface Room {
-  /** so many may come before they are taken */
+  /** Messages that may arrive before `take` */
   atOnce: number
-  /** so many more have come */
+  /** Takes messages that have arrived */
   take(count: number): Promise<void>
-  /** Gives all of it back to its place; so a queue may hold more than it takes. */
+  /** Returns all messages to their place; the queue may then hold more than its bound. */
   close(): Promise<void>
 }
 
@@ -22,12 +22,12 @@ interface Way {
   to: string
 }
 
-/** how many messages come at once, at most */
+/** most messages that may arrive at once */
 const mostAtOnce = 500
 
 /**
- * In the queue `to`, where not all that is in `from` fits; null: all does. Its messages are got one by one, since a
- * queue that vanishes with its last consumer must not have had one. `reading`: is put back as it was.
+ * Makes room in the queue `to` if not all of `from` fits; null if it does. Gets messages one by one, since a queue that
+ * vanishes with its last consumer must not have had one. Leaves the queues of `reading` as they were.
  */
 export async function roomFor(
   way: Way,
@@ -46,7 +46,7 @@ async function fittingAtOnce(
   const [held, there] = [(await look(reading, from)).ready, (await look(reading, to)).ready]
   const byNumber = messages !== null && held + there > messages ? messages : null
   if (bytes === null) return byNumber === null ? null : within(byNumber)
-  // what was delivered to us is marked so, and after a cut that mark tells what may be there twice
+  // measuring marks messages as redelivered, and after a cut that mark shows what may be there twice
   if (isCut) return 1
   const sizes = { sum: 0, largest: 0 }
   for (const [queue, count] of [
@@ -62,7 +62,7 @@ function within(count: number): number {
   return Math.max(1, Math.min(count, mostAtOnce))
 }
 
-/** The broker counts the bytes of bodies alone. */
+/** Measures bodies without envelopes, as the broker counts only bodies. */
 async function measure(
   link: Link,
   queue: string,
@@ -106,7 +106,7 @@ async function roomIn(
         await link.closeChannel()
         await link.close()
       } catch {
-        // with the connection, the broker gives it back by itself
+        // when the connection ends, the broker returns the messages itself
         link.destroy()
       }
     },

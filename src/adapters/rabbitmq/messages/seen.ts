@@ -4,13 +4,12 @@ import { FrameWriter } from './frames.ts'
 import { writePersistent } from './properties.ts'
 import type { Properties } from './properties.ts'
 
-/** what is repeated lies no further back than what was under way when a move was cut off, a few times */
+/** messages remembered: a few times those under way when a move was cut off, which alone can repeat */
 const kept = 16_384
 
 /**
- * What has come into a queue already, so that a message is known that a move which was cut off has put there too. Two
- * messages may be alike and both be meant: no more are left out than there are too many, and of these only what had
- * been delivered before.
+ * Detects messages that a move which was cut off has already put into a queue. Two equal messages may both be intended.
+ * So it leaves out no more than there are too many, and only redelivered ones.
  */
 export class Seen {
   readonly #known = new Set<string>()
@@ -21,12 +20,12 @@ export class Seen {
     this.#most = most
   }
 
-  /** whether there are more of them to be left out */
+  /** True if there are more repeats to leave out */
   get isSought(): boolean {
     return this.#most > 0
   }
 
-  /** A message begins, of which this is to come. `user`: as of `writePersistent` */
+  /** Begins a message by what is to be published of it. `user` is as in `writePersistent`. */
   begin(routingKey: Buffer, properties: Properties, user: string | null): void {
     if (!this.isSought) return
     const out = new FrameWriter(1024)
@@ -34,7 +33,7 @@ export class Seen {
     this.#begin(routingKey, Buffer.concat(out.take()))
   }
 
-  /** A message begins that has come before. */
+  /** Begins a message that is already in the queue. */
   beginKnown(routingKey: Buffer, { bytes, start, end }: Properties): void {
     this.#begin(routingKey, bytes.subarray(start, end))
   }
@@ -43,7 +42,7 @@ export class Seen {
     this.#hash?.update(bytes.subarray(start, end))
   }
 
-  /** It is complete. True: it has come before, and is to be left out; only one that is `doubtful` may be. */
+  /** Ends a message. Returns true if it came before, and must be left out; only a `doubtful` one can be. */
   end(doubtful: boolean): boolean {
     const sum = this.#hash?.digest('base64')
     this.#hash = null

@@ -4,20 +4,20 @@ import type { Contents } from '../../../core/message-mover.ts'
 import type { Mark } from './envelope.ts'
 import type { Properties } from './properties.ts'
 
-/** gathered before it is summed: a call for each message costs more than its sum */
+/** bytes gathered before they are summed: a call for each message costs more than its sum */
 const gatheredBytes = 65_536
-/** before routing key and properties: the lengths of both and of the body */
+/** bytes before routing key and properties, for the lengths of both and of the body */
 const lengthsBytes = 16
 
 /**
- * Sums up messages as they pass, each attempt by itself: a holding queue gives back in their order what an attempt put
- * into it, so that one sum over all of them tells whether any is missing, strange, altered or out of its place.
+ * Sums up messages as they pass, each attempt separately. A holding queue returns in order what an attempt put into it.
+ * So one sum over all of it shows whether any message is missing, strange, altered or out of place.
  */
 export class Tally {
   readonly #sums = new Map<string, Sum>()
   #current: Sum | null = null
 
-  /** A message begins. `mark`: null where its envelope has none. */
+  /** Begins a message. `mark` is null if its envelope has none. */
   begin(mark: Mark | null, routingKey: Buffer, properties: Properties, bodyBytes: number): void {
     const attempt = mark?.attempt ?? ''
     // most messages are of the same attempt as the one before
@@ -28,12 +28,12 @@ export class Tally {
     this.#current.begin(mark?.place ?? this.#current.count + 1, routingKey, properties, bodyBytes)
   }
 
-  /** A part of its body. */
+  /** Adds a part of its body. */
   body(bytes: Buffer, start: number, end: number): void {
     this.#current?.add(bytes, start, end)
   }
 
-  /** Of all that has passed; nothing can pass afterwards. */
+  /** Returns the sums of all that has passed. Nothing can pass afterwards. */
   contents(): Contents {
     return Object.fromEntries(
       [...this.#sums].map(([attempt, sum]) => [attempt, { count: sum.count, last: sum.last, digest: sum.digest() }]),

@@ -15,24 +15,24 @@ import { Window } from './window.ts'
 /** flags of `basic.ack` and `basic.nack` */
 const multiple = 1
 const requeue = 2
-/** how many messages of a queue that was taken over are under way; others may be read with more */
+/** messages under way of a queue that was taken over; other queues may have more */
 const keptWindow = 32
-/** how long a broker that still answers is given to confirm what it has been sent, once the rest has failed */
+/** milliseconds for a broker that still answers to confirm what it was sent, once the rest has failed */
 const answerMs = 2000
 
 interface Ends {
-  /** where messages are delivered from, and where they are published to, each with a channel that has not been used */
+  /** Links that messages are delivered from and published to, each with an unused channel */
   source: Link
   target: Link
   conversion: Conversion
-  /** in the queue that is published to; null: it has enough */
+  /** Room in the queue `to`; null if it has enough */
   room: Room | null
 }
 
 /**
  * Publishes what a queue delivers, and acknowledges what the broker has confirmed. The n-th delivery is the n-th
- * publication, so the number of a confirmation is the tag to acknowledge, and an acknowledgement is always of all up to
- * one: order and contents of the queue are, at any instant, those of its unacknowledged rest.
+ * publication, so the number of a confirmation is the tag to acknowledge. An acknowledgement covers all up to one: the
+ * queue always holds its unacknowledged rest, in order.
  */
 export class Transfer {
   readonly #ends: Ends
@@ -42,15 +42,15 @@ export class Transfer {
   readonly #confirms = new Confirms()
   readonly #deliveries: Deliveries
   #published = 0
-  /** of these, what has really left */
+  /** how many of these have really left */
   #sent = 0
   #acknowledged = 0
   #redelivered = 0
   #bytes = 0
   #consumers = 0
-  /** the window is of another size than the consumer's */
+  /** the window's size differs from the consumer's */
   #isOutgrown = false
-  /** RabbitMQ 3.10's channel crashes where a consumer is cancelled before it has told us of it */
+  /** RabbitMQ 3.10's channel crashes if a consumer is cancelled before the broker has confirmed it */
   #isAwaitingConsumer = false
   #isSkipping = false
   #isStopped = false
@@ -81,7 +81,7 @@ export class Transfer {
         this.#published += 1
         if (redelivered && !move.kept) this.#redelivered += 1
         this.#bytes = head.bodyBytes + head.properties.end - head.properties.start
-        // all of a queue that was taken over has been delivered before, to the consumer that kept it
+        // all messages of a queue that was taken over were delivered before, to the consumer that kept it
         this.#convert(() => ends.conversion.head(this.#out, head, redelivered && !move.kept))
       },
       onBody: (bytes, start, end) => {
@@ -121,7 +121,7 @@ export class Transfer {
       return this.#moved()
     } finally {
       signal?.removeEventListener('abort', stop)
-      // what is confirmed is acknowledged even where the rest failed, so that it is not there twice
+      // confirmed messages are acknowledged even if the rest failed, so that they are not there twice
       await this.#untilAnswered()
       if (source.isUsable) this.#acknowledge()
       source.use(null)
@@ -129,12 +129,12 @@ export class Transfer {
     }
   }
 
-  /** grows with every message, part of one and confirmation */
+  /** Counter that grows with every message, part of one and confirmation */
   get activity(): number {
     return this.#activity
   }
 
-  /** Ends it. The first error is thrown by `run`. */
+  /** Ends the transfer. `run` throws the first error. */
   fail(error: Error): void {
     this.#fail(error)
   }
@@ -165,17 +165,17 @@ export class Transfer {
       await this.#untilSettled()
       if (this.#isStopped) throw interrupted(this.#move, this.#acknowledged)
       const before = this.#deliveries.delivered
-      // the second answer comes after all that was under way to us when the first one was given
+      // the second answer comes after all deliveries that were under way at the first
       const looks = [await look(this.#ends.source, this.#move.from), await look(this.#ends.source, this.#move.from)]
       const isQuiet = before === this.#deliveries.delivered && this.#isSettled
       if (isQuiet && looks.every(({ ready }) => ready === 0)) return
-      // a quorum queue counts those that were cancelled until their messages are acknowledged
+      // a quorum queue counts cancelled consumers until their messages are acknowledged
       if (looks.some(({ consumers }) => consumers > this.#consumers)) throw readByOthers(this.#move.from)
       if (isQuiet) await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
 
-  /** Where it failed, the broker may still have to confirm what it has been sent. */
+  /** Waits after a failure for the broker to confirm what it was sent. */
   async #untilAnswered(): Promise<void> {
     const { source, target } = this.#ends
     const isDue = (): boolean =>
@@ -209,7 +209,7 @@ export class Transfer {
 
   readonly #targetUser: LinkUser = {
     onFrame: (type, _, bytes, start) => {
-      // a message that came back is confirmed next, and must not be acknowledged for that
+      // a returned message is confirmed next, but must not be acknowledged
       if (type !== methodFrame || this.#isReturned) return
       this.#activity += 1
       const id = bytes.readUInt32BE(start)
@@ -224,7 +224,7 @@ export class Transfer {
     },
     onPause: () => {
       const { upTo, answered } = this.#confirms
-      // once all that it was given has been answered
+      // wait until all that was published is answered
       if (this.#isRefused && answered === this.#published)
         this.#fail(notTaken(this.#move.to, 'it is full and set to reject new messages'))
       const enough = upTo - this.#acknowledged >= this.#most / 4 || upTo === this.#published
@@ -233,7 +233,7 @@ export class Transfer {
       if (!this.#move.failpoint && room === null) return this.#acknowledge()
       this.#hold(async () => {
         await this.#failpoint('confirmed')
-        // before others may come in its place
+        // takes them before others may come in their place
         await room?.take(upTo - this.#acknowledged)
         this.#acknowledge()
         await this.#failpoint('acked')
@@ -263,7 +263,7 @@ export class Transfer {
     try {
       await ask()
     } catch (error) {
-      // nobody reads it, so it is one with `x-single-active-consumer`, which nobody can have for himself
+      // nobody reads it, so it has `x-single-active-consumer`, which allows no exclusive consumer
       if (!(error instanceof ClosedByBroker && error.replyCode === 403 && / in exclusive use/.test(error.message)))
         throw error
       this.#exclusive = false
@@ -273,8 +273,8 @@ export class Transfer {
   }
 
   /**
-   * Another consumer of ours holds a message. It lets go, and once nothing is under way to us any more, all that was
-   * delivered here is given back at once: so the queue stays, and delivers everything in its order.
+   * Takes over from another consumer of ours, which holds a message. After it releases the queue and nothing is under
+   * way, returns all deliveries at once. So the queue stays, and delivers everything in its order.
    */
   async #takeOver({ release }: NonNullable<Move['kept']>): Promise<void> {
     await release()
@@ -320,7 +320,7 @@ export class Transfer {
     })
   }
 
-  /** how many may be under way */
+  /** Most messages under way */
   get #most(): number {
     return this.#move.kept ? keptWindow : (this.#ends.room?.atOnce ?? this.#window.size)
   }
@@ -330,7 +330,7 @@ export class Transfer {
     this.#wake()
   }
 
-  /** nothing else happens meanwhile */
+  /** Runs `work` while both links are paused */
   #hold(work: () => Promise<void>): void {
     const links = [this.#ends.source, this.#ends.target]
     for (const link of links) link.pause()

@@ -6,13 +6,13 @@ import type { Page } from './page.ts'
 
 /** Keys of one key space on one server, as pages. */
 export interface Space {
-  /** hashes of the shape, with an id as Spring makes it */
+  /** Hashes shaped like sessions, with an id as Spring makes it */
   sessions: Page[]
-  /** with another id: sessions where they bear a session's times */
+  /** Hashes with another kind of id: sessions if they have a session's times */
   unsure: Page[]
 }
 
-/** Hashes that look like sessions, by key space: of that one alone, or of all (null). */
+/** Finds hashes that look like sessions, by key space: those of `namespace`, or of all if it is null. */
 export async function sessionHashes(node: Node, namespace: string | null): Promise<Map<string, Space>> {
   const spaces = new Map<string, Space>()
   const spaceOf = (name: string): Space => {
@@ -38,9 +38,7 @@ export async function sessionHashes(node: Node, namespace: string | null): Promi
   return spaces
 }
 
-/**
- * Keeps of the keys with an id of another kind those that bear a session's times: they are sessions (FIELD-NOTES.md 4).
- */
+/** Returns the keys that have a session's times: with another kind of id, these are the sessions (FIELD-NOTES.md 4). */
 export async function withTimes(node: Node, pages: readonly Page[]): Promise<Page[]> {
   const kept: Page[] = []
   for (const page of pages) {
@@ -50,7 +48,7 @@ export async function withTimes(node: Node, pages: readonly Page[]): Promise<Pag
   return kept.filter(({ count }) => count > 0)
 }
 
-/** The keys of a page at some of its places; the page itself where these are all. */
+/** Returns the keys of a page at the chosen places; the page itself if these are all. */
 export function pick(page: Page, isMeant: (index: number) => boolean): Page {
   const kept: Buffer[] = []
   let index = 0
@@ -61,7 +59,7 @@ export function pick(page: Page, isMeant: (index: number) => boolean): Page {
   return kept.length === page.count ? page : { bytes: Buffer.concat(kept), count: kept.length }
 }
 
-/** Calls with what follows the last colon of each key: the id. */
+/** Calls `visit` with the id of each key: what follows its last colon. */
 export function eachId(page: Page, visit: (id: string, index: number) => void): void {
   let index = 0
   eachKey(page, (_, start, end) => {
@@ -70,7 +68,7 @@ export function eachId(page: Page, visit: (id: string, index: number) => void): 
   })
 }
 
-/** Whether all keys are sessions of one key space with ids as Spring makes them: the rule in a large store. */
+/** True if all keys are sessions of one key space with ids as Spring makes them, as is usual in a large store. */
 function isUniform(page: Page, namespace: Buffer): boolean {
   const { bytes } = page
   let isSo = true
@@ -83,7 +81,7 @@ function isUniform(page: Page, namespace: Buffer): boolean {
   return isSo
 }
 
-/** The keys of the shape, by key space and kind of id. */
+/** Groups keys shaped like sessions by key space and kind of id. */
 function split({ bytes, count }: Page): { name: string; sure: boolean; part: Page }[] {
   const parts = new Map<string, { name: string; sure: boolean; keys: Buffer[] }>()
   eachKey({ bytes, count }, (from, start, end) => {
@@ -104,7 +102,7 @@ function split({ bytes, count }: Page): { name: string; sure: boolean; part: Pag
 
 const tag = Buffer.from(':sessions:')
 
-/** Where the key space ends in `SPACE:sessions:ID`, whose id has no colon; -1: the key is not of that shape. */
+/** Returns where the key space ends in `SPACE:sessions:ID`, whose id has no colon; -1 for any other key. */
 function namespaceEnd(bytes: Buffer, start: number, end: number): number {
   const colon = lastColon(bytes, start, end)
   const before = colon - tag.length + 1

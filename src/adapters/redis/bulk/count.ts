@@ -10,29 +10,29 @@ import type { Node } from './node.ts'
 import { noKeys } from './page.ts'
 import type { Page } from './page.ts'
 
-/** What one server holds of the sessions that are meant. */
+/** The keys of the selected sessions on one server. */
 interface NodeKeys {
-  /** of the server */
+  /** Name of the server */
   name: string
   sessions: readonly Page[]
   marks: readonly Page[]
   index: IndexKeys
 }
 
-/** A count, with the names of what was counted: in memory alone, since ids are credentials. */
+/** A count, with the names of what was counted. Only in memory, since ids are credentials. */
 export interface Counted {
   selection: SessionSelection
   census: SessionCensus
   nodes: readonly NodeKeys[]
-  /** of the sessions that are meant; only where there is an index */
+  /** Ids of the selected sessions; empty without an index */
   ids: ReadonlySet<string>
-  /** where one user is meant: entries of the index to take away, on which node */
+  /** If one user is selected: entries of the index to remove, and their node */
   entries: { node: number; members: Page } | null
 }
 
 const noIndex: IndexKeys = { marks: [], users: [], minutes: [], sorted: false }
 
-/** Counts the sessions that are meant, by looking at every key. Throws what the servers say; changes nothing. */
+/** Counts the selected sessions by looking at every key. Changes nothing. Throws the servers' errors. */
 export async function countSessions(nodes: readonly Node[], selection: SessionSelection): Promise<Counted> {
   const asOf = await timeOf(nodes[0]!)
   const { namespace, candidates, rivals } = await spaceOf(nodes, selection.namespace)
@@ -48,8 +48,8 @@ export async function countSessions(nodes: readonly Node[], selection: SessionSe
       entries: null,
     }
   }
-  // sessions end meanwhile, so that as many keys as sessions do not show that there are no others: it spares a closer
-  // look alone
+  // as many keys as sessions do not prove that there are no others, since sessions end meanwhile: it only spares a
+  // closer look
   const isPlain =
     (await databaseSize(nodes)) === hashes &&
     !(await Promise.all(nodes.map(async (node) => mayBeIndexed(node, namespace)))).includes(true)
@@ -98,7 +98,7 @@ async function databaseSize(nodes: readonly Node[]): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** The key space that is named, or the only one that holds sessions, and its sessions by node. */
+/** Finds the named key space, or the only one that holds sessions, and its sessions by node. */
 async function spaceOf(
   nodes: readonly Node[],
   named: string | null,
@@ -117,14 +117,14 @@ async function spaceOf(
     .map(([namespace, pages]) => ({ namespace, sessions: total(pages.flat()) }))
     .sort((a, b) => b.sessions - a.sessions)
   const none = nodes.map(() => [])
-  // a key space may hold an index alone, of a user whose sessions are gone
+  // a key space may hold only an index, of a user whose sessions are gone
   if (!first) return { namespace: named, rivals: [], candidates: none }
-  // whose sessions these are has to be said first
+  // the operator has to name the key space first
   if (proven.size > 1) return { namespace: null, rivals, candidates: none }
   return { namespace: first[0], rivals: [], candidates: first[1] }
 }
 
-/** how many of a key space's hashes have to lack a session's times until it is taken for another program's */
+/** hashes without a session's times after which a key space counts as another program's */
 const proofSize = 50
 
 async function sessionsIn(node: Node, space: Space | undefined, isToProve: boolean): Promise<Page[]> {
@@ -138,7 +138,7 @@ async function sessionsIn(node: Node, space: Space | undefined, isToProve: boole
   return [...space.sessions, ...unsure]
 }
 
-/** The sessions of those pages that are meant. */
+/** Returns the selected sessions of those pages. */
 async function select(
   node: Node,
   pages: readonly Page[],
@@ -171,7 +171,7 @@ async function select(
   return kept
 }
 
-/** Whose sessions the index says they are. */
+/** Finds the selected user's sessions by the index; null if no single user is selected. */
 async function ofUser(
   nodes: readonly Node[],
   namespace: string,

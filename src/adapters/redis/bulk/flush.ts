@@ -4,13 +4,13 @@ import { timeFields } from '../times.ts'
 import type { Node } from './node.ts'
 import { command, errorIn, integerIn } from './page.ts'
 
-/** keys that are looked at in one go, while which the store answers nobody: some 0.2 s */
+/** most keys to check in one step; meanwhile the store answers nobody, for some 0.2 s */
 const mostAtOnce = 50_000
 
 /**
- * All in one instant: every key is looked at by its name and type, and the database is emptied where each is of the key
- * space. Numbers cannot tell that: where a session ends as another program's key comes, they are what they were.
- * Answers 1; 0 where a key is not of the key space; -1 where there are too many keys.
+ * Checks every key by name and type, and empties the database if all belong to the key space, in one instant. Counts
+ * cannot show that: they stay the same if a session ends as another program's key arrives. Answers 1; 0 if a key does
+ * not belong to the key space; -1 if there are too many keys.
  */
 const script = `
 local session, mark, user, minute, sorted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -51,8 +51,8 @@ redis.call('FLUSHDB', 'ASYNC')
 return 1`
 
 /**
- * Empties the database where it holds nothing but sessions of that key space, with their index; else says why it was
- * not.
+ * Empties the database and returns null, if it holds only sessions of that key space and their index. Otherwise returns
+ * the reason why not.
  */
 export async function flushIfOnly({ wire, peer }: Node, namespace: string): Promise<string | null> {
   const shapes = [

@@ -5,15 +5,15 @@ import { command, eachKey } from './page.ts'
 import type { Page } from './page.ts'
 import { eachId, pick } from './collect.ts'
 
-/** What an indexed repository keeps beside the hashes, on one server (FIELD-NOTES.md 4). */
+/** The keys that an indexed repository keeps beside the hashes, on one server (FIELD-NOTES.md 4). */
 export interface IndexKeys {
   /** strings `expires:ID` */
   marks: Page[]
-  /** sets of ids, one a user */
+  /** sets of ids, one per user */
   users: Page[]
-  /** sets of ids, one a minute */
+  /** sets of ids, one per minute */
   minutes: Page[]
-  /** whether the sorted set of ids, in place of those, is here */
+  /** True if the sorted set of ids, which replaces those, is here */
   sorted: boolean
 }
 
@@ -36,10 +36,10 @@ export async function indexKeys(node: Node, namespace: string): Promise<IndexKey
   return found
 }
 
-/** Whether any key has the name of one of these: one look at all keys, which ends with the first of them. */
+/** True if any key is named like one of these. Looks through all keys, up to the first of them. */
 export async function mayBeIndexed(node: Node, namespace: string): Promise<boolean> {
   if (await hasSorted(node, namespace)) return true
-  // of all names in a key space only theirs have this letter before a colon: index, expires, expirations
+  // only their names have this letter before a colon: index, expires, expirations
   const names = scan(node, { match: `${literally(namespace)}:*x*:*`, type: null })
   return (await names.next()).done !== true
 }
@@ -48,7 +48,7 @@ async function hasSorted(node: Node, namespace: string): Promise<boolean> {
   return ((await listAt(node, command('ZRANGE', sessionKeys.sortedExpirations(namespace), '0', '0')))?.count ?? 0) > 0
 }
 
-/** Only marks of these sessions. */
+/** Returns only the marks of these sessions. */
 export function marksOf({ marks }: IndexKeys, ids: ReadonlySet<string>): Page[] {
   const own = marks.map((page) => {
     const isMeant: boolean[] = []
@@ -62,18 +62,18 @@ export function isIndexed({ marks, users, minutes, sorted }: IndexKeys): boolean
   return marks.length > 0 || users.length > 0 || minutes.length > 0 || sorted
 }
 
-/** How many keys there are beside the marks. */
+/** Counts the keys other than marks. */
 export function indexSize({ users, minutes, sorted }: IndexKeys): number {
   return [...users, ...minutes].reduce((sum, { count }) => sum + count, sorted ? 1 : 0)
 }
 
-/** The members of a set or sorted set of ids; null where there is none, or it is another server's. */
+/** Returns the members of a set or sorted set of ids; null if it is empty or missing, or on another server. */
 export async function membersOf(node: Node, key: Buffer | string, sorted = false): Promise<Page | null> {
   const found = await listAt(node, sorted ? command('ZRANGE', key, '0', '-1') : command('SMEMBERS', key))
   return found !== null && found.count > 0 ? found : null
 }
 
-/** The id that a member stands for, however it is serialised: by Java, as JSON, or as it is. */
+/** Returns the id of each member, whether serialised by Java, as JSON, or plain. */
 export function memberIds(page: Page): string[] {
   const ids: string[] = []
   eachKey(page, (_, start, end) => {

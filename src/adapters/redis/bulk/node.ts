@@ -10,25 +10,25 @@ import type { Page } from './page.ts'
 import { wireOf } from './wire.ts'
 import type { Wire } from './wire.ts'
 
-/** One server, or one master of a cluster, with what is asked of very many keys. */
+/** One server, or one master of a cluster, for commands on very many keys. */
 export interface Node {
-  /** host:port, by which it is the same on another connection */
+  /** host:port, which identifies it on another connection too */
   name: string
   wire: Wire
   peer: Peer
-  /** in a cluster a command takes only keys of one slot */
+  /** True in a cluster, where a command takes only keys of one slot */
   isInCluster: boolean
 }
 
 /** keys that one SCAN looks at: some 2 ms of the server's time */
 const keysPerScan = 2000
 
-/** The connection's servers, which ioredis has no say in from then on. Throws as connecting does. */
+/** Returns the connection's servers, which ioredis no longer controls. Throws as connecting does. */
 export async function nodesOf({ servers, peer, isCluster }: Connection, timeoutMs: number): Promise<Node[]> {
   return Promise.all(
     servers.map(async (server) => {
       try {
-        // masters of a cluster are connected to when they are first asked
+        // ioredis connects to the masters of a cluster on first use
         if (server.status === 'wait') await withDeadline(server.connect(), timeoutMs, peer)
       } catch (error) {
         throw redisFailure(error, peer)
@@ -41,17 +41,17 @@ export async function nodesOf({ servers, peer, isCluster }: Connection, timeoutM
 
 interface Sought {
   match: string
-  /** null: of any */
+  /** null for any type */
   type: 'hash' | 'string' | 'set' | null
 }
 
-/** Every key of that type whose name matches, as pages; some twice where the store is reorganising itself. */
+/** Yields every key of that type whose name matches, as pages. Some come twice while the store reorganises itself. */
 export async function* scan(node: Node, sought: Sought): AsyncGenerator<Page> {
   let next = scanned(node, '0', sought)
   for (;;) {
     const { cursor, page } = await next
     const isLast = cursor === '0'
-    // the store looks on while this page is dealt with
+    // the store continues to scan while this page is handled
     if (!isLast) {
       next = scanned(node, cursor, sought)
       next.catch(() => undefined)
@@ -87,7 +87,7 @@ function tooOld({ where, suggestions }: Peer): AdminError {
   )
 }
 
-/** The three times of each key of a page; null where it is no hash, or bears none of them. */
+/** Reads the three times of each key of a page; null for a key that is not a hash or has none of them. */
 export async function timesOf({ wire, peer }: Node, page: Page): Promise<(SessionTimes | null)[]> {
   const times: (SessionTimes | null)[] = []
   await wire.send([commandForEach(['HMGET'], page, timeFields)], page.count, (reply) => {
@@ -104,7 +104,7 @@ export async function integer(node: Node, ...words: readonly string[]): Promise<
   return answer
 }
 
-/** Epoch milliseconds by the server's clock. */
+/** Reads the server's clock, in epoch milliseconds. */
 export async function timeOf({ wire, peer }: Node): Promise<number> {
   let time = 0
   await wire.send([command('TIME')], 1, (reply) => {
@@ -115,7 +115,7 @@ export async function timeOf({ wire, peer }: Node): Promise<number> {
   return time
 }
 
-/** A list that a key of that name holds; null: there is none, it is of another type, or another node has it. */
+/** Reads the list at a key, empty if the key is missing; null if it is of another type or on another node. */
 export async function listAt({ wire, peer }: Node, question: Buffer): Promise<Page | null> {
   let page: Page | null = null
   await wire.send([question], 1, (reply) => {

@@ -2,9 +2,7 @@ import { redisFailure } from '../errors.ts'
 import type { Peer } from '../../failure.ts'
 import { integerAt } from './wire.ts'
 
-/**
- * Keys (or members) as Redis sent them: bulk strings one after the other, which is also how they are sent as arguments.
- */
+/** Keys (or members) as Redis sent them: consecutive bulk strings, the form in which arguments are also sent. */
 export interface Page {
   bytes: Buffer
   count: number
@@ -12,7 +10,7 @@ export interface Page {
 
 export const noKeys: Page = { bytes: Buffer.alloc(0), count: 0 }
 
-/** The page in pieces of no more than so many keys. */
+/** Splits a page into pieces of at most `most` keys. */
 export function pieces(page: Page, most: number): Page[] {
   if (page.count <= most) return page.count === 0 ? [] : [page]
   const found: Page[] = []
@@ -28,7 +26,7 @@ export function pieces(page: Page, most: number): Page[] {
   return found
 }
 
-/** Calls with the place of each key: where its bulk string begins, and its own bytes. */
+/** Calls `visit` with the place of each key: where its bulk string begins, and its own bytes. */
 export function eachKey({ bytes }: Page, visit: (from: number, start: number, end: number) => void): void {
   let at = 0
   while (at < bytes.length) {
@@ -46,18 +44,18 @@ function bulk(text: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(`$${bytes.length}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
-/** One command. */
+/** Encodes one command. */
 export function command(...words: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat([Buffer.from(`*${words.length}\r\n`), ...words.map(bulk)])
 }
 
-/** A command whose last arguments are all keys of a page. */
+/** Encodes a command whose last arguments are all keys of a page. */
 export function commandOn(words: readonly (string | Buffer)[], page: Page): Buffer[] {
   const head = [Buffer.from(`*${words.length + page.count}\r\n`), ...words.map(bulk)]
   return [Buffer.concat(head), page.bytes]
 }
 
-/** The same command for each key of a page by itself. */
+/** Encodes one command for each key of a page. */
 export function commandForEach(before: readonly string[], page: Page, after: readonly string[] = []): Buffer {
   const head = Buffer.concat([Buffer.from(`*${before.length + 1 + after.length}\r\n`), ...before.map(bulk)])
   const tail = Buffer.concat(after.map(bulk))
@@ -71,12 +69,12 @@ export function commandForEach(before: readonly string[], page: Page, after: rea
   return commands
 }
 
-/** The text of an error reply; null if the reply is not an error. */
+/** Returns the text of an error reply; null if the reply is not an error. */
 export function errorIn(reply: Buffer): string | null {
   return reply[0] === 0x2d ? reply.toString('utf8', 1, reply.length - 2) : null
 }
 
-/** Throws where the reply is an error. Some of them quote what was sent, and names of keys are credentials. */
+/** Throws if the reply is an error. Masks names of keys that it quotes, since these are credentials. */
 export function assertAnswer(reply: Buffer, peer: Peer): void {
   const said = errorIn(reply)
   if (said === null) return
@@ -90,13 +88,13 @@ export function integerIn(reply: Buffer, peer: Peer): number {
   return integerAt(reply, 1, reply.length - 2)
 }
 
-/** A list of keys or members, copied out of the reply; `from`: where the list begins in it. */
+/** Copies a list of keys or members out of a reply. `from` is where the list begins in it. */
 export function listIn(reply: Buffer, from = 0): Page {
   const line = reply.indexOf(0x0d, from)
   return { count: Math.max(0, integerAt(reply, from + 1, line)), bytes: Buffer.from(reply.subarray(line + 2)) }
 }
 
-/** The strings of a flat list; null where one is absent. */
+/** Returns the strings of a flat list; null for an absent one. */
 export function stringsIn(reply: Buffer): (Buffer | null)[] {
   const strings: (Buffer | null)[] = []
   let at = reply.indexOf(0x0d) + 2

@@ -10,16 +10,16 @@ import type { Page } from './page.ts'
 import { pick } from './collect.ts'
 import type { IndexKeys } from './index-keys.ts'
 
-/** UNLINK lets the memory go in the background; DEL does the same at once, where that alone is allowed. */
+/** UNLINK frees the memory in the background. DEL frees it at once, for users who may use only that. */
 export type RemovalVerb = 'UNLINK' | 'DEL'
 
-/** how often what has come back is removed again: a request that was under way writes its session once more */
+/** rounds of removing what came back: a request under way writes its session once more */
 const maxRounds = 5
 
 /**
- * Removes what was counted: first what the index says of it, so that a session whose index is gone is always found
- * again, then its marks, then the sessions; then sees that none of them is left, by way of `anew`: the same nodes on
- * other connections.
+ * Removes what was counted: first its index entries, then its marks, then the sessions. In this order, a session
+ * without index entries can always be found again. Verifies that none is left through `anew`: the same nodes on other
+ * connections.
  */
 export async function removeCounted(
   nodes: readonly Node[],
@@ -55,7 +55,7 @@ export async function removeCounted(
   return { counted: census.sessions, removed, notFlushed: null }
 }
 
-/** The sum of what the store answers to a command on all keys of those pages, several of them under way at a time. */
+/** Sums up the store's answers to a command on all keys of those pages, with several under way at a time. */
 async function sumOver(
   node: Node,
   verb: RemovalVerb | 'EXISTS',
@@ -72,9 +72,7 @@ async function sumOver(
   return sum
 }
 
-/**
- * Removes again what a request that was under way has written back. Throws FAILED where it comes back again and again.
- */
+/** Removes again what a request under way has written back. Throws FAILED if it comes back again and again. */
 async function untilGone(
   nodes: readonly Node[],
   { nodes: found }: Counted,
@@ -110,13 +108,12 @@ function interrupted(signal: AbortSignal): AdminError {
   return signal.reason instanceof AdminError ? signal.reason : new AdminError('INTERRUPTED', 'interrupted')
 }
 
-/** sets that are asked for at a time, and members that one command takes out: some ms of the server's time */
+/** sets to read at a time, and members to remove per command: some ms of the server's time */
 const most = 1000
 
 /**
- * Takes those ids out of the index: of users, and of what ends when. Every user's set is looked at, since whose a
- * session is stands in what is never read of it. `tell` is awaited with how many keys were looked at since, and ends it
- * by throwing.
+ * Removes those ids from the index by user, and from the index by end. Reads every user's set, since the user of a
+ * session is in data that is never read. Awaits `tell` with the number of keys read since; `tell` ends it by throwing.
  */
 async function removeEntries(
   node: Node,
@@ -132,7 +129,7 @@ async function removeEntries(
   await tell(1)
 }
 
-/** Takes members out of one set. */
+/** Removes members from one set. */
 async function takeOut(
   { wire, peer }: Node,
   verb: 'SREM' | 'ZREM',
@@ -145,7 +142,7 @@ async function takeOut(
   }
 }
 
-/** All sets are read in one go, then all that have some of these ids are changed in one. */
+/** Reads all sets in one batch, then changes those with some of these ids in another. */
 async function removeFromSets({ wire, peer }: Node, sets: Page, ids: ReadonlySet<string>): Promise<void> {
   const keys: Buffer[] = []
   eachKey(sets, (_, start, end) => keys.push(sets.bytes.subarray(start, end)))
@@ -155,7 +152,7 @@ async function removeFromSets({ wire, peer }: Node, sets: Page, ids: ReadonlySet
   await wire.send([commandForEach(['SMEMBERS'], sets)], sets.count, (reply) => {
     const key = keys[asked]!
     asked += 1
-    // another program's by now
+    // the key is another program's by now
     if (errorIn(reply)?.startsWith('WRONGTYPE ')) return
     assertAnswer(reply, peer)
     for (const piece of pieces(only(listIn(reply), ids), most)) {
@@ -166,7 +163,7 @@ async function removeFromSets({ wire, peer }: Node, sets: Page, ids: ReadonlySet
   await wire.send(commands, sent, (reply) => void integerIn(reply, peer))
 }
 
-/** The members that stand for those ids. */
+/** Returns the members that stand for those ids. */
 function only(members: Page, ids: ReadonlySet<string>): Page {
   const inOrder = memberIds(members)
   return pick(members, (index) => ids.has(inOrder[index]!))

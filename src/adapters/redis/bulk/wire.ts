@@ -5,28 +5,28 @@ import type { Peer } from '../../failure.ts'
 import { redisFailure } from '../errors.ts'
 
 /**
- * RESP 2 over the connection that ioredis has opened, which is signed in and encrypted as it should be: bytes out,
- * bytes in, no object for each of a million keys. The connection is ours alone from then on.
+ * RESP 2 over a connection that ioredis has opened, signed in and encrypted. It passes bytes in and out, without an
+ * object for each of a million keys. The connection is ours alone from then on.
  */
 export interface Wire {
   /**
-   * Sends commands and hands over each of their `replies` as it came, in order; the bytes are valid until `take`
-   * returns. Several may be under way at a time. Rejects with what `take` throws, with UNREACHABLE, or with TIMED_OUT
-   * where nothing comes for a while.
+   * Sends commands and passes each of their `replies` to `take`, unchanged and in order. The bytes are valid until
+   * `take` returns. Several calls may be under way at a time. Rejects with what `take` throws, UNREACHABLE, or
+   * TIMED_OUT if nothing arrives for a while.
    */
   send(commands: readonly Buffer[], replies: number, take: (reply: Buffer) => void): Promise<void>
 }
 
 interface Exchange {
   left: number
-  /** what `take` has thrown; the rest of the replies is waited for, so that the next exchange gets its own */
+  /** Error that `take` threw; the remaining replies are still awaited, so that the next exchange gets its own */
   failed: Error | null
   take: (reply: Buffer) => void
   resolve: () => void
   reject: (reason: Error) => void
 }
 
-/** `timeoutMs`: how long nothing may come while something is awaited. */
+/** Takes over a server's connection. `timeoutMs` is how long nothing may arrive while a reply is awaited. */
 export function wireOf(server: Redis, peer: Peer, timeoutMs: number): Wire {
   const { stream } = server
   const waiting: Exchange[] = []
@@ -91,12 +91,12 @@ export function wireOf(server: Redis, peer: Peer, timeoutMs: number): Wire {
   }
 }
 
-/** Cuts what arrives into whole replies, each byte looked at once. */
+/** Returns a reader that cuts what arrives into whole replies, and looks at each byte once. */
 function replyReader(give: (reply: Buffer) => void): (chunk: Buffer) => void {
   let buffer = Buffer.allocUnsafe(1 << 18)
   let start = 0
   let end = 0
-  /** where reading goes on, and how many elements the reply that was begun still lacks */
+  /** where reading continues, and how many elements the current reply still lacks */
   let at = 0
   let lacking = 1
 
@@ -141,7 +141,7 @@ function replyReader(give: (reply: Buffer) => void): (chunk: Buffer) => void {
   }
 }
 
-/** A decimal number between two places. */
+/** Parses a decimal number between two places. */
 export function integerAt(bytes: Buffer, from: number, to: number): number {
   const isNegative = bytes[from] === 0x2d
   let value = 0

@@ -8,12 +8,12 @@ import { hasBegun } from '../stages.ts'
 import { isSameQueue, stepOf, vanishes } from './parts.ts'
 import type { Live, Parts } from './parts.ts'
 
-/** Whether a queue or an exchange of the record is missing from the broker. */
+/** True if a queue or an exchange of the record is missing from the broker. */
 export function isAnyGone({ names, exchanges }: Parts, live: Live): boolean {
   return names.some((name) => !live.queues.has(name)) || exchanges.some(({ from }) => !live.exchanges.has(from.name))
 }
 
-/** How the record's queues differ from the broker's; `stands`: traces of the run remain. */
+/** Returns how the record's queues differ from the broker's. `stands`: traces of the run remain. */
 export function unfitLiveQueues(parts: Parts, live: Live, stands: boolean): string[] {
   return parts.former.flatMap(({ queue }) => {
     const there = live.queues.get(queue.name)
@@ -32,7 +32,7 @@ function ofGone(queue: QueueDeclaration, { plan, stages, history }: Parts, stand
   return isDeclared && !vanishes(queue) ? [`queue ${queue.name} is missing, but the record has declared it again`] : []
 }
 
-/** How an existing queue differs from both its former and its planned declaration. */
+/** Returns how an existing queue differs from both its former and its planned declaration. */
 function ofThere(queue: QueueDeclaration, there: BrokerQueue, { plan, stages }: Parts): string[] {
   const unlike = [`queue ${queue.name} is not declared as the record says`]
   if (there.exclusive) return unlike
@@ -55,14 +55,14 @@ function ofThere(queue: QueueDeclaration, there: BrokerQueue, { plan, stages }: 
   return isIt ? [] : [`queue ${queue.name} is durable, but not declared as in the record`]
 }
 
-/** Whether all wanted arguments are there: a service that started since may have declared more. */
+/** True if all wanted arguments exist: a service that started since may have declared more. */
 function holdsAll(values: QueueDeclaration['arguments'], wanted: QueueDeclaration['arguments']): boolean {
   return Object.entries(wanted).every(
     ([name, value]) => Object.hasOwn(values, name) && isDeepStrictEqual(values[name], value),
   )
 }
 
-/** Arguments that the record leaves out although this broker accepts them. */
+/** Returns arguments that the record leaves out although this broker accepts them. */
 function ofDropped({ name, arguments: values }: QueueDeclaration, { plan }: Parts, { version }: Live): string[] {
   const anew = stepOf(plan, 'redeclare-queues')?.queues.find(({ queue }) => queue.name === name)?.queue.arguments ?? {}
   const dropped = Object.entries(values).find(
@@ -71,14 +71,14 @@ function ofDropped({ name, arguments: values }: QueueDeclaration, { plan }: Part
   return dropped ? [`it declares queue ${name} without its ${dropped[0]}`] : []
 }
 
-/** RabbitMQ 4 shows a type among the arguments that nobody named (FIELD-NOTES.md 3). */
+/** Returns the arguments without the type that RabbitMQ 4 shows although nobody named it (FIELD-NOTES.md 3). */
 function plainly(values: QueueDeclaration['arguments']): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => !(name === 'x-queue-type' && value === 'classic')),
   )
 }
 
-/** How the record's exchanges differ from the broker's. */
+/** Returns how the record's exchanges differ from the broker's. */
 export function unfitLiveExchanges({ exchanges, stages, history }: Parts, live: Live, stands: boolean): string[] {
   return exchanges.flatMap(({ from }) => {
     const there = live.exchanges.get(from.name)
@@ -88,14 +88,14 @@ export function unfitLiveExchanges({ exchanges, stages, history }: Parts, live: 
         ? [`exchange ${from.name} is durable, but the record has not declared it again yet`]
         : []
     }
-    // an exchange that is auto-delete goes with the last queue that is bound to it
+    // the broker deletes an auto-delete exchange with the last queue that is bound to it
     const isExpected = stages.switch.at === 'within' || (from.autoDelete && hasBegun(history))
     if (!isExpected) return [`exchange ${from.name} is missing, but the record has not deleted it`]
     return stands ? [] : [`exchange ${from.name} is missing, and nothing shows that it ever existed`]
   })
 }
 
-/** Whether both are the same exchange, apart from `durable`. */
+/** True if both are the same exchange, apart from `durable`. */
 function isSameExchange(one: ExchangeDeclaration, other: ExchangeDeclaration): boolean {
   return (
     one.type === other.type &&
@@ -105,13 +105,13 @@ function isSameExchange(one: ExchangeDeclaration, other: ExchangeDeclaration): b
   )
 }
 
-/** Whether the record would delete more messages than exist; compared only while all queues still exist. */
+/** Checks that the record deletes no more messages than exist; compares only while all queues still exist. */
 export async function unfitLoss(
   { plan, former, names, discards, history }: Parts,
   { queues }: Live,
   broker: BrokerSource,
 ): Promise<string[]> {
-  // what was discarded does not come back with its queue
+  // discarded messages do not come back with their queue
   if (!discards || progressOf(history.events).isGoingBack) return []
   if (!former.every(({ queue }) => queues.get(queue.name)?.durable === false)) return []
   const counts = await broker.counts(names)

@@ -17,7 +17,7 @@ export interface Parts {
   names: readonly string[]
   former: readonly Former[]
   exchanges: ActionOf<'switch-exchanges'>['exchanges']
-  /** bindings of all its steps and notes */
+  /** Bindings of all its steps and notes */
   bindings: readonly Binding[]
   quiet: ActionOf<'await-quiet'> | null
   discards: boolean
@@ -59,7 +59,7 @@ export function partsOf(history: RunHistory): Parts {
   }
 }
 
-/** Noted bindings, which were added after the plan was made and come back with their exchange or queue. */
+/** Returns noted bindings, which were added after the plan was made and come back with their exchange or queue. */
 function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
   return plan.steps.flatMap(({ action: { kind } }, step) => {
     if (!bindingNoters.includes(kind)) return []
@@ -70,7 +70,7 @@ function notedIn({ record: { plan }, events }: RunHistory): Binding[] {
   })
 }
 
-/** The only step of that kind; null: there is none. */
+/** Returns the action of the first step of that kind; null if there is none. */
 export function stepOf<K extends ActionKind>({ steps }: Plan, kind: K): ActionOf<K> | null {
   return (
     (steps.map(({ action }): Action => action).find((action) => action.kind === kind) as ActionOf<K> | undefined) ??
@@ -78,29 +78,29 @@ export function stepOf<K extends ActionKind>({ steps }: Plan, kind: K): ActionOf
   )
 }
 
-/** Whether the broker deletes a queue by itself when nobody uses it. */
+/** True if the broker deletes a queue by itself when nobody uses it. */
 export function vanishes({ autoDelete, arguments: values }: QueueDeclaration): boolean {
   return autoDelete || Object.hasOwn(values, 'x-expires')
 }
 
-/** A key that is equal for bindings that are identical in a record. */
+/** Returns a key that is equal for bindings that are identical in a record. */
 function bindingKey(binding: Binding): string {
   const { key, typed } = binding
   return JSON.stringify([shownKey(binding), key, typed && sorted(typed)])
 }
 
-/** A key that is equal for bindings that lists show alike. */
+/** Returns a key that is equal for bindings that lists show alike. */
 export function shownKey({ source, destination, destinationKind, routingKey, arguments: values }: Binding): string {
   return JSON.stringify([source, destinationKind, destination, routingKey, sorted(values)])
 }
 
-/** Whether a recorded binding may be that binding of the broker: types and key count if both have them. */
+/** True if a recorded binding may be that binding of the broker: compares types and key only if both have them. */
 export function isLive(one: Binding, live: Binding): boolean {
   const isAlike = (a: unknown, b: unknown): boolean => a === undefined || b === undefined || isDeepStrictEqual(a, b)
   return shownKey(one) === shownKey(live) && isAlike(one.key, live.key) && isAlike(one.typed, live.typed)
 }
 
-/** The broker's bindings, by what lists show of them. */
+/** Groups bindings by what lists show of them. */
 export function byShown(bindings: readonly Binding[]): ReadonlyMap<string, readonly Binding[]> {
   const all = new Map<string, Binding[]>()
   for (const it of bindings) {
@@ -111,7 +111,7 @@ export function byShown(bindings: readonly Binding[]): ReadonlyMap<string, reado
   return all
 }
 
-/** Whether the typed arguments of a binding match those it shows: undo binds the typed ones. */
+/** True if the typed arguments of a binding match those it shows: undo binds the typed ones. */
 export function isTypedAsShown({ arguments: values, typed }: Binding): boolean {
   if (typed === undefined) return true
   const names = Object.keys(values)
@@ -145,7 +145,7 @@ function unique(bindings: readonly Binding[]): Binding[] {
   return [...new Map(bindings.map((it) => [bindingKey(it), it])).values()]
 }
 
-/** Whether both lists hold the same bindings, in any order. */
+/** True if both lists hold the same bindings, in any order. */
 export function areSameBindings(one: readonly Binding[], other: readonly Binding[]): boolean {
   return isDeepStrictEqual(new Set(one.map(bindingKey)), new Set(other.map(bindingKey)))
 }

@@ -6,12 +6,12 @@ import { holdingOf } from '../../../knowledge/held-queues.ts'
 import { areSameBindings, isSameQueue, stepOf } from './parts.ts'
 import type { Parts } from './parts.ts'
 
-/** more than any service declares */
+/** Maximum number of queues in a record; more than any service declares */
 const mostQueues = 20_000
-/** of `--drain` */
+/** Maximum seconds of `--drain` */
 const longestDrain = 86_400
 
-/** Contradictions between the steps of a record of reset-queues; empty: none. */
+/** Returns contradictions between the steps of a record of reset-queues; empty if there are none. */
 export function unfitStatements(parts: Parts): string[] {
   const { former } = parts
   if (former.length > mostQueues) return [`it names ${former.length} queues`]
@@ -106,7 +106,7 @@ function ofQueues(parts: Parts): string[] {
   return toldOf(wrong)
 }
 
-/** Whether it is the same queue as durable, without new arguments. */
+/** True if it is the same queue as durable, without new arguments. */
 function isAnew(anew: QueueDeclaration, former: QueueDeclaration): boolean {
   const kept = Object.fromEntries(
     Object.entries(former.arguments).filter(([name]) => Object.hasOwn(anew.arguments, name)),

@@ -3,13 +3,10 @@ import type { ExplainText } from '../entry.ts'
 import { readers } from '../readers.ts'
 import type { Pasted } from './pasted.ts'
 
-/**
- * what tells of it in more than one line; what the web interface itself shows; a fault; a check; one that is no
- * problem; a mere line
- */
+/** Scores: shown by more than one line; shown by the web interface itself; a fault; a check; no problem; a mere line */
 const [certain, asShown, told, checked, harmless, line] = [0.97, 0.96, 0.95, 0.93, 0.9, 0.85] as const
 
-/** The entries of which a pasted text tells for certain, best first, with the checks that find them. */
+/** Returns the entries that a pasted text shows for certain, best first, with the checks that find them. */
 export function byMessage(query: Pasted, texts: readonly ExplainText[]): { text: ExplainText; score: number }[] {
   const seen = new Set<string>(
     signatures.filter(({ pattern }) => new RegExp(pattern.source, 'i').test(query.flat)).map(({ id }) => id),

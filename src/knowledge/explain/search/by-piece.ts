@@ -3,14 +3,14 @@ import type { ExplainText } from '../entry.ts'
 import type { Pasted } from './pasted.ts'
 
 /**
- * characters that tell which message it is, of at least two words; and how much of it, where there is something else
- * beside them
+ * Minimum characters of a piece, which has at least two words; minimum part of the message if there is other text
+ * beside it
  */
 const [least, leastPart] = [12, 0.6] as const
-/** what is longer is more than a message */
+/** Maximum characters; a longer text is more than a message */
 export const longest = 2000
 
-/** The entries whose message was cut: at the edge of a screen, or by whoever copied it. */
+/** Returns the entries whose message was cut: at the edge of a screen, or while it was copied. */
 export function byPiece(
   { flat }: Pasted,
   texts: readonly ExplainText[],
@@ -31,7 +31,7 @@ export function literalsOf({ kind, signatures: ids = [], messages = [] }: Explai
   return kind === 'signature' ? [] : [...known, ...messages]
 }
 
-/** All of it is within the message, or its end is the message's beginning, or the other way round. */
+/** True if all of it is within the message, or one end of it is the opposite end of the message. */
 function isPiece(piece: string, message: string): boolean {
   if (message.includes(piece)) return piece.includes(' ')
   for (let length = message.length - 1; length >= Math.max(least, message.length * leastPart); length -= 1) {

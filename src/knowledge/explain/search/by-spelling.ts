@@ -2,10 +2,10 @@ import type { ExplainText } from '../entry.ts'
 import { literalsOf, longest } from './by-piece.ts'
 import type { Pasted } from './pasted.ts'
 
-/** a shorter message is another one as soon as a letter differs */
+/** Minimum characters; a shorter message is another one as soon as a letter differs */
 const shortest = 15
 
-/** The entries whose message was typed with one letter too many, too few, wrong, or changed with the next. */
+/** Returns the entries whose message was typed with one letter too many, too few, wrong, or swapped with the next. */
 export function bySpelling(
   { flat }: Pasted,
   texts: readonly ExplainText[],
@@ -18,8 +18,8 @@ export function bySpelling(
 }
 
 /**
- * Whether the message stands in the text but for a letter: one of its halves stands there unchanged, and the other
- * beside it.
+ * True if the text contains the message except for a letter: one of its halves is unchanged, and the other is beside
+ * it.
  */
 function isMistyped(text: string, message: string): boolean {
   const middle = Math.floor(message.length / 2)
@@ -35,8 +35,7 @@ function isMistyped(text: string, message: string): boolean {
 }
 
 /**
- * Whether the text begins with the wanted one but for a letter, that is, what is behind the first difference goes on
- * alike.
+ * True if the text begins with the wanted one except for a letter: behind the first difference, both continue alike.
  */
 function isOneOff(text: string, wanted: string): boolean {
   let same = 0

@@ -4,39 +4,39 @@ import { isNoise, joinedUp, meaningOf, meaningsOf, synonyms } from './stem.ts'
 import { editDistance } from '../../../core/nearest.ts'
 import { frame } from './pasted.ts'
 
-/** What has to do with the words, best first. */
+/** Returns what is related to the words, best first. */
 export type WordSearch = (query: Pasted) => readonly Guess[]
 
 interface Guess {
   text: ExplainText
-  /** how good it is, 0 to 1 */
+  /** How good it is, 0 to 1 */
   score: number
-  /** how much of the question it has, 0 to 1 */
+  /** How much of the question it covers, 0 to 1 */
   coverage: number
-  /** what is asked is what the entry says, not only made of the same words */
+  /** True if the entry says what is asked, and does not only have the same words */
   isApt: boolean
-  /** the question holds one of its phrases as a whole */
+  /** True if the question contains one of its phrases as a whole */
   isSaid: boolean
 }
 
-/** what a word weighs of which no entry knows */
+/** Weight of a word that no entry knows */
 const unknownWeight = 3
-/** a word in the text of an entry, beside one in its title: in a short question, in a longer one */
+/** Weights of a word in an entry's text, relative to one in its title: in a short question, in a longer one */
 const [inShort, inLong] = [0.6, 0.4] as const
-/** in a question of so many words at most, a word that so many entries use at most tells enough by itself */
+/** Maximum words of a short question; maximum entries with a word that says enough by itself */
 const [fewWords, fewEntries] = [2, 3] as const
-/** of a phrase, so much has to be in the question, in a short one and in a longer one, and so many words */
+/** Minimum parts of a phrase in the question, in a short one and in a longer one; minimum words of it */
 const [mostInShort, mostInLong, wordsOfPhrase] = [0.65, 0.55, 2] as const
-/** words that weigh less in a longer question are those of every launch and test */
+/** Minimum weight in a longer question; words that weigh less are those of every launch and test */
 const leastInLong = 3.5
-/** what a phrase weighs that tells of one thing alone */
+/** Minimum weight of a phrase that points to only one thing */
 const telling = 5
-/** what counts of a guess: that it has the words, and that one of its phrases is about the question */
+/** Shares of a guess's score: for having the words, and for a phrase that is about the question */
 const [ofCoverage, ofPhrase] = [0.7, 0.3] as const
-/** of those that fit alike */
+/** Order of entries that fit equally well */
 const rank: readonly ExplainText['kind'][] = ['fault', 'term', 'check']
 
-/** Each word counts the more, the fewer entries it stands in. Reads all entries once. */
+/** Builds a search in which a word counts the more, the fewer entries contain it. Reads all entries once. */
 export function wordSearch(texts: readonly ExplainText[]): WordSearch {
   // a line of a log is known or not: what is behind it is guessed
   const guessed = texts.filter(({ kind }) => kind !== 'signature')
@@ -78,7 +78,7 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
         const told = words.filter((word) => !heading.has(word) && body.has(word))
         const coverage = (weigh(titled) + (isShort ? inShort : inLong) * weigh(told)) / weigh(words)
         const score = ofCoverage * coverage + ofPhrase * Math.max(...phrases.map(likeness))
-        // a word that stands alone is a topic where nothing else was said
+        // a lone word is a topic if nothing else was said
         const isApt = isLone
           ? isTopic
             ? titled.length > 0 || told.some(isRare)
@@ -91,7 +91,7 @@ export function wordSearch(texts: readonly ExplainText[]): WordSearch {
   }
 }
 
-/** The words of what heads an entry, and of all that people say who meet it. */
+/** Returns the words of each phrase that heads an entry, or that people say who meet it. */
 function phrasesOf({ id, title, words = [] }: ExplainText): string[][] {
   const phrases = [id, title, ...words.flatMap((some) => [some, ...some.split(',')])]
   return phrases.map((phrase) => [...new Set(meaningsOf(phrase.replaceAll('ё', 'е')))])
@@ -101,12 +101,12 @@ function bodyOf({ meaning, causes = [], remedies = [] }: ExplainText): string[] 
   return meaningsOf([meaning, ...causes, ...remedies.map((remedy) => remedy.text)].join(' '))
 }
 
-/** a shorter word turns into too many others */
+/** Minimum letters of a word to correct; a shorter word turns into too many others */
 const shortest = 5
 
 /**
- * Of a word that is not known: what the one means that it is but for a single letter; itself where there is none, or
- * more than one.
+ * Returns a function that corrects an unknown word: it returns what the known words one letter away mean. It returns
+ * the word itself if there are none, or if they differ in meaning.
  */
 function spellingOf(known: Iterable<string>): (word: string) => string {
   const words = [...new Set(known)].filter((word) => word.length >= shortest && !/\d/.test(word))
@@ -118,13 +118,10 @@ function spellingOf(known: Iterable<string>): (word: string) => string {
   }
 }
 
-/** of a long text, so many words, and so much of each line, is looked at: more says no more */
+/** Maximum words of a long text, and characters of each line, that are read: more says no more */
 const [mostWords, mostOfLine] = [200, 4000] as const
 
-/**
- * The words that count. Names, addresses, numbers and what is quoted are another's: of these only words that entries
- * know.
- */
+/** Returns the words that count. Of names, addresses, numbers and quotations, only words that entries know count. */
 function wordsOf({ lines }: Pasted, isKnown: (word: string) => boolean): string[] {
   const words: string[] = []
   for (const line of lines) {
@@ -137,10 +134,10 @@ function wordsOf({ lines }: Pasted, isKnown: (word: string) => boolean): string[
   return words.slice(0, mostWords)
 }
 
-/** so many words beside the one that is asked for make no sentence: `no screenshots` */
+/** Maximum words of a question that is no sentence: `no screenshots` */
 const fewChunks = 2
 
-/** Whether there is more than a word that is asked for, of which nothing is known: `tests failed`. */
+/** True if a question says more than the word that it asks for: `tests failed`. */
 function saysMore({ flat }: Pasted): boolean {
   const chunks = flat
     .slice(0, mostOfLine)
@@ -151,14 +148,14 @@ function saysMore({ flat }: Pasted): boolean {
 
 function partsOf(line: string): { part: string; isName: boolean }[] {
   const whole = line.trim()
-  // what is quoted as a whole is the question itself
+  // a line that is quoted as a whole is the question itself
   const parts = /^(["'`]).*\1$/.test(whole) ? [whole.slice(1, -1)] : whole.split(/("[^"]{1,200}"|'[^']{1,200}')/)
   return parts.flatMap((part, index) =>
     part.split(/\s+/).map((chunk) => ({ part: chunk, isName: index % 2 === 1 || isName(chunk) })),
   )
 }
 
-/** A class, a host, an address, a path, a setting. */
+/** True for a class, a host, an address, a path, a setting. */
 function isName(chunk: string): boolean {
   return /[\p{L}\p{N}][.:@/=_][\p{L}\p{N}]|\/\/|^[/@$]/u.test(chunk)
 }

@@ -1,10 +1,10 @@
-/** What an operator typed or pasted, in forms in which it can be compared. */
+/** What an operator typed or pasted, in forms that can be compared. */
 export interface Pasted {
-  /** without heads of log lines, colours and odd characters */
+  /** Without heads of log lines, colours and odd characters */
   lines: readonly string[]
-  /** the same as one line, in lower case */
+  /** The same as one line, in lower case */
   flat: string
-  /** whether it is a piece of a log */
+  /** True if it is a piece of a log */
   isLog: boolean
 }
 
@@ -15,12 +15,12 @@ export function pasted(query: string): Pasted {
   return { lines, flat: lines.join(' ').toLowerCase().replace(/\s+/g, ' ').trim(), isLog }
 }
 
-/** The same with lines that a terminal has broken put together again, in the middle of a word, too. */
+/** Joins lines that a terminal has broken, even in the middle of a word. */
 export function unbroken({ lines, isLog }: Pasted): Pasted {
   return { lines, flat: lines.join('').toLowerCase().replace(/\s+/g, ' ').trim(), isLog }
 }
 
-/** One form for what looks the same: quotes, blanks, dots, ё, and nothing that cannot be seen. */
+/** Returns one form for what looks the same: quotes, blanks, dots, ё. Removes what cannot be seen. */
 export function plain(text: string): string {
   return text
     .replace(colours, '')
@@ -33,7 +33,7 @@ export function plain(text: string): string {
 }
 
 const colours = /\u001b\[[0-9;]{0,20}m/g
-// an expression with other than ASCII letters has to be made of a text: the bundle is loaded as Latin-1
+// an expression with non-ASCII letters must be made from a text: the bundle is loaded as Latin-1
 const doubleQuotes = new RegExp('[“”„«»]', 'g')
 const singleQuotes = new RegExp('[‘’‚]', 'g')
 const unseen = /[\u0000\u00ad\u200b-\u200f\u2060\ufeff]/g
@@ -48,7 +48,7 @@ const json = /^\s{0,9}\{\s?"(?:@timestamp|timestamp|time|ts|level|log)"/
 const counts = /(?:\s\d{1,9}\b[^\d]{1,200}){2}\s\d{1,9} ?m?s\b/
 
 /**
- * How log lines begin, each before the next: a quotation, what prints several logs, a time, a unit of the journal, a
+ * Heads of log lines, each before the next: a quotation, what prints several logs, a time, a unit of the journal, a
  * level with process and logger.
  */
 const heads = [

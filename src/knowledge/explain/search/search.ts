@@ -12,33 +12,34 @@ import { stemsOf } from './stem.ts'
 
 interface ScoredEntry {
   entry: ExplainEntry
-  /** 1: the very name that was asked for; less: what a message tells of, then a guess */
+  /** 1 for the very name that was asked for; less for what a message shows, then for a guess */
   score: number
 }
 
 export interface SearchAnswer {
-  /** best first; empty where nothing fits */
+  /** Best first; empty if nothing fits */
   found: readonly ScoredEntry[]
-  /** where nothing fits: names that may have been meant */
+  /** Names that may have been meant, if nothing fits */
   nearest: readonly string[]
 }
 
 /**
- * below this, what is found has too little to do with the question; a log is full of words that mean nothing; a name
- * may be mistyped
+ * Minimum coverage of a question, of a log, which is full of words that mean nothing, and of a name, which may be
+ * mistyped
  */
 const [enough, enoughInLog, enoughAsName] = [0.55, 0.7, 0.8] as const
-/** where a phrase of the entry stands in the question as a whole */
+/** Minimum coverage if the question contains a phrase of the entry as a whole */
 const enoughWithPhrase = 0.4
-/** what is worse than this part of the best guess is none */
+/** Minimum score of a guess, as a part of the best one's */
 const besideBest = 0.75
-/** a guess is never as good as a message that is known */
+/** Maximum score of a guess, which is never as good as a known message */
 const mostOfGuess = 0.84
-/** as long as a name can be */
+/** Maximum characters of a name */
 const longestName = 80
 
 /**
- * Finds texts by id, by group (`broker`), by the last part of an id, by a pasted message of any length, or by words.
+ * Returns a search for texts by id, by group (`broker`), by the last part of an id, by a pasted message of any length,
+ * or by words.
  */
 export function explainSearch(texts: readonly ExplainText[]): (query: string) => SearchAnswer {
   const entries = new Map(resolved(texts).map((entry) => [entry.id, entry]))
@@ -79,7 +80,7 @@ function firstOf(searches: readonly (() => Found[])[]): Found[] {
   return []
 }
 
-/** The query as a name: of a group too, in quotes too. */
+/** Returns the query as a name, also of a group, also in quotes. */
 function nameIn(query: string): string {
   return plain(query.slice(0, longestName * 2))
     .trim()
@@ -106,13 +107,13 @@ function byName(wanted: string, texts: readonly ExplainText[]): Found[] {
   return part.length > 0 || second === undefined ? part : only(({ id, kind }) => kind === 'fault' && id === first, 0.9)
 }
 
-/** In any case and number. */
+/** Returns a name in a form without case and number. */
 function nameOf(words: string): string {
   return stemsOf(words.replaceAll('ё', 'е')).join(' ')
 }
 
 function byWords(wanted: string, query: Pasted, guesses: WordSearch): Found[] {
-  // with a slash it is meant to be an id, and a wrong one must not pass for found
+  // a query with a slash is meant to be an id, and a wrong one must not pass for found
   if (/^[\w-]+\/[\w-]*$/.test(wanted)) return []
   const least = query.isLog ? enoughInLog : /^\w+(-\w+)+$/.test(wanted) ? enoughAsName : enough
   const fitting = guesses(query).filter(
@@ -123,7 +124,7 @@ function byWords(wanted: string, query: Pasted, guesses: WordSearch): Found[] {
   return fitting.filter(({ score }) => score >= best * besideBest).slice(0, 5)
 }
 
-/** What is written alike, else what has something to do with the words, else what is least unlike. */
+/** Returns names written alike, otherwise names related to the words, otherwise the least unlike. */
 function nearestTo(
   wanted: string,
   query: Pasted,

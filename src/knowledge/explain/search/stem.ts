@@ -1,6 +1,6 @@
 import { joined, synonymsBy } from './synonyms.ts'
 
-/** The words of a text that mean something, in lower case, without their endings. */
+/** Returns the words of a text that mean something, in lower case, without their endings. */
 export function stemsOf(text: string): string[] {
   return text
     .toLowerCase()
@@ -9,25 +9,25 @@ export function stemsOf(text: string): string[] {
     .map(stem)
 }
 
-/** The same, with one word in place of all that mean the same, in both languages. */
+/** Returns the same, with one word in place of all that mean the same, in both languages. */
 export function meaningsOf(text: string): string[] {
   return stemsOf(joinedUp(text)).map(meaningOf)
 }
 
-/** The text with words of two parts as one: `log in`, `times out`. */
+/** Returns the text with words of two parts as one: `log in`, `times out`. */
 export function joinedUp(text: string): string {
   return joined.reduce((rest, [parts, word]) => rest.replace(parts, word), text)
 }
 
-/** The stem that stands for all that mean the same. */
+/** Returns the stem that stands for all that mean the same. */
 export function meaningOf(stemmed: string): string {
   return synonyms.get(stemmed) ?? stemmed
 }
 
-/** A setting bears the vendor's own prefix. */
+/** The vendor's own prefix of a setting. */
 const prefix = /^[a-z]+_(?=[a-z]+_)/
 
-/** A word without its ending: near enough for English, and for the cases of Russian nouns and adjectives. */
+/** Returns a word without its ending: near enough for English, and for cases of Russian nouns and adjectives. */
 function stem(word: string): string {
   return cyrillic.test(word) ? russian(word) : /^[a-z]+$/.test(word) ? english(word) : word.replace(prefix, '')
 }
@@ -40,7 +40,7 @@ function english(word: string): string {
   return root.replace(/([bdgmnprt])\1$/, '$1').replace(/(?<=.{3})e$/, '')
 }
 
-// made of texts: in the bundle, which is loaded as Latin-1, an expression holds ASCII alone
+// made from texts: the bundle is loaded as Latin-1, so an expression may contain only ASCII
 const cyrillic = new RegExp('^[а-я]+$')
 const endings = new RegExp(
   '(?<=.{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ться|ется|ются|ится|ия|ие|ию|ием|ии|ий|ый|ой|ей|ая|яя|ое|ее|ые|ую|юю|ах|ях|ов|ев|ом|ем|ам|ям|ым|им|ых|их|ет|ют|ит|ят|ть|ла|ло|ли|лся|лась|лось|лись|а|о|е|и|ы|у|ю|я|й|л)$',
@@ -53,7 +53,7 @@ function russian(word: string): string {
   return word.replace(endings, '').replace(softSign, '').replace(doubled, 'н')
 }
 
-/** What every text is full of. */
+/** Words that every text is full of. */
 const grammar = words(
   `a an the of to in on at by for from with and or not no is are was were be been being it its this that these those as but if then than so such
   only also can could cannot may might must will would should do does did has have had what which who whose where when why how i we you he she they me my
@@ -64,7 +64,7 @@ const grammar = words(
   эта эти почему часть части`,
 )
 
-/** What ordinary lines of logs are full of. */
+/** Words that ordinary log lines are full of. */
 const noise = words(
   `error errors problem issue failed failure fail exception info warn debug trace start started starting
   application seconds part parts row rule minutes ms completed finished further information expected expects main thread java null nullpointerexception http https using with via
@@ -76,10 +76,10 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.split(/\s+/))
 }
 
-/** Whether it says something, though nothing of a fault. */
+/** True if a word says something, but nothing of a fault. */
 export function isNoise(word: string): boolean {
   return noise.has(word.toLowerCase())
 }
 
-/** The stems that others stand for. */
+/** Stems, each with the stem that stands for it. */
 export const synonyms = synonymsBy(stem)

@@ -76,13 +76,13 @@ const synonyms = `
   old старый
 `
 
-/** Words of several chunks that are one. */
+/** Words of several parts that count as one. */
 export const joined: readonly [RegExp, string][] = [
   [/\b(?:log|sign)(?:ged|ging|ed|ing|s)?[ -](?:in|on|into)\b/gi, 'login'],
   [/\btim(?:e|es|ed|ing)[ -]?outs?\b/gi, 'timeout'],
 ]
 
-/** Each word's stem with the stem that stands for it. */
+/** Maps each word's stem to the stem that stands for it. */
 export function synonymsBy(stem: (word: string) => string): ReadonlyMap<string, string> {
   const lines = synonyms
     .trim()

@@ -11,7 +11,7 @@ export interface BrokerConnection {
   close(): Promise<void>
 }
 
-/** Connects under the name of Spring AMQP's Java client. `cut` destroys the socket at any time. */
+/** Connects under the name of Spring AMQP's Java client. Aborting `cut` destroys the socket in any state. */
 export async function openConnection(settings: ServiceSettings['broker'], cut: AbortSignal): Promise<BrokerConnection> {
   const { host, port, vhost, user, password } = settings
   const socket: SocketOptions & { signal: AbortSignal } = {

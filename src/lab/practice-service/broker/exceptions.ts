@@ -27,13 +27,13 @@ export function refusalOf(error: unknown): Refusal | null {
   return { scope, code, text: parts[2]!, classId: field('classId') ?? classId, methodId: field('methodId') ?? methodId }
 }
 
-/** `channel error; protocol method: #method<channel.close>(reply-code=406, reply-text=…, class-id=50, method-id=10)` */
+/** Returns `channel error; protocol method: #method<channel.close>(reply-code=406, reply-text=…, class-id=50, …)`. */
 export function shutdownMessage({ scope, code, text, classId, methodId }: Refusal): string {
   const fields = `reply-code=${code}, reply-text=${text}, class-id=${classId}, method-id=${methodId}`
   return `${scope} error; protocol method: #method<${scope}.close>(${fields})`
 }
 
-/** The exception that Spring AMQP throws if the broker is unreachable or refuses. */
+/** Returns the exception that Spring AMQP throws if the broker is unreachable or refuses. */
 export function amqpException(error: unknown, host: string): Throwable {
   const refusal = refusalOf(error)
   if (/ACCESS.REFUSED/.test(messageOf(error))) {

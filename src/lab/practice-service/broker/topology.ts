@@ -1,10 +1,11 @@
 /**
- * What the service declares. FIELD-NOTES.md 1.3 has the roots of the names; the product's full names are not public.
+ * A queue that the service declares. FIELD-NOTES.md 1.3 has the roots of the names; the product's full names are not
+ * public.
  */
 interface QueueBean {
   name: string
   arguments: Readonly<Record<string, unknown>>
-  /** dead-letter queues have no consumer */
+  /** true if the service consumes it; dead-letter queues have no consumer */
   consumed: boolean
 }
 

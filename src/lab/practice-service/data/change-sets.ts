@@ -7,7 +7,7 @@ import { seedProjects, seedTrees, seedUsers } from './seeds.ts'
 const file = 'db/changelog/db.changelog-master.yaml'
 const author = 'testops'
 
-/** Everything that the service creates in its database, and what a newer version adds. */
+/** Returns the change sets for everything that the service creates in its database, and those of a newer version. */
 export function changeSets(migration: PendingMigration | null): ChangeSet[] {
   return [...own(), ...(migration ? brought(migration) : [])]
 }
@@ -44,7 +44,7 @@ const projects = [
      project_id BIGINT NOT NULL REFERENCES project (id), user_id BIGINT NOT NULL REFERENCES user_account (id),
      role VARCHAR(64) NOT NULL, PRIMARY KEY (project_id, user_id))`,
   'CREATE TABLE tree (id BIGINT PRIMARY KEY, project_id BIGINT NOT NULL REFERENCES project (id), name VARCHAR(255) NOT NULL)',
-  // one row for each test case in a tree, its path as the text of a JSON array
+  // one row for each test case in a tree; the path is the text of a JSON array
   `CREATE TABLE tree_data (
      id BIGSERIAL PRIMARY KEY, tree_id BIGINT NOT NULL REFERENCES tree (id), test_case_id BIGINT NOT NULL,
      path TEXT NOT NULL)`,
@@ -127,7 +127,7 @@ function seeds(): string[] {
   ]
 }
 
-/** Change sets of many short statements, with a pause after each, so a killed migration leaves no statement running. */
+/** Returns change sets of many short statements with pauses, so a killed migration leaves no statement running. */
 function brought({ name, changeSets: count, statements, statementMs }: PendingMigration): ChangeSet[] {
   const step = 'UPDATE tree_data SET path = path WHERE id = (SELECT min(id) FROM tree_data)'
   return Array.from({ length: count }, (_, index) => ({

@@ -2,7 +2,7 @@ import { createHash, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypt
 
 const rounds = 10_000
 
-/** A hash with its own salt, marked with its kind as by Spring Security. */
+/** Hashes a password with a new salt. Marks the hash with its kind, as Spring Security does. */
 export function hashPassword(password: string): string {
   const salt = randomBytes(16)
   return `{pbkdf2}${Buffer.concat([salt, derive(password, salt)]).toString('hex')}`
@@ -15,7 +15,7 @@ export function passwordMatches(password: string, stored: string): boolean {
   return timingSafeEqual(derive(password, bytes.subarray(0, 16)), bytes.subarray(16))
 }
 
-/** The form in which API tokens are stored. */
+/** Hashes an API token with SHA-256, the form in which tokens are stored. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

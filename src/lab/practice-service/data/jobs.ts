@@ -22,7 +22,7 @@ export interface JobDetails extends Job {
 
 const columns = `id::int AS id, name, status, ${dateColumns}`
 
-/** The trees to move: all that match the fields given here. */
+/** Which trees to move: those that match every field present. */
 export interface ChosenTrees {
   projectId?: number
   treeId?: number
@@ -36,7 +36,7 @@ export interface TreeJob {
   projectId: number
 }
 
-/** Makes a job for each of the trees, all in one statement. */
+/** Makes a job for each chosen tree, all in one statement. */
 export function createTreeJobs(
   database: Database,
   { projectId, treeId, unmigrated = false }: ChosenTrees,

@@ -13,10 +13,11 @@ const uniqueViolation = '23505'
  */
 export interface TestCases {
   /**
-   * as an import of results does: a test without a case in the project gets a new one; ids in the order of the names
+   * imports results: makes a test case for each test that has none in the project; returns ids in the order of the
+   * names
    */
   importResults(projectId: number, fullNames: readonly string[]): Promise<number[]>
-  /** null: moved; else the service's message, if the project already holds an identical test case */
+  /** moves a test case; returns null, or the service's message if the project already holds an identical one */
   move(testCase: number, projectId: number): Promise<string | null>
 }
 

@@ -10,15 +10,15 @@ import type { ChosenTrees, TreeJob } from './jobs.ts'
 const logger = 'vendor.report.tree.TestCaseTreeNodeMigrationService'
 
 export interface TreeMigration {
-  /** makes a job for each of the trees, run in the background one after the other; returns their number */
+  /** makes a job for each chosen tree, and runs the jobs in the background, one by one; returns their number */
   begin(chosen: ChosenTrees): Promise<number>
   /** skips a job that has not begun; a running one finishes, but counts as cancelled */
   cancel(job: number): Promise<void>
-  /** gives a running job a moment to finish; else it stays an unfinished job */
+  /** waits up to 1 s for the jobs to finish; the rest stay unfinished */
   stop(): Promise<void>
 }
 
-/** "Clear and load": moves a tree's data to the new structure (SPEC.md 4.3 and 4.4). */
+/** Runs "clear and load" jobs, which move a tree's data to the new structure (SPEC.md 4.3 and 4.4). */
 export function treeMigration(database: Database, address: JdbcAddress, log: Log): TreeMigration {
   const here = log.from('task-1')
   let waiting: TreeJob[] = []
@@ -69,7 +69,7 @@ export function treeMigration(database: Database, address: JdbcAddress, log: Log
   }
 }
 
-/** One statement is one transaction. Each of its parts sees the table as it was before. */
+/** Moves one tree in one statement, so in one transaction. Each of its parts sees the tables as they were before. */
 async function load(database: Database, treeId: number): Promise<void> {
   await database.query(
     `WITH cleared AS (DELETE FROM tree_node WHERE tree_id = $1),

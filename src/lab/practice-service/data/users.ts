@@ -9,7 +9,7 @@ export interface User {
 
 const columns = 'u.id::int AS id, u.username, u.authority'
 
-/** The user with this API token; null: nobody. */
+/** Returns the enabled user with this API token; null if there is none. */
 export async function userOfToken(database: Database, token: string): Promise<User | null> {
   const rows = await database.query<User>(
     `SELECT ${columns} FROM user_account u JOIN api_token t ON t.user_id = u.id WHERE t.token_hash = $1 AND u.enabled`,
@@ -25,7 +25,7 @@ export async function userNamed(database: Database, username: string): Promise<U
   return rows[0] ?? null
 }
 
-/** The user with this name and password; null if either is wrong. */
+/** Returns the enabled user with this name and password; null if either is wrong. */
 export async function authenticate(database: Database, username: string, password: string): Promise<User | null> {
   const rows = await database.query<User & { password: string }>(
     `SELECT ${columns}, u.password FROM user_account u WHERE u.username = $1 AND u.enabled`,

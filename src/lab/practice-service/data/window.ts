@@ -10,7 +10,7 @@ export interface Window {
 
 export interface Windowed<Row> {
   rows: Row[]
-  /** how many rows the whole list has */
+  /** number of rows in the whole list */
   total: number
 }
 
@@ -21,7 +21,7 @@ interface List {
   values: readonly unknown[]
   /** allowed sort keys of the API, with their columns */
   sortable: Readonly<Record<string, string>>
-  /** unique, so that equal rows keep their order from page to page */
+  /** unique column, which keeps equal rows in the same order from page to page */
   id: string
 }
 

@@ -27,7 +27,7 @@ export class PoolTimeout extends Error {
   }
 }
 
-/** Opens the pool and its first connection. Throws StartupFailure if that fails, as HikariCP does. */
+/** Opens the pool and its first two connections. Throws StartupFailure if that fails, as HikariCP does. */
 export async function openDatabase(
   address: ServiceSettings['database'],
   timeZone: string,
@@ -138,7 +138,7 @@ function notAvailable(pool: Pool, waited: number, cause: Throwable, log: Log): P
   )
 }
 
-/** The options that pgjdbc sets on a session: the JVM's time zone (FIELD-NOTES.md 2) and its address's schema. */
+/** Returns the options that pgjdbc sets on a session: the JVM's time zone (FIELD-NOTES.md 2), its address's schema. */
 function sessionOptions(timeZone: string, schema: string | null): string {
   const set = (name: string, value: string): string => `-c ${name}=${value.replace(/([\\ ])/g, '\\$1')}`
   return [set('TimeZone', timeZone), ...(schema === null ? [] : [set('search_path', schema)])].join(' ')

@@ -7,7 +7,7 @@ import { loginRoutes } from './login.ts'
 import { reportRoutes } from './report.ts'
 import { uaaRoutes } from './uaa.ts'
 
-/** Everything that the service answers over HTTP. */
+/** Creates the app with everything that the service answers over HTTP. */
 export function createApp(context: ServiceContext): Hono<RequestState> {
   const app = new Hono<RequestState>()
   app.use(async (c, next) => {
@@ -17,7 +17,7 @@ export function createApp(context: ServiceContext): Hono<RequestState> {
   })
   app.route('/', healthRoutes(context))
   app.route('/', uaaRoutes(context))
-  // older clients have the second prefix (FIELD-NOTES.md 7)
+  // older clients use the second prefix (FIELD-NOTES.md 7)
   for (const prefix of ['/api', '/api/rs']) app.route(prefix, reportRoutes(context))
   app.route('/', loginRoutes(context))
   app.get('/swagger-ui.html', (c) =>

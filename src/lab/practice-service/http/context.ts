@@ -10,7 +10,7 @@ import type { SessionRepository } from '../sessions/repository.ts'
 import type { ServiceSettings } from '../settings.ts'
 import type { Tokens } from './tokens.ts'
 
-/** What the HTTP handlers share. */
+/** The parts that all HTTP handlers share. */
 export interface ServiceContext {
   settings: ServiceSettings
   machine: PracticeMachine
@@ -22,7 +22,7 @@ export interface ServiceContext {
   tokens: Tokens
   trees: TreeMigration
   broker: () => BrokerState
-  /** milliseconds before each answer; the lab changes it */
+  /** delay before each answer, in milliseconds; the lab changes it */
   delayMs: () => number
 }
 

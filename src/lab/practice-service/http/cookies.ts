@@ -3,7 +3,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { webSession } from '../../../knowledge/web-session.ts'
 import type { Session } from '../sessions/session.ts'
 
-/** The session id in the browser's cookie, which Spring writes in base64. */
+/** Reads the session id from the browser's cookie, which Spring writes in base64. Null if there is no cookie. */
 export function sessionIdOf(c: Context): string | null {
   const value = getCookie(c, webSession.cookie)
   return value ? Buffer.from(value, 'base64').toString('utf8') : null

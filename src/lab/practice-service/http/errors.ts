@@ -11,12 +11,12 @@ import type { Throwable } from '../log/throwable.ts'
 import { StoreFailure } from '../sessions/store.ts'
 import type { ServiceContext } from './context.ts'
 
-/** `Not Found` for 404, as in a status line. */
+/** Returns the reason phrase of a status: `Not Found` for 404, `Error` for an unknown one. */
 export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? 'Error'
 }
 
-/** Spring Boot's error body (FIELD-NOTES.md 7). */
+/** Answers with Spring Boot's error body (FIELD-NOTES.md 7). */
 export function springError(
   c: Context,
   context: Pick<ServiceContext, 'clock'>,
@@ -36,7 +36,7 @@ export function errorBody(
   return { timestamp, status, error: reasonPhrase(status), message, path }
 }
 
-/** Logs a failed request as the service would. */
+/** Returns the exception that the service would throw for this error. */
 function thrownBy(error: unknown, context: ServiceContext): Throwable {
   if (error instanceof PoolTimeout)
     return throwable(
@@ -50,6 +50,7 @@ function thrownBy(error: unknown, context: ServiceContext): Throwable {
   return throwable('java.lang.IllegalStateException', messageOf(error), [])
 }
 
+/** Logs a failed request as the service would. */
 export function logFailure(error: unknown, context: ServiceContext): void {
   const thrown = thrownBy(error, context)
   context.log

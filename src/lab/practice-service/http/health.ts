@@ -14,8 +14,8 @@ interface Component {
 const contentType = 'application/vnd.spring-boot.actuator.v3+json'
 
 /**
- * Spring Boot's health endpoint with its parts. The groups for probes report only the service itself (FIELD-NOTES.md
- * 1.1).
+ * Serves Spring Boot's health endpoint with its parts. The groups for probes report only the service itself
+ * (FIELD-NOTES.md 1.1).
  */
 export function healthRoutes(context: ServiceContext): Hono<RequestState> {
   const app = new Hono<RequestState>()
@@ -56,7 +56,7 @@ async function databaseHealth({ database, settings }: ServiceContext): Promise<C
 
 async function redisHealth({ redis }: ServiceContext): Promise<Component> {
   try {
-    // INFO is answered while the connection is still opening, when no session can be read yet
+    // Redis answers INFO while the connection is still opening, when no session can be read yet
     await within(10_000, redis.ping())
     const information = await within(10_000, redis.info('server'))
     return { status: 'UP', details: { version: /redis_version:(\S+)/.exec(information)?.[1] ?? 'unknown' } }

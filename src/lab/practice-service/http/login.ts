@@ -6,7 +6,7 @@ import type { RequestState, ServiceContext } from './context.ts'
 import { dropCookies, giveCookies, sessionIdOf } from './cookies.ts'
 import { springError } from './errors.ts'
 
-/** Pages and sign-in of the web interface (SPEC.md 4.5, 5.6 and 7). */
+/** Serves the pages and the sign-in of the web interface (SPEC.md 4.5, 5.6 and 7). */
 export function loginRoutes(context: ServiceContext): Hono<RequestState> {
   const { sessions, database } = context
   const app = new Hono<RequestState>()

@@ -6,18 +6,18 @@ import type { Clock } from '../clock.ts'
 import { errorBody, reasonPhrase } from './errors.ts'
 
 /**
- * How the lab wants calls answered from now on (control.ts, `planAnswers`). If several fit a call, the first one not
- * used up applies, and the service itself never sees the call. Without `status` and `ending` the service answers as
- * usual, after `delayMs`, so a plan can also just count calls.
+ * An answer that the lab plans for some calls (control.ts, `planAnswers`). If several fit a call, the first one not
+ * used up applies, in place of the service. Without `status` and `ending`, the service answers as usual after
+ * `delayMs`, so a plan can also just count calls.
  */
 export interface PlannedAnswer {
   /** any method if left out */
   method?: string
   /** the whole path without its query; `*` stands for any characters */
   path: string
-  /** how many of these calls it applies to; all if left out */
+  /** number of matching calls that it applies to; all if left out */
   times?: number
-  /** how many of these calls pass before it applies; 0 if left out */
+  /** number of matching calls that pass before it applies; 0 if left out */
   after?: number
   /** 429, 503, 500, …: with Spring's error body, unless `body` or `proxyPage` says otherwise */
   status?: number
@@ -38,7 +38,7 @@ export interface PlannedAnswer {
 export interface AnswerPlan {
   /** replaces the plan; throws TypeError if the new one is invalid */
   replace(plan: unknown): void
-  /** how often each answer of the plan has been given */
+  /** returns how often each answer of the plan has been given */
   given(): readonly number[]
   /** wraps the listener, so that the plan comes first */
   before(listener: RequestListener): RequestListener
@@ -96,7 +96,7 @@ async function give(
   response.writeHead(status, { 'Content-Type': type, Date: new Date(clock.now()).toUTCString(), ...headers }).end(text)
 }
 
-/** An error page as nginx writes it. */
+/** Returns an error page as nginx writes it. */
 function pageOf(status: number): string {
   const title = `${status} ${reasonPhrase(status)}`
   return `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
@@ -131,7 +131,7 @@ function read(plan: unknown): Planned[] {
   })
 }
 
-/** `*` stands for any characters. */
+/** Parses a path in which `*` stands for any characters. */
 function patternOf(path: string): GlobSign[] {
   return [...path].map((sign) => (sign === '*' ? '*' : (character) => character === sign))
 }

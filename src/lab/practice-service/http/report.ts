@@ -10,7 +10,7 @@ import { springError } from './errors.ts'
 import type { Window, Windowed } from '../data/window.ts'
 
 /**
- * Routes for projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7), without the path's
+ * Serves projects, trees, their migration and its jobs (SPEC.md 4.3 and 4.4; FIELD-NOTES.md 7). The paths lack their
  * prefix.
  */
 export function reportRoutes(context: ServiceContext): Hono<RequestState> {
@@ -61,7 +61,7 @@ export function reportRoutes(context: ServiceContext): Hono<RequestState> {
     const id = idIn(c.req.param('jobId'))
     const found = id === null ? null : await job(database, id)
     if (!found) return missing(c, 'Job')
-    // needs the same role as to begin it; the real role is not documented
+    // needs the role that may begin the job; the real service's rule is not documented
     if (!(await mayMigrateTrees(database, c.get('user'), found.projectId ?? 0))) return forbidden(c)
     await context.trees.cancel(found.id)
     return c.body(null, 202)
@@ -95,7 +95,7 @@ function idIn(text: string): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-/** Spring Data's page (FIELD-NOTES.md 7). */
+/** A page of a list, as Spring Data writes it (FIELD-NOTES.md 7). */
 interface Page<T> {
   content: T[]
   totalElements: number
@@ -116,7 +116,7 @@ interface Sort {
   empty: boolean
 }
 
-/** Spring Data's own limit. */
+/** Spring Data's own limit of rows per page. */
 const largestSize = 2000
 
 /** Reads `page`, `size` and `sort` of a request: `sort=name,ASC`, once for each key. */
@@ -157,7 +157,7 @@ function orderIn(text: string): Window['order'] {
   return words.map((key) => ({ key, descending: direction.toUpperCase() === 'DESC' }))
 }
 
-/** The one field that a tree groups by, named like the tree. */
+/** Returns the one field that a tree groups by, named like the tree. */
 const groupsBy = ({
   id,
   name,
@@ -177,13 +177,13 @@ const groupsBy = ({
   singleSelect: true,
 })
 
-/** A tree in the form of `/api/tree` (report-service-extract.json: TreeDto). */
+/** Returns a tree in the form of `/api/tree` (report-service-extract.json: TreeDto). */
 function treeDto(tree: Tree): object {
   const { id: _, name: __, projectId: ___, ...traces } = tree
   return { ...tree, fields: [{ ...groupsBy(tree), ...traces }] }
 }
 
-/** A tree in the form of `/api/v2/tree` (TreeDtoV2). */
+/** Returns a tree in the form of `/api/v2/tree` (TreeDtoV2). */
 function treeDtoV2(tree: Tree): object {
   const { id, name, projectId } = tree
   return {

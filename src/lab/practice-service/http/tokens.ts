@@ -21,7 +21,7 @@ export interface Tokens {
   judge(token: string): Promise<JudgedToken>
 }
 
-/** Signed JWTs with the configured lifetime (SPEC.md 5), dated and checked by the service's clock. */
+/** Issues and checks signed JWTs with the configured lifetime (SPEC.md 5), by the service's clock. */
 export function createTokens(secret: Secret, lifeSeconds: number, clock: Clock): Tokens {
   const now = (): number => Math.floor(clock.now() / 1000)
   return {

@@ -4,11 +4,11 @@ import { authenticated } from './authentication.ts'
 import type { RequestState, ServiceContext } from './context.ts'
 import { springError } from './errors.ts'
 
-/** Token exchange and the current user (SPEC.md 4.1 and 4.2). */
+/** Serves the token exchange and the current user (SPEC.md 4.1 and 4.2). */
 export function uaaRoutes(context: ServiceContext): Hono<RequestState> {
   const app = new Hono<RequestState>()
   app.post('/api/uaa/oauth/token', async (c) => {
-    // multipart and urlencoded alike (FIELD-NOTES.md 7)
+    // accepts multipart and urlencoded bodies (FIELD-NOTES.md 7)
     const { grant_type: grant, scope, token } = await c.req.parseBody().catch((): Record<string, never> => ({}))
     if (grant !== 'apitoken')
       return c.json(

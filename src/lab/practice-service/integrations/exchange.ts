@@ -20,12 +20,12 @@ const okHttp = [
   'okhttp3.internal.connection.RealCall.execute(RealCall.kt:154)',
 ]
 
-/** The address for the log: without user, password and query. */
+/** Returns the address for the log: without user, password and query. */
 export function shownUrl({ url }: Integration): string {
   return url.replace(/^([a-z]+:\/\/)[^@/]*@/i, '$1').replace(/[?#][^]*/, '')
 }
 
-/** One call to the external system, with the exceptions that OkHttp would throw. */
+/** Calls the external system once. Returns its answer, or the exception that OkHttp would throw. */
 export async function call(integration: Integration, timeoutMs: number, signal: AbortSignal): Promise<Exchange> {
   const since = Date.now()
   let url: URL

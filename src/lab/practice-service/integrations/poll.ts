@@ -10,8 +10,8 @@ export interface IntegrationPolling {
 }
 
 /**
- * Calls every integration in the table `integration` again and again. Logs failures as errors. With the integration
- * logger at debug, it also logs each exchange like OkHttp's logging interceptor (SPEC.md 7).
+ * Calls every integration in the table `integration`, then waits `everyMs` and repeats. Logs failures as errors. With
+ * the integration logger at debug, it also logs each exchange like OkHttp's logging interceptor (SPEC.md 7).
  */
 export function pollIntegrations(
   database: Database,

@@ -7,18 +7,18 @@ export interface ChangeSet {
   author: string
   file: string
   statements: readonly string[]
-  /** pause after each statement */
+  /** pause after each statement, in milliseconds */
   pauseMs?: number
 }
 
 const table = 'databasechangelog'
 
-/** `file::id::author`, as Liquibase names a change set. */
+/** Returns `file::id::author`, as Liquibase names a change set. */
 export function nameOf({ file, id, author }: ChangeSet): string {
   return `${file}::${id}::${author}`
 }
 
-/** Names of the change sets that have run here; null if the table does not exist. */
+/** Returns the names of the change sets that have run; null if the table does not exist. */
 export async function ranChangeSets(session: LiquibaseSession): Promise<ReadonlySet<string> | null> {
   if (!(await tableExists(session, table))) return null
   const { rows } = await session.client.query<{ id: string; author: string; filename: string }>(

@@ -103,7 +103,7 @@ async function initialise(session: LiquibaseSession): Promise<void> {
 }
 
 async function refusal(session: LiquibaseSession, timeZone: string): Promise<Error> {
-  // the column has no time zone: it is the session's, which is the JVM's
+  // the column has no time zone: its times are in the session's, which is the JVM's
   const { rows } = await session.client.query<{ locked: boolean; granted: Date | null; lockedby: string | null }>(
     `SELECT LOCKED, LOCKGRANTED::timestamptz AS granted, LOCKEDBY FROM ${table(session)} WHERE ID=${changelogLock.rowId}`,
   )
@@ -124,7 +124,7 @@ function table({ schema }: LiquibaseSession): string {
   return `${schema}.${changelogLock.table}`
 }
 
-/** Java's DateFormat SHORT, SHORT of JDK 17 in the locale en_US (FIELD-NOTES.md 2): `11/21/26, 2:12 AM`. */
+/** Formats like JDK 17's DateFormat SHORT, SHORT in the locale en_US (FIELD-NOTES.md 2): `11/21/26, 2:12 AM`. */
 export function shortDate(moment: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'short', timeStyle: 'short' })
   // JDK 20 and later put a narrow no-break space before AM and PM, as Node does

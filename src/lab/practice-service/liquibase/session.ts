@@ -6,7 +6,7 @@ import type { PoolClient } from 'pg'
  */
 export interface LiquibaseSession {
   client: PoolClient
-  /** quoted where PostgreSQL needs it: the schema that holds Liquibase's tables */
+  /** schema that holds Liquibase's tables, quoted where PostgreSQL needs it */
   schema: string
 }
 
@@ -23,7 +23,8 @@ export async function commit({ client }: LiquibaseSession): Promise<void> {
 }
 
 /**
- * Rolls back; Liquibase then asks for the search path, so a waiter is `idle in transaction` (SERVERS.md, PostgreSQL).
+ * Rolls back, then asks for the search path, as Liquibase does. A waiter is therefore `idle in transaction`
+ * (SERVERS.md, PostgreSQL).
  */
 export async function rollback({ client }: LiquibaseSession): Promise<void> {
   await client.query('ROLLBACK')
@@ -38,7 +39,7 @@ export async function tableExists({ client, schema }: LiquibaseSession, table: s
   return rows[0]!.found
 }
 
-/** `host (address)` as Liquibase writes it into LOCKEDBY (FIELD-NOTES.md 2). */
+/** Returns `host (address)`, as Liquibase writes it into LOCKEDBY (FIELD-NOTES.md 2). */
 export function lockedBy(hostName: string): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const outside =

@@ -7,7 +7,7 @@ export type LevelFilter = (level: Level, logger: string) => boolean
 
 /**
  * Reads `LOGGING_LEVEL_<PACKAGE>` as Spring Boot binds it: the name in lower case with dots is the logger. The longest
- * match counts; without one the level is INFO.
+ * match counts; without one, the level of `root`, or INFO.
  */
 export function levelFilter(environment: Readonly<Record<string, string | undefined>>): LevelFilter {
   const set = Object.entries(environment).flatMap(([name, value]) => {

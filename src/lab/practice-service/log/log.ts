@@ -44,7 +44,7 @@ export function createLog(options: LogOptions): Log {
   return on('main')
 }
 
-/** Appends at once, so a killed service loses no line. A log that cannot be written stops nothing, as with Logback. */
+/** Returns a writer that appends at once: a killed service loses no line. Like Logback, ignores a failed write. */
 export function fileWriter(file: string): (text: string) => void {
   return (text) => {
     try {
@@ -55,13 +55,13 @@ export function fileWriter(file: string): (text: string) => void {
   }
 }
 
-/** `2026-11-21 03:04:05.123` in a zone. */
+/** Returns a function that formats epoch milliseconds as `2026-11-21 03:04:05.123` in a zone. */
 export function timestamps(timeZone: string): (epochMs: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   return (epochMs) => `${format.format(epochMs)}.${String((((epochMs % 1000) + 1000) % 1000) | 0).padStart(3, '0')}`
 }
 
-/** Logback's `%-40.40logger{39}`: packages shrink to their first letter, from the left, until the name fits. */
+/** Shortens a name like Logback's `%-40.40logger{39}`: packages to their first letter, from the left, until it fits. */
 export function abbreviated(logger: string): string {
   const parts = logger.split('.')
   for (let i = 0; i < parts.length - 1 && parts.join('.').length > 39; i++) parts[i] = parts[i]!.slice(0, 1)

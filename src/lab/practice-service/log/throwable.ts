@@ -16,12 +16,12 @@ export function throwable(
   return cause ? { type, message, frames, cause } : { type, message, frames }
 }
 
-/** `java.net.UnknownHostException: host` */
+/** Returns `type: message`, such as `java.net.UnknownHostException: host`. */
 export function summary({ type, message }: Throwable): string {
   return message === null ? type : `${type}: ${message}`
 }
 
-/** The stack trace as Logback prints it, without a final newline. */
+/** Returns the stack trace as Logback prints it, without a final newline. */
 export function stackTrace(thrown: Throwable): string {
   const lines = [summary(thrown), ...thrown.frames.map((frame) => `\tat ${frame}`)]
   for (let cause = thrown.cause; cause; cause = cause.cause) {

@@ -145,21 +145,21 @@ const integerHead = Buffer.from(
 )
 const stringHead = Buffer.from(`${stream}74`, 'hex')
 
-/** A java.lang.Long in JDK serialisation: 82 bytes (FIELD-NOTES.md 4). */
+/** Serialises a java.lang.Long as the JDK does: 82 bytes (FIELD-NOTES.md 4). */
 export function javaLong(value: number): Buffer {
   const bytes = Buffer.alloc(8)
   bytes.writeBigInt64BE(BigInt(Math.trunc(value)))
   return Buffer.concat([longHead, bytes])
 }
 
-/** A java.lang.Integer: 81 bytes. */
+/** Serialises a java.lang.Integer as the JDK does: 81 bytes. */
 export function javaInteger(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeInt32BE(value)
   return Buffer.concat([integerHead, bytes])
 }
 
-/** A java.lang.String of up to 65,535 bytes. */
+/** Serialises a java.lang.String of up to 65,535 bytes as the JDK does. */
 export function javaString(value: string): Buffer {
   const text = Buffer.from(value, 'utf8')
   const length = Buffer.alloc(2)

@@ -9,7 +9,7 @@ export interface Session {
   username: string | null
 }
 
-/** `absent`: the store has no such key; `stale`: by our clock, the session has expired or is not yet active. */
+/** `absent`: the store has no such key; `stale`: by the service's clock, it has expired or is not yet active. */
 export type FoundSession = { status: 'valid'; session: Session } | { status: 'stale' } | { status: 'absent' }
 
 /**

@@ -79,7 +79,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** The real reason of an aborted transaction: its first refused command. */
+/** Returns the real reason of an aborted transaction: its first refused command. */
 function reasonOf(error: unknown): unknown {
   const before = error instanceof Error && 'previousErrors' in error ? error.previousErrors : null
   return Array.isArray(before) && before.length > 0 ? (before[0] as unknown) : error

@@ -9,7 +9,7 @@ import { cacheFolder, cached } from '../packages/cache.ts'
 import { installFromNpm } from '../packages/npm.ts'
 import type { StartOptions } from '../types.ts'
 
-/** The newest that runs on Node 20. */
+/** The newest testcontainers that runs on Node 20. */
 const testcontainersVersion = '11.14.0'
 
 const deadlineMs = 2000
@@ -17,7 +17,7 @@ const deadlineMs = 2000
 const startEngine = 'start Docker, then try again'
 
 /**
- * Checks that a Docker engine answers in time: a client may be installed without one. Throws UNAVAILABLE if none
+ * Checks that a Docker engine answers in time, since a client may be installed without one. Throws UNAVAILABLE if none
  * answers.
  */
 export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void> {
@@ -30,7 +30,7 @@ export async function assertEngine(environment: NodeJS.ProcessEnv): Promise<void
   ])
 }
 
-/** The engine's address in the environment; null: the usual places. */
+/** Returns the engine's address from the environment; null means the usual places. */
 export function engineAddress(environment: NodeJS.ProcessEnv): string | null {
   return environment['DOCKER_HOST'] || null
 }
@@ -44,7 +44,7 @@ export async function connectEngine(
   options: StartOptions,
 ): Promise<Testcontainers.ContainerRuntimeClient> {
   const { getContainerRuntimeClient } = await loadTestcontainers(options)
-  // it reads the address only from there
+  // testcontainers reads the address only from this variable
   if (address) process.env['DOCKER_HOST'] = address
   try {
     return await getContainerRuntimeClient()

@@ -1,7 +1,7 @@
 import type { RabbitmqLine, ServerRecord, ServerRequest } from '../types.ts'
 import { permission } from '../versions.ts'
 
-/** Which official image to run, and how. Secrets go into the environment, never into an argument. */
+/** The official image to run, with its settings. Secrets go into the environment, never into an argument. */
 export interface ContainerPlan {
   image: string
   ports: { main: number; management?: number }
@@ -12,7 +12,7 @@ export interface ContainerPlan {
 /** The path of PostgreSQL's data on a small disk of its own. */
 export const diskPath = '/disk'
 
-/** The newest of each line. */
+/** Newest image tag of each line of RabbitMQ. */
 const brokerTags: Readonly<Record<RabbitmqLine, string>> = {
   '3': '3.13',
   '4.0': '4.2',
@@ -20,7 +20,7 @@ const brokerTags: Readonly<Record<RabbitmqLine, string>> = {
   '4.3-permitting': '4.3',
 }
 
-/** A command that writes the configuration from the environment to a file, then becomes the server. */
+/** Returns a command that writes the configuration from the environment to a file, then becomes the server. */
 const withConfiguration = (file: string, then: string) => [
   'sh',
   '-c',

@@ -17,7 +17,7 @@ const silent: StartOptions = { progress: () => {} }
 
 export { assertEngine }
 
-/** Starts a container of the official image. Its name is recorded before it is created. */
+/** Starts a container of the official image. Records its name before it creates the container. */
 export async function startDocker(
   draft: ServerRecord,
   request: ServerRequest,
@@ -126,8 +126,8 @@ async function ensureImage(client: ContainerRuntimeClient, image: string, option
 }
 
 /**
- * A file system in memory. The engine removes it with the last container that uses it, so another container holds it
- * while the server is stopped.
+ * Makes a file system in memory, and a container that holds it while the server is stopped. The engine removes the file
+ * system with the last container that uses it.
  */
 async function makeDisk(
   client: ContainerRuntimeClient,
@@ -228,14 +228,14 @@ async function management(host: string, directory: string): Promise<{ management
   return { managementPort, managementUrl: `http://${host}:${managementPort}` }
 }
 
-/** This machine's loopback address if the engine runs here, for which testcontainers may give another address. */
+/** Returns the engine's host: loopback if it is this machine, for which testcontainers may give another address. */
 async function hostOf(client: ContainerRuntimeClient): Promise<string> {
   const { host } = client.info.containerRuntime
   return host === 'localhost' || (await isOurs(host)) ? loopback : host
 }
 
 function containerOf(record: ServerRecord): ContainerServer {
-  // its start was killed before anything was made
+  // a start that was killed before it made anything
   return record.container ?? { engine: null, containerId: `testops-admin-${record.id}` }
 }
 

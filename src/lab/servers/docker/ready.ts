@@ -18,18 +18,18 @@ const versionCommands: Readonly<Record<ServerKind, string[]>> = {
   rabbitmq: ['rabbitmqctl', '--node', 'none', 'version'],
 }
 
-/** The version that the program in the container reports. */
+/** Returns the version that the program in the container reports, or `unknown`. */
 export async function saysVersion(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
   const said = (await tryInside(client, record, versionCommands[record.kind])) ?? ''
   return /(?<!\d)\d+\.\d+(\.\d+)?/.exec(said)?.[0] ?? 'unknown'
 }
 
-/** The last lines of the container's output. */
+/** Returns the last three lines of the container's output. */
 export async function lastWords(client: ContainerRuntimeClient, record: ServerRecord): Promise<string> {
   const container = client.container.getById(record.container?.containerId ?? '')
   const said = await container.logs({ stdout: true, stderr: true, tail: 3 })
   const pieces: string[] = []
-  // each piece starts with eight bytes: its stream, then its length in the last four
+  // each piece has a head of eight bytes: the first says which stream, the last four the piece's length
   for (let at = 0; at + 8 <= said.length; ) {
     const end = at + 8 + said.readUInt32BE(at + 4)
     pieces.push(said.toString('utf8', at + 8, end).trim())

@@ -77,7 +77,7 @@ const startTimeoutMs = 120_000
 const endTimeoutMs = 30_000
 const portsTimeoutMs = 10_000
 
-/** Starts a server from programs. Everything is recorded before it is made. */
+/** Starts a server from programs. Records everything before it makes it. */
 export async function startLocal(
   draft: ServerRecord,
   programs: Programs,
@@ -121,7 +121,7 @@ export async function localRunning(record: LocalRecord): Promise<boolean> {
   return find(record).length > 0 && (await accepts(loopback, record.port))
 }
 
-/** Stops it and removes its folders, its disk and everything else of its own. */
+/** Stops the server and removes its folders, its disk and everything else of its own. */
 export async function removeLocal(record: LocalRecord): Promise<void> {
   await endLocal(record, 'kill')
   await kinds[record.kind].tidy(record)
@@ -175,7 +175,7 @@ function serving(record: LocalRecord): readonly number[] {
   return record.kind === 'rabbitmq' && pids.length === 1 ? [] : pids
 }
 
-/** Free space below which no server starts. */
+/** Bytes of free space below which no server starts. */
 const leastBytes = 1024 * 1024
 
 async function isFull(folder: string): Promise<boolean> {

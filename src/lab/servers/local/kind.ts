@@ -5,7 +5,7 @@ export type LocalRecord = ServerRecord & { local: LocalServer }
 
 /** How each of the three servers runs as processes on this machine. */
 export interface LocalKind {
-  /** ports, account and folders, which must be recorded before anything is made */
+  /** plans ports, account and folders, which must be recorded before anything is made */
   plan(record: LocalRecord, request: ServerRequest): Promise<LocalRecord>
   /** makes data and configuration; may complete the record, which is then rewritten before the start */
   prepare(record: LocalRecord, request: ServerRequest, options: StartOptions): Promise<LocalRecord>

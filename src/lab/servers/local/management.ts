@@ -14,7 +14,7 @@ export async function managementAnswers(record: ServerRecord): Promise<boolean> 
 }
 
 /**
- * Gets RabbitMQ's overview from its HTTP API. Not with `fetch`, which keeps its connection open and so delays the
+ * Gets RabbitMQ's overview from its HTTP API. Avoids `fetch`, which keeps its connection open and so delays the
  * broker's stop. Throws an `Error` if it gets no overview.
  */
 export function askManagement(record: ServerRecord): Promise<{ rabbitmq_version?: string }> {

@@ -14,8 +14,8 @@ interface Claim {
 
 /**
  * Claims a port for a server or service, even while that is stopped: other labs of this user do not choose it. The
- * claim lasts as long as this process or `folder` exists. False if somebody else holds it. On a full disk no claim can
- * be written; the port counts as free then.
+ * claim lasts as long as this process or `folder` exists. Returns false if somebody else holds it. If a full disk
+ * prevents the claim, the port counts as free.
  */
 export async function claimPort(port: number, folder: string | null): Promise<boolean> {
   const file = join(claims(), String(port))
@@ -28,7 +28,7 @@ export async function claimPort(port: number, folder: string | null): Promise<bo
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') return true
   }
-  // the next caller may take it: two callers that found it now would both take it
+  // leave it to the next caller: two callers that found it now would both take it
   if (!(await isHeld(file))) await rm(file, { force: true })
   return false
 }
@@ -57,7 +57,7 @@ function claims(): string {
   return join(tmpdir(), `testops-admin-ports-${process.getuid?.() ?? 0}`)
 }
 
-/** Checks that the folder is ours: anyone can create a folder or a link among the temporary files. */
+/** True if the folder is ours: anyone can create a folder or a link among the temporary files. */
 async function isOurs(): Promise<boolean> {
   const found = await lstat(claims())
   return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())

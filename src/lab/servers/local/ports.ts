@@ -8,8 +8,8 @@ import { claimPort } from './port-claims.ts'
 export const loopback = '127.0.0.1'
 
 /**
- * A free port on loopback, below the range for outgoing connections. No other lab gets it while this process lives, or
- * while `folder`, that of the future listener, exists.
+ * Finds a free port on loopback, below the range for outgoing connections. No other lab gets it while this process
+ * lives, or while `folder`, the future listener's folder, exists. Throws UNAVAILABLE if none is found.
  */
 export async function freePort(folder: string | null = null): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
@@ -35,7 +35,7 @@ export async function waitUntilFree(ports: readonly number[], timeoutMs: number)
   for (const port of ports) while (!(await canListen(port)) && Date.now() < deadline) await sleep(20)
 }
 
-/** True if something accepts connections there. */
+/** True if something accepts connections there within `timeoutMs`. */
 export function accepts(host: string, port: number, timeoutMs = 2000): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: timeoutMs })

@@ -126,8 +126,8 @@ function programs(record: LocalRecord): ProgramsOf<'postgres'> {
 }
 
 /**
- * The existing account to run PostgreSQL as if we are root, since PostgreSQL refuses to run as root; null: run it as
- * ourselves. No account is created.
+ * Returns the existing account to run PostgreSQL as if this process runs as root, since PostgreSQL refuses root; null:
+ * run it as ourselves. Creates no account. Throws UNAVAILABLE if neither known account exists.
  */
 export async function unprivilegedAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null

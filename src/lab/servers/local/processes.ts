@@ -100,7 +100,7 @@ export async function waitUntilGone(find: () => readonly number[], timeoutMs: nu
   return true
 }
 
-/** Kills until nothing is left, since a process may start a child before it is killed. */
+/** Kills what `find` finds until nothing is left, since a process may start a child first. Throws FAILED after 15 s. */
 export async function killAll(find: () => readonly number[]): Promise<void> {
   const deadline = Date.now() + 15_000
   for (let pids = find(); pids.length > 0; pids = find()) {

@@ -79,7 +79,7 @@ export const localRabbitmq: LocalKind = {
   tidy: async () => {},
 }
 
-/** The command and environment that run `rabbitmqctl` for that node. */
+/** Returns the command and environment that run `rabbitmqctl` for that node. */
 export function controlOf(record: LocalRecord): { command: [string]; environment: Readonly<Record<string, string>> } {
   return { command: [join(programs(record).scripts, 'rabbitmqctl')], environment: environment(record) }
 }

@@ -11,8 +11,8 @@ import { AdminError, messageOf } from '../../../core/error.ts'
 import type { StartOptions } from '../types.ts'
 
 /**
- * The folder that keeps fetched programs between calls. For root, one that other accounts can enter, because PostgreSQL
- * runs as one of them; else `$XDG_CACHE_HOME` or `~/.cache`.
+ * Returns the folder that keeps fetched programs between calls. Root's folder lets other accounts in, because
+ * PostgreSQL runs as one of them; else it is in `$XDG_CACHE_HOME` or `~/.cache`.
  */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const named = environment['TESTOPS_ADMIN_LAB_CACHE']
@@ -28,9 +28,9 @@ const cacheKind: FolderKind = {
 }
 
 /**
- * The folder `name` of the cache. If it is missing, `make` fills a temporary folder, which is then renamed: so it is
- * complete or missing. `final` is its later path, for paths written into files. Throws REFUSED if others may write to
- * the cache, since programs run from there.
+ * Returns the folder `name` of the cache. If it is missing, `make` fills a temporary folder, which is then renamed, so
+ * the folder is complete or missing. `final` is its later path, for paths written into files. Throws REFUSED if others
+ * may write to the cache, since programs run from there.
  */
 export async function cached(
   cache: string,

@@ -10,7 +10,7 @@ import { alone, exists } from './cache.ts'
 const unpacked =
   /^(erlang-|docker-compose_|rabbitmq-server_|redis-|pgbouncer_|tcc_|golang-|curl_|grep_|postgresql-client-\d|zlib1g_|lib(?!perl|python|pam-|semanage|selinux))/
 
-/** How long a list of packages is reused, in ms. */
+/** Milliseconds for which a list of packages is reused. */
 const listsLast = 12 * 3_600_000
 
 /**
@@ -71,7 +71,7 @@ export async function unpackDebian(
 const stamp = 'testops-admin.stamp'
 
 /**
- * Runs apt. It exits with us, even if we are killed, so that it does not write to the lists while the next process uses
+ * Runs apt. It is killed when this process dies, so that it does not write to the lists while the next process uses
  * them.
  */
 function runApt(args: readonly string[], options: StartOptions): Promise<Tried> {
@@ -82,7 +82,7 @@ function runApt(args: readonly string[], options: StartOptions): Promise<Tried> 
   })
 }
 
-/** Fetches the lists. Returns null, or why that failed. */
+/** Fetches the package lists unless they are recent. Returns null, or why that failed. */
 async function updateLists(lists: string, apt: readonly string[], options: StartOptions): Promise<string | null> {
   const made = join(lists, stamp)
   if ((await exists(made)) && Date.now() - (await stat(made)).mtimeMs < listsLast) return null
@@ -119,7 +119,7 @@ interface Mirror {
 const debianSuite = /^(oldoldstable|oldstable|stable|testing|unstable|sid|bullseye|bookworm|trixie|forky|duke)$/
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-/** The mirror of Debian's main archive in this machine's apt configuration; null: there is none. */
+/** Finds the mirror of Debian's main archive in this machine's apt configuration; null if there is none. */
 export async function debianMirror(folder = '/etc/apt'): Promise<Mirror | null> {
   const entries = [...oneLine(await read(`${folder}/sources.list`))]
   const parts = (await exists(`${folder}/sources.list.d`)) ? await readdir(`${folder}/sources.list.d`) : []

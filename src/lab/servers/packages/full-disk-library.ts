@@ -7,10 +7,10 @@ import { cacheFolder, cached } from './cache.ts'
 import { unpackDebian } from './debian.ts'
 
 /**
- * Makes a library that simulates a full disk if this machine cannot mount one. Loaded before the C library
- * (LD_PRELOAD), it fails every write that would make a file below `folder` longer, with "no space left on device",
- * while the file `fullWhile` exists. Compiled with this machine's compiler, else with Debian's small tcc, which needs
- * no headers. Throws UNAVAILABLE.
+ * Makes a library that simulates a full disk if this machine cannot mount one. It is loaded before the C library
+ * (LD_PRELOAD). While the file `fullWhile` exists, it fails every write that would make a file below `folder` longer,
+ * with "no space left on device". Uses this machine's compiler, else Debian's small tcc, which needs no headers. Throws
+ * UNAVAILABLE.
  */
 export async function makeFullDiskLibrary(
   made: { library: string; folder: string; fullWhile: string },
@@ -55,7 +55,7 @@ async function obtainCompiler(options: StartOptions): Promise<string> {
   return join(folder, 'usr/bin/tcc')
 }
 
-/** C source without headers, for systems whose `long` and file offsets have 64 bits. */
+/** Returns C source without headers, for systems whose `long` and file offsets have 64 bits. */
 const sourceText = (folder: string, fullWhile: string) => `
 extern void *dlsym(void *, const char *);
 extern int access(const char *, int), fcntl(int, int), sprintf(char *, const char *, ...), strncmp(const char *, const char *, unsigned long);

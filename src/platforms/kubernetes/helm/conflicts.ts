@@ -22,7 +22,7 @@ interface Manifested {
 
 type Asking = Pick<KubernetesClient, 'change' | 'kubectl'>
 
-/** Kinds that charts have, each within a namespace, and that are asked about here; another is left to helm. */
+/** Kinds that charts have, each within a namespace, and that are asked about here; other kinds are left to helm. */
 const kinds: Readonly<Record<string, ResourceName>> = {
   ConfigMap: 'configmaps',
   CronJob: 'cronjobs',
@@ -40,18 +40,19 @@ const kinds: Readonly<Record<string, ResourceName>> = {
   ServiceAccount: 'serviceaccounts',
   StatefulSet: 'statefulsets',
 }
-/** who writes so gives its fields up before helm is run (`fields.ts`) */
+/** Field manager of this program, which gives its fields up before helm runs (`fields.ts`) */
 const ourselves = 'testops-admin'
 /**
- * as which helm applies, whatever its program is called (helm, cmd/helm/helm.go); programs built upon its library have
+ * Field manager of helm, whatever its program is called (helm, cmd/helm/helm.go); programs built upon its library have
  * names of their own
  */
 const helm = 'helm'
 const mostObjects = 500
 
 /**
- * What the API server says to each object that helm would apply on the server's side, on trial (`dryRun=All`): helm's
- * own `--dry-run=server` sends none of them. An object that it does not answer for is left out. Throws INTERRUPTED.
+ * Asks the API server on trial (`dryRun=All`) about each object that helm would apply on the server's side, and returns
+ * the conflicts. Helm's own `--dry-run=server` sends none of them. Leaves out an object without an answer. Throws
+ * INTERRUPTED.
  */
 export async function conflictsIn(client: Asking, release: ReleaseName, manifest: string): Promise<FieldConflict[]> {
   const conflicts: FieldConflict[] = []
@@ -83,7 +84,7 @@ async function conflictsOf(client: Asking, release: ReleaseName, object: Manifes
   }
 }
 
-/** `conflict with "kubectl" with subresource "scale" using apps/v1` */
+/** Reads `conflict with "kubectl" with subresource "scale" using apps/v1`; empty if this program owns the field. */
 function conflictIn(
   { message, field }: { message: string; field: string },
   of: Pick<FieldConflict, 'object' | 'shown'>,
@@ -93,7 +94,7 @@ function conflictIn(
   return isOwn ? [] : [{ ...of, field, manager: manager ?? message }]
 }
 
-/** As helm marks what is a release's (helm.sh, "helm upgrade"). */
+/** Marks an object as helm marks those of a release (helm.sh, "helm upgrade"). */
 function marked({ apiVersion, kind, metadata, ...rest }: Manifested, { name, namespace }: ReleaseName): object {
   const labels = { ...recordIn(metadata['labels']), 'app.kubernetes.io/managed-by': 'Helm' }
   const annotations = {
@@ -108,13 +109,13 @@ function recordIn(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {}
 }
 
-/** A document that is no object, or no YAML of ours, is passed over. */
+/** Returns the objects of a manifest; skips a document that is no object, or that our YAML parser rejects. */
 function objectsIn(manifest: string): Manifested[] {
-  // what stands behind the dashes is part of the document that begins there
+  // text after the dashes is part of the document that begins there
   return manifest.split(/^---(?=\s|$)/m).flatMap((text) => {
     try {
       const { value } = parseYaml(text)
-      // helm takes a list apart
+      // helm splits a list into its items
       const all = isObject(value) && Array.isArray(value['items']) ? (value['items'] as unknown[]) : [value]
       return all.filter(isManifested)
     } catch (error) {

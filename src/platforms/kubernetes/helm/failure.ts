@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../core/error.ts'
 import { typed } from '../../../core/typed.ts'
 import type { ShellCommand, Suggestion } from '../../../core/shell-command.ts'
 
-/** What helm was to do, and what is typed about its release. */
+/** What helm was asked to do, and the commands about its release. */
 export interface Attempt {
   verb: 'look' | 'trial' | 'upgrade' | 'rollback'
   /** `release testops in namespace testops` */
@@ -13,14 +13,14 @@ export interface Attempt {
   chart?: string
   helm: (verb: string, ...words: string[]) => ShellCommand
   kubectl: (...words: string[]) => ShellCommand
-  /** takes secrets out of what helm says */
+  /** Removes secrets from what helm says */
   hide: (text: string) => string
 }
 
 interface Reading {
   says: RegExp
   code: ErrorCode
-  /** in place of what helm says; `{said}` stands for that */
+  /** Replaces what helm says; `{said}` stands for that */
   message: string
   next: (attempt: Attempt) => readonly Suggestion[]
 }
@@ -32,7 +32,7 @@ const charts = ({ chart = '' }: Attempt): Suggestion[] => [
   '--chart CHART, or kubernetes.chart in the configuration',
 ]
 
-/** By what helm 3 and 4 say. The first that fits counts. */
+/** How to read what helm 3 and 4 say; the first that matches counts. */
 const readings: readonly Reading[] = [
   {
     says: /another operation \(install\/upgrade\/rollback\) is in progress/,
@@ -99,7 +99,7 @@ const ofChart: readonly Reading[] = [
   },
 ]
 
-/** What it means that helm ended so. */
+/** Returns the error that explains how helm ended. */
 export function helmFailure(attempt: Attempt, result: ProgramResult): AdminError {
   const { verb, target, chart = '', hide } = attempt
   const all = result.stderr.trim() === '' ? result.stdout : result.stderr

@@ -24,7 +24,7 @@ import { isSecretSetting } from '../../../knowledge/settings.ts'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** as `helm history` gives it */
+/** A line of `helm history` */
 interface Line {
   revision: number
   updated: string
@@ -34,8 +34,8 @@ interface Line {
 }
 
 /**
- * The release that a workload is part of, by helm itself, which knows where it keeps its records. Throws UNAVAILABLE
- * where it is of none.
+ * Returns the release that a workload is part of, by helm itself, which knows where it keeps its records. Throws
+ * UNAVAILABLE if the workload is part of none.
  */
 export function releaseFor(
   client: Pick<KubernetesClient, 'context' | 'kubectl' | 'change'>,
@@ -87,7 +87,7 @@ export function releaseFor(
     for (const secret of secretsIn(all)) secrets.add(secret)
     return all
   }
-  /** A chart may quote in its errors what stands in the files alone. What cannot be read is told by helm. */
+  /** Learns the secrets in values files, which a chart's errors may quote. Helm itself reports unreadable files. */
   const learn = async (files: readonly string[]): Promise<void> => {
     for (const file of files) {
       const text = await readFile(file, 'utf8').catch(() => '')
@@ -98,7 +98,7 @@ export function releaseFor(
       }
     }
   }
-  // what a revision was made with stays, whatever becomes of it
+  // the values of a revision never change
   const valuesOf = new Map<number, Promise<Values>>()
   const revisionOf = async ({ revision, updated, status, chart, description }: Line): Promise<ReleaseRevision> => {
     const values =
@@ -112,7 +112,7 @@ export function releaseFor(
   const changed = async (of: Attempt, words: readonly string[], run: HelmRun): Promise<void> => {
     orThrow(of, await program.change([...words, '--timeout', `${Math.ceil(run.timeoutMs / 1000)}s`], run))
   }
-  /** What helm would apply, and whether it would do so on the server's side, where alone there are conflicts. */
+  /** Returns what helm would apply, and whether on the server's side: only there are conflicts. */
   const manifestFor = async ({
     values,
     ...upgrade
@@ -158,7 +158,7 @@ export function releaseFor(
         const { manifest, isServerSide } = await ('chart' in next ? manifestFor(next) : manifestOf(next.revision))
         return isServerSide ? await conflictsIn(client, { name, namespace }, manifest) : []
       } catch (error) {
-        // what helm would do cannot be told beforehand: it tells it itself then
+        // what helm would do cannot be told beforehand; helm itself tells it then
         if (error instanceof AdminError && error.code !== 'INTERRUPTED') return []
         throw error
       }
@@ -172,7 +172,7 @@ export function releaseFor(
   }
 }
 
-/** as Helm 4 notes how a release is applied; Helm 3 notes nothing, and merges on its own side */
+/** Method that Helm 4 notes for a server-side apply; Helm 3 notes nothing, and merges on its own side */
 const serverSide = 'ssa'
 
 interface Manifest {
@@ -180,7 +180,7 @@ interface Manifest {
   isServerSide: boolean
 }
 
-/** more than helm keeps (`--history-max`), unless it keeps all */
+/** Maximum number of revisions: more than helm keeps (`--history-max`), unless it keeps all */
 const mostRevisions = 256
 
 function upgradeWords(name: string, { chart, chartVersion, files }: ReleaseUpgrade): string[] {
@@ -195,18 +195,18 @@ function upgradeWords(name: string, { chart, chartVersion, files }: ReleaseUpgra
   ]
 }
 
-/** helm takes several files in one word, divided by commas, and quotes as in CSV. */
+/** Quotes a file as in CSV: helm takes several files in one word, divided by commas. */
 function listItem(file: string): string {
   return /[,"]/.test(file) ? `"${file.replaceAll('"', '""')}"` : file
 }
 
-/** `testops-5.27.2-rc.1`: of both parts either may hold dashes. */
+/** Splits `testops-5.27.2-rc.1` into name and version; either may contain dashes. */
 function chartIn(text: string): ReleaseChart {
   const [, name = text, version = ''] = /^(.+?)-(v?\d+\.\d+\.\d+(?!\d).*)$/s.exec(text) ?? []
   return { name, version }
 }
 
-/** The texts of a release's values that are secrets by the names of their keys. */
+/** Returns the texts of a release's values that are secrets, by the names of their keys or by their own form. */
 function secretsIn(values: Values): string[] {
   return within(values, false)
 }
@@ -220,19 +220,19 @@ function within(value: unknown, isSecret: boolean): string[] {
   return text !== '' && (isSecret || isSecretSetting('', text)) ? [text] : []
 }
 
-/** `jwtSecret` as a setting is written: JWT_SECRET. */
+/** Writes `jwtSecret` as a setting is written: JWT_SECRET. */
 function screaming(key: string): string {
   return key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()
 }
 
-/** The text with none of them in it. */
+/** Removes these secrets from a text, and what looks like one. */
 function without(secrets: ReadonlySet<string>, text: string): string {
   return withoutSecrets(withoutValues(text, secrets, { anywhere: 4 }))
 }
 
 /**
- * Puts values into a file for helm as long as `work` takes, since they may be secrets: an argument is there for all to
- * read.
+ * Writes values to a file for helm, and removes it when `work` ends. They may be secrets, and everyone can read an
+ * argument.
  */
 async function withValuesFile<T>(values: readonly WantedValue[], work: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'testops-admin-helm-'))

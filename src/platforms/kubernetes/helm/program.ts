@@ -11,28 +11,28 @@ import { processName } from '../process-name.ts'
 
 /** Which cluster helm works on. */
 export interface HelmPlace {
-  /** of kubectl; null: in a pod of the cluster */
+  /** Context of kubectl; null in a pod of the cluster */
   context: string | null
   namespace: string
 }
 
 export interface Helm {
-  /** the words of a command for this place, as they are typed */
+  /** Returns the words of a command for this place, as they are typed */
   words(...words: string[]): [string, ...string[]]
   /**
-   * what it says where it only looks; whatever its exit code. Throws UNAVAILABLE where there is none, or one that is
-   * too old
+   * Runs helm to look, and returns what it says, whatever its exit code. Throws UNAVAILABLE if helm is missing or too
+   * old
    */
   ask(...words: string[]): Promise<ProgramResult>
-  /** what it says where it changes something */
+  /** Runs helm to change something, and returns what it says */
   change(words: readonly string[], run: HelmRun): Promise<ProgramResult>
 }
 
-/** `--dry-run=client` (helm.sh, "Helm 3.13.0"). */
+/** Oldest version that is supported, for `--dry-run=client` (helm.sh, "Helm 3.13.0"). */
 const oldest = [3, 13] as const
-/** a chart with all that it draws in comes with what an upgrade would be */
+/** Maximum bytes of output: a trial upgrade comes with its chart and all that the chart draws in */
 const mostBytes = 50_000_000
-/** for helm to note that it was ended */
+/** Milliseconds for helm to note that it was ended */
 const graceMs = 30_000
 
 export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
@@ -59,8 +59,7 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
       const folder = await mkdtemp(join(tmpdir(), 'testops-admin-helm-'))
       const [out, error] = [join(folder, 'out'), join(folder, 'error')]
       try {
-        // into files: should this process be killed, helm goes on to its end, which writing to nobody would keep it
-        // from
+        // into files: if this process is killed, helm still finishes; a closed pipe would end it
         const result = await runProgram(
           ['sh', '-c', 'umask 077; exec "$@" >"$HELM_OUT" 2>"$HELM_ERROR"', 'sh', ...words(...more)],
           {
@@ -70,7 +69,7 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
             signal,
             end: { signal: 'SIGINT', graceMs },
             started: async (pid) => started((await processName(pid)) ?? 'an unnamed process'),
-            // a chart that is named as REPOSITORY/NAME is no folder of whoever types this
+            // a chart named REPOSITORY/NAME must not mean a folder of the operator
             directory: '/',
           },
         )
@@ -85,7 +84,7 @@ export function helmAt(place: HelmPlace, options: PlatformOptions): Helm {
   }
 }
 
-/** Variables that lead helm elsewhere than its flags say, or have it print what it works with. */
+/** Unsets variables that lead helm elsewhere than its flags say, or have it print what it works with. */
 const withoutOtherClusters = Object.fromEntries(
   ['APISERVER', 'ASGROUPS', 'ASUSER', 'CAFILE', 'CONTEXT', 'INSECURE_SKIP_TLS_VERIFY', 'TLS_SERVER_NAME', 'TOKEN']
     .map((name) => [`HELM_KUBE${name}`, undefined])
@@ -95,7 +94,7 @@ const withoutOtherClusters = Object.fromEntries(
     ]),
 ) as Record<string, undefined>
 
-/** Throws UNAVAILABLE. */
+/** Throws UNAVAILABLE if helm is too old, or does not report its version. */
 function refuseOld(said: string): void {
   const [, major, minor] = /v(\d+)\.(\d+)/.exec(said) ?? []
   const version = [Number(major), Number(minor)] as const
