@@ -38,8 +38,6 @@ export function* scanParts({
 }: SharedScan): Generator<PartTally | undefined, void, boolean | undefined> {
   const file = partedFile(descriptor, size, partLength, options.timeZone)
   const ours = finders()
-  // V8 compiles a closure for the only one of its kind, and again once there is a second: so there are two at once
-  openBlockScan({ ...options, finders: ours }).end()
   for (let index = Atomics.add(next, 0, 1); index < file.count; index = Atomics.add(next, 0, 1)) {
     const { from, to } = file.part(index)
     const scan = openBlockScan({ ...options, finders: ours }, { isRecord: index > 0, isInner: to !== Infinity })
