@@ -36,9 +36,10 @@ export default defineConfig({
           // loading a command for the first time takes seconds on a busy machine
           testTimeout: 30_000,
           include: ['test/**/*.test.ts'],
-          exclude: [...withServers, 'test/campaign'].map((folder) => `${folder}/**`),
+          exclude: [...withServers, 'test/campaign', 'test/house'].map((folder) => `${folder}/**`),
         },
       },
+      { test: { name: 'house', include: ['test/house/**/*.test.ts'] } },
       {
         plugins: [wat, explainTexts],
         test: {
