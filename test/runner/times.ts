@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** seconds by file, from the project's root, of those that take long */
@@ -9,8 +9,15 @@ const timesFile = fileURLToPath(new URL('times.json', import.meta.url))
 /** seconds; shorter files are not worth a line */
 const long = 10
 
+/** Empty if the list is missing or damaged: it only says what to begin with. */
 export function readTimes(file = timesFile): Times {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Times) : {}
+  try {
+    const known = JSON.parse(readFileSync(file, 'utf8')) as unknown
+    const entries = typeof known === 'object' && known !== null ? Object.entries(known) : []
+    return Object.fromEntries(entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'))
+  } catch {
+    return {}
+  }
 }
 
 /**
@@ -29,6 +36,13 @@ export function corrected(known: Times, measured: Times): Times {
   return Object.fromEntries([...all].sort(([one, a], [other, b]) => b - a || one.localeCompare(other)))
 }
 
+/** Writes all or nothing; a checkout that cannot be written keeps its list. */
 export function writeTimes(times: Times, file = timesFile): void {
-  writeFileSync(file, `${JSON.stringify(times, null, 2)}\n`)
+  const part = `${file}.${process.pid}`
+  try {
+    writeFileSync(part, `${JSON.stringify(times, null, 2)}\n`)
+    renameSync(part, file)
+  } catch (error) {
+    process.stderr.write(`the times of tests are not kept: ${String(error)}\n`)
+  }
 }
