@@ -42,11 +42,11 @@ exports.load = (file, command) => {
   return { ...loaded.exports, keep: () => stale && store?.write(() => script.createCachedData()) }
 }
 
-/** Reads a file and frees its bytes at once: the garbage collector would keep them as long as most commands run. */
+/** Returns a file's text, and its sum. */
 function read(file) {
   const descriptor = openSync(file, constants.O_RDONLY)
   try {
-    const { bytes, giveBack } = bytesOf(descriptor)
+    const { bytes, giveBack } = bytesOf(descriptor, file)
     const found = { text: bytes.latin1Slice(), sum: crc32?.(bytes) }
     giveBack()
     return found
@@ -55,14 +55,14 @@ function read(file) {
   }
 }
 
-/** All bytes, which are to be given back: left to the garbage collector, they stay as long as most commands run. */
-function bytesOf(descriptor) {
+/** Reads all bytes, for `giveBack` to free: the garbage collector would keep them as long as most commands run. */
+function bytesOf(descriptor, file) {
   const { size } = fstatSync(descriptor)
   const memory = new ArrayBuffer(size, { maxByteLength: size })
   const bytes = Buffer.from(memory)
   for (let at = 0; at < size; ) {
     const length = readSync(descriptor, bytes, at, size - at, at)
-    if (length === 0) throw new Error('a file is shorter than it was')
+    if (length === 0) throw new Error(`${file} is shorter than it was`)
     at += length
   }
   return { bytes, giveBack: () => memory.resize(0) }
@@ -136,7 +136,7 @@ function readOwn(path) {
   try {
     if (!fstatSync(descriptor).isFile() || judgeOpened(path, descriptor, ownCircle({ sudo: false })).flaws.length > 0)
       throw new Error('written by somebody else')
-    return bytesOf(descriptor)
+    return bytesOf(descriptor, path)
   } finally {
     closeSync(descriptor)
   }

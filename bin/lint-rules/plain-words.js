@@ -3,7 +3,10 @@ import { fromYAMLFilePath } from 'prh'
 
 const words = fromYAMLFilePath(fileURLToPath(new URL('words.yaml', import.meta.url)))
 
-/** Strings hold no turn of phrase of words.yaml, as documents do not (.textlintrc.json). One word alone is a name. */
+/**
+ * Strings hold no turn of phrase of words.yaml, as documents do not (.textlintrc.json). One word alone is a name. A value
+ * in a template counts as a word.
+ */
 export const plainWords = {
   meta: {
     type: 'problem',
@@ -20,8 +23,8 @@ export const plainWords = {
       Literal(node) {
         if (typeof node.value === 'string') judge(node, node.value)
       },
-      TemplateElement(node) {
-        judge(node, node.value.cooked ?? '')
+      TemplateLiteral(node) {
+        judge(node, node.quasis.map(({ value }) => value.cooked ?? '').join('it'))
       },
     }
   },

@@ -1,6 +1,19 @@
 import type { Action, ActionKind } from './action.ts'
-import { amount, anything, isObject, listOf, mapOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
-import type { Shape } from './shape.ts'
+import {
+  amount,
+  anything,
+  isObject,
+  listOf,
+  mapOf,
+  nullable,
+  objectOf,
+  oneOf,
+  optional,
+  OtherForm,
+  text,
+  whole,
+} from './shape.ts'
+import type { Fault, Shape } from './shape.ts'
 
 /** Whatever resumes or undoes a run reads its notes back, so their content is checked before it is used. */
 
@@ -90,7 +103,7 @@ const words: { readonly [K in ActionKind]?: RegExp } = {
 }
 
 /** Returns what is wrong with a note of such a step; null: nothing. A note of a kind that writes none is wrong. */
-export function faultOfNote(action: Action, note: string): string | null {
+export function faultOfNote(action: Action, note: string): Fault | null {
   const { kind } = action
   if (kind === 'set-setting') return faultOfTrace(note)
   if (kind === 'switch-exchanges') return ofJson(note, (value) => listOf(binding)(value, 'note'))
@@ -99,14 +112,18 @@ export function faultOfNote(action: Action, note: string): string | null {
   if (names) {
     return ofJson(note, (value) => {
       const event = isObject(value) ? value['event'] : undefined
-      if (typeof event !== 'string' || !names.includes(event)) return `note is none of a step ${kind}`
+      if (typeof event !== 'string' || !names.includes(event)) return unknownNote(kind)
       return (
         events[event]!(value, 'note') ??
         (action.kind === 'migrate-trees' ? faultOfAnswers(value as Answers, action.items.length) : null)
       )
     })
   }
-  return `note is none of a step ${kind}`
+  return unknownNote(kind)
+}
+
+function unknownNote(kind: ActionKind): OtherForm {
+  return new OtherForm(`a step ${kind} writes no such note`)
 }
 
 interface Answers {
@@ -136,14 +153,14 @@ function faultOfAnswers({ accepted, failed, asking = [], unasked = [] }: Answers
 
 const traceMark = 'environment-file '
 
-function faultOfTrace(note: string): string | null {
-  if (!note.startsWith(traceMark)) return 'note is none of a step set-setting'
+function faultOfTrace(note: string): Fault | null {
+  if (!note.startsWith(traceMark)) return unknownNote('set-setting')
   return ofJson(note.slice(traceMark.length), (value) =>
     objectOf({ path: text, at: place, was: text, is: text })(value, 'note'),
   )
 }
 
-function ofJson(note: string, shape: (value: unknown) => string | null): string | null {
+function ofJson(note: string, shape: (value: unknown) => Fault | null): Fault | null {
   let value: unknown
   try {
     value = JSON.parse(note)

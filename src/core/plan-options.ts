@@ -1,6 +1,6 @@
 import type { RepairId } from './plan.ts'
 import { flag, isObject, listOf, nullable, objectOf, oneOf, optional, text, whole } from './shape.ts'
-import type { Shape } from './shape.ts'
+import type { Fault, Shape } from './shape.ts'
 
 const absolute: Shape = (value, at) =>
   text(value, at) ?? ((value as string).startsWith('/') ? null : `${at} is no absolute path`)
@@ -70,6 +70,6 @@ function ofOneFile(shape: Shape): Shape {
 }
 
 /** Returns what is wrong with the options of a saved plan; null: nothing. */
-export function faultOfOptions(repair: RepairId, options: unknown): string | null {
+export function faultOfOptions(repair: RepairId, options: unknown): Fault | null {
   return shapes[repair](options, 'plan.options')
 }

@@ -5,8 +5,22 @@ import { risksOf } from './plan.ts'
 import { isRunName } from './run-name.ts'
 import type { Plan } from './plan.ts'
 import type { RunEvent, RunRecord } from './run.ts'
-import { amount, anything, flag, instant, isObject, listOf, mapOf, objectOf, oneOf, optional, text } from './shape.ts'
-import type { Shape } from './shape.ts'
+import {
+  amount,
+  anything,
+  faultAt,
+  flag,
+  instant,
+  isObject,
+  listOf,
+  mapOf,
+  objectOf,
+  oneOf,
+  optional,
+  OtherForm,
+  text,
+} from './shape.ts'
+import type { Fault, Shape } from './shape.ts'
 import { command } from './shell-command.ts'
 import type { Suggestion } from './shell-command.ts'
 
@@ -20,7 +34,7 @@ const action: Shape = (value, at) => {
   if (!isObject(value)) return `${at} is not an object`
   const { kind } = value
   if (typeof kind !== 'string' || !Object.hasOwn(actionShapes, kind))
-    return `${at} is of the unknown kind ${JSON.stringify(kind)}`
+    return new OtherForm(`${at} is of the unknown kind ${JSON.stringify(kind)}`)
   return objectOf({ kind: text, ...actionShapes[kind as keyof typeof actionShapes] })(value, at)
 }
 
@@ -65,7 +79,7 @@ const events: { readonly [E in RunEvent['event']]: Readonly<Record<string, Shape
 }
 
 /** Returns what is wrong with a plan that was read; null: nothing. */
-export function faultOfPlan(value: unknown): string | null {
+export function faultOfPlan(value: unknown): Fault | null {
   return plan(value, 'plan')
 }
 
@@ -88,20 +102,20 @@ export function parseEvents(
   const order = inOrder(of.plan)
   return values.map((value, index) => {
     const fault = faultOfEvent(value) ?? order(value as RunEvent)
-    if (fault !== null) throw unreadable(of.run, place, of.program, `${lineOf(index)}: ${fault}`)
+    if (fault !== null) throw unreadable(of.run, place, of.program, faultAt(lineOf(index), fault))
     return value as RunEvent
   })
 }
 
-function faultOfEvent(value: unknown): string | null {
+function faultOfEvent(value: unknown): Fault | null {
   const name = isObject(value) ? value['event'] : undefined
   if (typeof name !== 'string') return 'it holds no event'
-  if (!Object.hasOwn(events, name)) return `the event ${name} is not known`
+  if (!Object.hasOwn(events, name)) return new OtherForm(`the event ${name} is not known`)
   return objectOf({ at: instant, by: text, event: text, ...events[name as RunEvent['event']] })(value, 'event')
 }
 
 /** Returns a test for events out of place: an outcome without its intent, or a step that the plan does not have. */
-function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
+function inOrder({ steps }: Plan): (event: RunEvent) => Fault | null {
   let begun: number | null = null
   let undoing: number | null = null
   const touched = new Set<number>()
@@ -127,7 +141,7 @@ function inOrder({ steps }: Plan): (event: RunEvent) => string | null {
       case 'noted': {
         if (!touched.has(event.step)) return `step ${event.step + 1} is noted but was not begun`
         const fault = faultOfNote(steps[event.step]!.action, event.note)
-        return fault === null ? null : `step ${event.step + 1}: ${fault}`
+        return fault === null ? null : faultAt(`step ${event.step + 1}`, fault)
       }
       case 'failed':
         return begun === event.step ? null : `step ${event.step + 1} has failed but was not begun`
@@ -153,16 +167,20 @@ function programOf(value: unknown): string | null {
   return isObject(value) && typeof value['program'] === 'string' ? value['program'] : null
 }
 
-function unreadable(run: string, { where, look }: Place, program: string | null, fault: string): AdminError {
-  const isOther = /unknown (?:key|kind)|not known|not one of/.test(fault)
+function unreadable(run: string, { where, look }: Place, program: string | null, fault: Fault): AdminError {
+  const isOther = fault instanceof OtherForm
   const by = program === null ? '' : `, begun by testops-admin ${program},`
   const what = isOther ? 'has a form that this version does not know' : 'is damaged'
-  return new AdminError('UNEXPECTED_ANSWER', `the journal of run ${run} in ${where}${by} ${what}: ${fault}`, [
-    ...look,
-    ...(isOther && program !== null
-      ? [
-          command`testops-admin --version   # resume it with the version that wrote this: ${program} began it, and a newer one may have resumed it since`,
-        ]
-      : []),
-  ])
+  return new AdminError(
+    'UNEXPECTED_ANSWER',
+    `the journal of run ${run} in ${where}${by} ${what}: ${fault.toString()}`,
+    [
+      ...look,
+      ...(isOther && program !== null
+        ? [
+            command`testops-admin --version   # resume it with the version that wrote this: ${program} began it, and a newer one may have resumed it since`,
+          ]
+        : []),
+    ],
+  )
 }

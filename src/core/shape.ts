@@ -1,7 +1,29 @@
 import { withoutSecrets } from './redaction/index.ts'
 
-/** Returns what is wrong with a value that was read, and where in it; null: nothing. */
-export type Shape = (value: unknown, at: string) => string | null
+/** A fault that another version explains: what was read may be whole, in a form that this version does not know. */
+export class OtherForm {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toString(): string {
+    return this.text
+  }
+}
+
+/** What is wrong with a value that was read, and where in it. Text: it is damaged. */
+export type Fault = string | OtherForm
+
+/** Returns what is wrong with a value that was read; null: nothing. */
+export type Shape = (value: unknown, at: string) => Fault | null
+
+/** Returns the fault with its place before it. */
+export function faultAt(place: string, fault: Fault): Fault {
+  const text = `${place}: ${fault.toString()}`
+  return fault instanceof OtherForm ? new OtherForm(text) : text
+}
 
 export const anything: Shape = () => null
 export const text: Shape = (value, at) => (typeof value === 'string' ? null : `${at} is not text`)
@@ -15,7 +37,9 @@ export const instant: Shape = (value, at) =>
 
 export function oneOf(...values: readonly unknown[]): Shape {
   return (value, at) =>
-    values.includes(value) ? null : `${at} is ${shown(value)}, not one of ${values.map(shown).join(', ')}`
+    values.includes(value)
+      ? null
+      : new OtherForm(`${at} is ${shown(value)}, not one of ${values.map(shown).join(', ')}`)
 }
 
 export function nullable(shape: Shape): Shape {
@@ -47,7 +71,7 @@ export function objectOf(shapes: Readonly<Record<string, Shape>>): Shape {
   return (value, at) => {
     if (!isObject(value)) return `${at} is not an object`
     const strange = Object.keys(value).find((key) => !Object.hasOwn(shapes, key))
-    if (strange !== undefined) return `${at} has an unknown key: ${strange}`
+    if (strange !== undefined) return new OtherForm(`${at} has an unknown key: ${strange}`)
     return firstFault(
       Object.entries(shapes).map(([key, shape]) => {
         const fault = shape(value[key], `${at}.${key}`)
@@ -61,7 +85,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function firstFault(faults: readonly (string | null)[]): string | null {
+function firstFault(faults: readonly (Fault | null)[]): Fault | null {
   return faults.find((fault) => fault !== null) ?? null
 }
 

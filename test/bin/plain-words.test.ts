@@ -13,6 +13,9 @@ test.each([
   ["say('Go on with the run')", 'resume'],
   ['say(`${run} cannot be taken back`)', 'undo'],
   ["say('it ended with 3')", 'exit with'],
+  ['say(`take ${lock} back`)', 'undo'],
+  ['say(`made ${queue} anew`)', 'again'],
+  ['say(`gone\\n  on with`)', 'resume'],
   ["say('a flag that is none')", '(say what it is)'],
   ['say(`${count} messages and no more`)', '(leave it out)'],
 ])('a turn that may not come back is reported: %s', (code, expected) => {

@@ -39,6 +39,11 @@ describe('a record that is not whole is refused', () => {
       `${by} is damaged: it is the journal of run 20261121T021244Z-unlock-changelog-ffff`,
     ],
     ['no plan', { ...recordOf(), plan: undefined }, `${by} is damaged: record.plan is missing`],
+    [
+      'a key that is named like a fault of another form',
+      { ...recordOf(), plan: { ...planOf(), impact: { 'not known': -1 } } },
+      `${by} is damaged: record.plan.impact.not known is not a number, 0 or more`,
+    ],
     ['no date', recordOf({ startedAt: 'yesterday' }), `${by} is damaged: record.startedAt is not a time`],
     [
       'risks that are no names',
@@ -158,6 +163,11 @@ describe('events', () => {
       'a step that the plan has not',
       [eventOf({ event: 'intent', step: 3 })],
       'is damaged: line 1: it is about step 4, but the plan has only 3',
+    ],
+    [
+      'a note of a later version',
+      [eventOf({ event: 'intent', step: 0 }), eventOf({ event: 'noted', step: 0, note: '{"event":"newer"}' })],
+      'has a form that this version does not know: line 2: step 1: a step stop-service writes no such note',
     ],
     [
       'half a step',

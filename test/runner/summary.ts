@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
-import { corrected, readTimes, writeTimes } from './times.ts'
+import { corrected, readTimes, root, writeTimes } from './times.ts'
 import type { Times } from './times.ts'
 
 /**
@@ -19,8 +20,9 @@ export default class SummaryReporter implements Reporter {
         else count.failed += 1
       }
       if (module.errors().length > 0) count.failed += 1
-      else if (states.every((state) => state === 'passed') && !isCampaign(module))
-        measured[module.relativeModuleId] = module.diagnostic().duration / 1000
+      // a worker that died has no tests
+      else if (states.length > 0 && states.every((state) => state === 'passed') && !isCampaign(module))
+        measured[relative(root, module.moduleId)] = module.diagnostic().duration / 1000
     }
     count.failed += unhandledErrors.length
     keep(measured)
@@ -38,6 +40,6 @@ const isCampaign = (module: TestModule): boolean => module.project.name === 'cam
 function keep(measured: Times): void {
   const known = readTimes()
   const now = corrected(known, measured)
-  const existing = Object.fromEntries(Object.entries(now).filter(([file]) => existsSync(file)))
+  const existing = Object.fromEntries(Object.entries(now).filter(([file]) => existsSync(join(root, file))))
   if (JSON.stringify(existing) !== JSON.stringify(known)) writeTimes(existing)
 }

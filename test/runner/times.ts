@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url'
 /** seconds by file, from the project's root, of those that take long */
 export type Times = Readonly<Record<string, number>>
 
+/** The project's. */
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
 const timesFile = fileURLToPath(new URL('times.json', import.meta.url))
 
 /** seconds; shorter files are not worth a line */

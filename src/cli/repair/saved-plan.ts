@@ -23,11 +23,15 @@ export async function savedPlan(file: string, deployment: string | undefined): P
         ? 'its hash is missing'
         : faultOfPlan(plan)
   if (fault !== null || plan === undefined) {
-    throw new AdminError('USAGE', `${inputName(file)} is not a plan that this version can read: ${fault}`, how)
+    throw new AdminError('USAGE', `${inputName(file)} is not a plan that this version can read: ${String(fault)}`, how)
   }
   const unknown = faultOfOptions(plan.repair, plan.options)
   if (unknown !== null)
-    throw new AdminError('USAGE', `${inputName(file)} is not a plan that this version can read: ${unknown}`, how)
+    throw new AdminError(
+      'USAGE',
+      `${inputName(file)} is not a plan that this version can read: ${unknown.toString()}`,
+      how,
+    )
   if (hashOf(plan) !== hash)
     throw new AdminError('REFUSED', `the plan in ${inputName(file)} has been changed since it was made`, how)
   if (deployment !== undefined && deployment !== plan.deployment) {

@@ -44,9 +44,9 @@ export function rateCounter(): RateCounter {
   }
   const add = (at: number, count: number): void => {
     const index = Math.floor(at / width)
-    // lines come in their order, or nearly so
+    // most lines come in their order
     let place = indexes.length
-    while (place > 0 && indexes[place - 1]! > index) place -= 1
+    if (place > 0 && indexes[place - 1]! > index) place = firstAbove(indexes, index)
     if (place > 0 && indexes[place - 1] === index) {
       counts[place - 1]! += count
       return
@@ -73,4 +73,15 @@ export function rateCounter(): RateCounter {
       counts: new Float64Array(counts),
     }),
   }
+}
+
+/** Returns the place of the first number above that one in a sorted list; its length if there is none. */
+function firstAbove(sorted: readonly number[], number: number): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (sorted[middle]! > number) to = middle
+    else from = middle + 1
+  }
+  return from
 }
