@@ -33,18 +33,21 @@ interface Proxy {
  * CONFIGURATION for an unusable proxy.
  */
 export async function openRoute(url: URL, trust: Trust, way: HostPort | null): Promise<Route> {
-  const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const tls = tlsOptions(bare(url.hostname), trust)
   const place = way === null ? {} : { host: way.host, hostname: way.host, port: way.port }
   const proxy = way === null ? proxyOf(url) : null
-  if (proxy === null) return { agent: new Agent({ keepAlive: true }), request, tls, place, proxy: null }
   return {
-    agent: await proxyAgent(url, proxy),
-    request,
+    ...(await keptConnections(url, proxy)),
     tls,
     place,
-    proxy: { host: bare(proxy.hostname), port: portOf(proxy) },
+    proxy: proxy && { host: bare(proxy.hostname), port: portOf(proxy) },
   }
+}
+
+/** Returns what makes requests to an address and keeps their connections, through the proxy if one is given. */
+export async function keptConnections(url: URL, proxy: URL | null): Promise<Pick<Route, 'agent' | 'request'>> {
+  const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  return { agent: proxy === null ? new Agent({ keepAlive: true }) : await proxyAgent(url, proxy), request }
 }
 
 /** Returns the proxy for requests to this address; null if there is none. Throws CONFIGURATION. */
@@ -83,7 +86,7 @@ export function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-export async function proxyAgent(url: URL, proxy: URL): Promise<Agent> {
+async function proxyAgent(url: URL, proxy: URL): Promise<Agent> {
   if (url.protocol === 'https:') {
     const { HttpsProxyAgent } = await import('https-proxy-agent')
     return new HttpsProxyAgent(proxy, { keepAlive: true })

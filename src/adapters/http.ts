@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Reach } from '../core/endpoint.ts'
 import { AdminError } from '../core/error.ts'
@@ -8,6 +8,8 @@ import type { Peer } from './failure.ts'
 import { certificateWanted, isHandshakeFailure } from './tls-failure.ts'
 import { bare, openRoute, portOf, proxyRefusal } from './http-route.ts'
 import type { Route } from './http-route.ts'
+import { sendHttp } from './http-send.ts'
+import type { Held, Sending } from './http-send.ts'
 import type { Suggestion } from '../core/shell-command.ts'
 
 interface HttpRequest {
@@ -68,15 +70,9 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
   const way = (await reach?.({ host: peer.host, port: peer.port })) ?? null
   const route = await openRoute(url, { verify: options.verify, ca: options.ca }, way)
 
-  const ask = async (path: string, request: HttpRequest, held: Held): Promise<HttpAnswer> => {
+  const ask = async (path: string, request: HttpRequest, held: HeldRequest): Promise<HttpAnswer> => {
     const started = performance.now()
-    const answer = await send(
-      url,
-      { ...request, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`, connectMs },
-      route,
-      peer,
-      held,
-    )
+    const answer = await send(url, { ...request, path, connectMs }, route, peer, held)
     if (route.proxy && answer.statusCode === 407) throw proxyRefusal(route.proxy, 407, peer)
     const durationMs = performance.now() - started
     const text = await readBody(answer, maxBytes, peer)
@@ -87,7 +83,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpClient> {
     peer,
     async request(path, request = {}) {
       const { proxy } = route
-      const held: Held = { request: null, isThrough: proxy === null }
+      const held: HeldRequest = { request: null, isThrough: proxy === null }
       const { method = 'GET', signal } = request
       // messages show the method unless it is GET
       const how = [
@@ -119,9 +115,8 @@ function atProxy({ code, message, suggestions, cause }: AdminError, proxy: NonNu
   return new AdminError(code, message, suggestions, { cause, obstacle: { kind: 'proxy', ...proxy } })
 }
 
-/** The request under way, to abort it directly; a signal would take as long as several requests. */
-interface Held {
-  request: ClientRequest | null
+/** How far the request under way has come. */
+interface HeldRequest extends Held {
   /** True once past the proxy, or if there is none */
   isThrough: boolean
   /** True once there are keys: both sides have agreed on what comes before, including ciphers */
@@ -133,51 +128,37 @@ async function send(
   request: HttpRequest & { path: string; connectMs: number },
   route: Route,
   peer: Peer,
-  held: Held,
+  held: HeldRequest,
 ): Promise<IncomingMessage> {
   const { path, method = 'GET', headers = {}, form, repeatable = method === 'GET' } = request
   const content = form === undefined ? null : multipart(form)
-  try {
-    return await new Promise<IncomingMessage>((resolve, reject) => {
-      held.request = route.request(url, {
-        agent: route.agent,
-        ...route.tls,
-        ...route.place,
-        path,
-        method,
-        headers: {
-          host: url.host,
-          accept: 'application/json',
-          'user-agent': 'testops-admin',
-          ...content?.headers,
-          ...headers,
-        },
-      })
-      held.request.once('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
+  const sending: Sending = {
+    path,
+    options: {
+      ...route.tls,
+      ...route.place,
+      method,
+      headers: { ...content?.headers, ...headers },
+    },
+    body: content?.body,
+    repeatable,
+    watch(sent, fail) {
+      sent.once('proxyConnect', ({ statusCode = 200 }: { statusCode?: number }) => {
         held.isThrough = statusCode === 200
-        if (route.proxy && !held.isThrough) reject(proxyRefusal(route.proxy, statusCode, peer))
+        if (route.proxy && !held.isThrough) fail(proxyRefusal(route.proxy, statusCode, peer))
       })
-      held.request.once('socket', (socket: Socket & { secureConnecting?: boolean }) => {
+      sent.once('socket', (socket: Socket & { secureConnecting?: boolean }) => {
         if (socket.secureConnecting === true) socket.once('keylog', () => void (held.isKeyed = true))
         onceConnected(socket, request.sent)
         connectWithin(socket, request.connectMs)
       })
-      held.request.on('response', resolve)
-      held.request.on('error', (error) =>
-        reject(
-          held.isKeyed === true && isHandshakeFailure(error)
-            ? Object.assign(new Error('certificate wanted', { cause: error }), { code: certificateWanted })
-            : error,
-        ),
-      )
-      held.request.end(content?.body)
-    })
-  } catch (error) {
-    // a server may close a kept connection just as it is used again
-    const again = held.request?.reusedSocket === true && repeatable && systemCode(error) === 'ECONNRESET'
-    if (again) return send(url, request, route, peer, held)
-    throw error
+    },
+    failure: (error) =>
+      held.isKeyed === true && isHandshakeFailure(error)
+        ? Object.assign(new Error('certificate wanted', { cause: error }), { code: certificateWanted })
+        : error,
   }
+  return sendHttp(route, url, sending, held)
 }
 
 function onceConnected(

@@ -1,7 +1,9 @@
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import type { SecureContext } from 'node:tls'
-import { bare, parseProxy, portOf, proxyAgent, proxyFor } from '../../adapters/http-route.ts'
-import { hostPort, peerFailure, systemCode, withDeadline } from '../../adapters/failure.ts'
+import { bare, keptConnections, parseProxy, portOf, proxyFor } from '../../adapters/http-route.ts'
+import { sendHttp } from '../../adapters/http-send.ts'
+import type { Held } from '../../adapters/http-send.ts'
+import { hostPort, peerFailure, withDeadline } from '../../adapters/failure.ts'
 import type { Peer } from '../../adapters/failure.ts'
 import { AdminError, codeOf, messageOf } from '../../core/error.ts'
 import { isLoopback } from '../../core/host.ts'
@@ -48,10 +50,9 @@ export async function openConnection(
 ): Promise<Connection> {
   const url = new URL(access.cluster.server)
   const isTls = url.protocol === 'https:'
-  const { Agent, request } = await (isTls ? import('node:https') : import('node:http'))
   const named = access.cluster.proxyUrl ?? (isLoopback(url.hostname) ? '' : proxyFor(url))
   const proxy = named === '' ? null : parseProxy(named)
-  const agent = proxy === null ? new Agent({ keepAlive: true }) : await proxyAgent(url, proxy)
+  const route = await keptConnections(url, proxy)
   const next = proxy ?? url
   const [host, port] = [bare(next.hostname), portOf(next)]
   const server = redactUrl(access.cluster.server).replace(/(?<!\/)\/+$/, '')
@@ -69,7 +70,7 @@ export async function openConnection(
     return {
       ...given,
       ...(secureContext && { secureContext }),
-      agent,
+      agent: route.agent,
       headers: { 'user-agent': 'testops-admin', ...headers },
     }
   }
@@ -79,24 +80,12 @@ export async function openConnection(
     const { headers, ...how } = socketOptions(credentials)
     const kind =
       body === undefined ? {} : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
-    try {
-      return await new Promise<IncomingMessage>((resolve, reject) => {
-        held.request = request(url, {
-          ...how,
-          method,
-          path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`,
-          headers: { accept: 'application/json', ...headers, ...kind },
-        })
-        held.request.on('response', resolve)
-        held.request.on('error', reject)
-        held.request.end(body)
-      })
-    } catch (error) {
-      // a server may close a kept connection at the moment when it is used again
-      const again = held.request?.reusedSocket === true && method === 'GET' && systemCode(error) === 'ECONNRESET'
-      if (again) return send(sent, held)
-      throw error
-    }
+    return sendHttp(
+      route,
+      url,
+      { path, options: { ...how, method, headers: { ...headers, ...kind } }, body, repeatable: method === 'GET' },
+      held,
+    )
   }
 
   const inTime = async <T>(work: (held: Held) => Promise<T>, { timeoutMs, signal }: Patience): Promise<T> => {
@@ -132,7 +121,7 @@ export async function openConnection(
       return answer
     },
     socketOptions,
-    close: () => agent.destroy(),
+    close: () => route.agent.destroy(),
   }
 }
 
@@ -158,10 +147,6 @@ async function sharedContext(): Promise<(given: Omit<Credentials, 'headers'>) =>
 
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (Buffer.isBuffer(one) && Buffer.isBuffer(other) && one.equals(other))
-}
-
-interface Held {
-  request: ClientRequest | null
 }
 
 /** True if our own certificate or key is invalid; that shows before anything is sent, a rejection comes as an alert. */
