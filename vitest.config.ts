@@ -62,6 +62,7 @@ export default defineConfig({
             'test/repairs/foreign/*.test.ts',
             'test/adapters/**/kill.test.ts',
             'test/patterns/*.test.ts',
+            'test/core/redaction/growth.test.ts',
           ],
           env: { TESTOPS_ADMIN_CAMPAIGN: '1' },
           globalSetup: ['test/servers/global-setup.ts'],
