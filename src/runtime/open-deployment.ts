@@ -67,8 +67,8 @@ export interface OpenedDeployment {
 
 /**
  * Opens a deployment for observation: what its configuration says, completed from the service's own settings. Fetches
- * its secrets, and connects to nothing yet. Throws SECRET_MISSING for the first unavailable secret, CONFIGURATION;
- * UNAVAILABLE if nothing at all shows how it is reached.
+ * its secrets, and connects to nothing yet. Throws SECRET_MISSING for the first unavailable secret, CONFIGURATION,
+ * USAGE for `relay` without a cluster; if nothing at all shows how it is reached, the error that says why.
  */
 export async function openDeployment(selected: SelectedDeployment, options: OpenOptions): Promise<OpenedDeployment> {
   const { name, settings } = selected

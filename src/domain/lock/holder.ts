@@ -36,9 +36,9 @@ export type LockHolding =
 
 /**
  * Judges whether the holder lives (FIELD-NOTES.md 2). A session at work, or the process that took the lock, shows that
- * it does. That it is dead takes both: its process is gone, and no open session may be its own. What that session does
- * and how old it is makes no difference. No proof depends on the time zone in which the lock was taken. Whatever cannot
- * be seen leaves it unproven.
+ * it does. That it is dead takes both: its process is gone, and no open session may be its own, whatever that session
+ * does and however old it is. A later start of PostgreSQL shows both. The named time zone counts only where no instance
+ * can be migrating, or the log shows a restart since (`judgeProcess`). Whatever cannot be seen leaves it unproven.
  */
 export function judgeHolder(situation: LockSituation): LockHolding {
   const { now } = situation
