@@ -109,7 +109,7 @@ export function generatedFiles(): Record<string, string> {
     'templates/kubernetes/on-request.yaml': `${roleText(
       'testops-admin-on-request',
       [
-        'The least that testops-admin needs, beside the role for diagnosis or for repairs, to run programs in pods and to make short-lived ones:',
+        'The least that testops-admin needs to run programs in pods and to create short-lived pods, in addition to the role for diagnosis or for repairs:',
         '--relay, check-cpu --prove, and names and queues as they are seen where the service and its broker run.',
         "Bind it only while you need it: running programs in a pod means reading that pod's secrets.",
         apply('on-request.yaml'),

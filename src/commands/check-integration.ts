@@ -19,7 +19,7 @@ export default class CheckIntegration extends BaseCommand {
   static override examples = [
     '<%= config.bin %> check-integration -d prod',
     {
-      description: 'look for blanks at the ends, without signing in',
+      description: 'Check for blanks around the credentials, without signing in',
       command:
         '<%= config.bin %> check-integration --url https://tracker.example.org/rest/api/2/myself --user bob --password-from @/run/secrets/tracker',
     },
@@ -44,7 +44,7 @@ export default class CheckIntegration extends BaseCommand {
       helpValue: 'NAME',
     }),
     user: Flags.string({
-      summary: 'Use this user name, as the integration does',
+      summary: 'User name to sign in with: the one that the integration uses',
       helpValue: 'NAME',
       exclusive: ['user-from'],
     }),

@@ -14,7 +14,7 @@ export default class UseLegacyImage extends BaseCommand {
   static override summary = 'Switch to the image for CPUs without x86-64-v3'
   static override description =
     "Changes `image.imageName` in Helm values to testops-legacy (--revert: to testops), or the image's name in a " +
-    "compose file. Every other byte stays. It shows the changed lines first; confirm with the file's base name.\n\n" +
+    "compose file. Nothing else in the file changes. The command first shows the lines it will change. Confirm with the file's name, without its folder.\n\n" +
     'It needs no configuration and no deployment. With -d alone, the file is the one in the configuration. `history`, ' +
     '`resume` and `undo` take the same --values or --compose.\n\n' +
     '--apply also upgrades the Helm release or recreates the container, and waits for the service. Confirm with the ' +

@@ -250,7 +250,7 @@ function apart({ here, there }: Pair, at: number, where: string): AdminError {
     [
       'testops-admin doctor -d {deployment}',
       dropCopy(run),
-      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # if the deployment's journal is right, then:`,
+      command`${'mv'} ${`${where}/${run}`} ${`${where}/${run}.aside`}   # keeps the deployment's journal; then run:`,
       command`testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
     ],
   )

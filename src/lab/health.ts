@@ -38,7 +38,7 @@ function leftUnfinished(report: DoctorReport): AdminError {
   const { remedy } = report.checks.find(({ id }) => id === unfinished) ?? {}
   return new AdminError(
     'FAILED',
-    `the lab is mended, but a repair is unfinished: ${whatIsWrong(report)}`,
+    `the faults are gone, but a repair in the lab is unfinished: ${whatIsWrong(report)}`,
     remedy?.commands ?? [],
   )
 }

@@ -142,7 +142,7 @@ export function labBreakText(document: LabBreakDocument, screen: Screen): string
   const before = already.flatMap((name) =>
     hang(
       `${name}: `,
-      command`already made. If a repair has fixed it since, make it again after: testops-admin lab mend ${name}`,
+      command`already there. If a repair has fixed it since, first run: testops-admin lab mend ${name}`,
       screen.columns,
     ),
   )

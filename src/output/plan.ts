@@ -22,7 +22,7 @@ const impacts: Readonly<Record<string, (count: number) => string>> = {
   sessionsRemoved: (count) => `removes ${grouped(count)} ${count === 1 ? 'session' : 'sessions'}`,
   usersSignedOut: (count) => `signs out ${grouped(count)} ${count === 1 ? 'user' : 'users'}`,
   usersAtMost: (count) =>
-    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'}: a session may have no user, and one user several sessions`,
+    `signs out up to ${grouped(count)} ${count === 1 ? 'user' : 'users'} (some sessions may have no user, and some users several sessions)`,
   projects: (count) => `affects ${countOf(count, 'project')}`,
   trees: (count) =>
     `clears ${grouped(count)} ${count === 1 ? 'tree' : 'trees'} and reloads ${count === 1 ? 'it' : 'them'}`,
@@ -79,7 +79,7 @@ function durationOf({ steps: all, expectedMs: taken = [] }: Plan): string | null
   const known = lasting.flatMap(({ ms }) => ms ?? [])
   const unknown = lasting.flatMap(({ ms, place }) => (ms === null ? [place] : []))
   const seconds = `${Math.max(1, Math.round(known.reduce((sum, it) => sum + it, 0) / 1000))} s`
-  if (known.length === 0) return 'takes an unknown time: no earlier run on record'
+  if (known.length === 0) return 'duration unknown: no earlier run on record'
   if (unknown.length === 0) return `takes about ${seconds}, as in earlier runs`
   return `takes about ${seconds} as in earlier runs, plus an unknown time for step ${unknown.join(', ')}`
 }

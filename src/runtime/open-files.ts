@@ -97,7 +97,7 @@ export function openFile(
     journals: {
       here: runFolder(join(folderOf(file.path), 'runs')),
       there: async () => {
-        throw new AdminError('NOT_CONFIGURED', 'a file has no place for journals')
+        throw new AdminError('NOT_CONFIGURED', 'changes to a file alone have no journal in the deployment')
       },
     },
     commands: null,

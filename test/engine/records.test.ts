@@ -133,7 +133,7 @@ describe('the longer of two journals holds', () => {
       suggestions: [
         'testops-admin doctor -d {deployment}',
         `testops-admin discard ${run} -d {deployment}   # saves and removes the deployment's copy; then resume uses the journal on this machine`,
-        `mv 'this machine/${run}' 'this machine/${run}.aside'   # if the deployment's journal is right, then:`,
+        `mv 'this machine/${run}' 'this machine/${run}.aside'   # keeps the deployment's journal; then run:`,
         `testops-admin resume --adopt ${run} -d {deployment} --dry-run`,
       ],
     })

@@ -102,7 +102,7 @@ async function lookUp(
 function findingFor({ name, times, record, here, there, why }: Host, logs: LogsSource): Finding {
   const where =
     there === null
-      ? `cannot be checked where the service runs${why === null ? '' : `: ${why}`}`
+      ? `could not be checked from the service${why === null ? '' : `: ${why}`}`
       : `${there ? 'resolves' : 'does not resolve'} where the service runs`
   const message = `${name}: java.net.UnknownHostException ${times}; it ${here ? 'resolves' : 'does not resolve'} here and ${where}`
   const line = record.text.split('\n').find((it) => unknownHosts(it).includes(name)) ?? record.text

@@ -13,7 +13,7 @@ const minuteMs = 60_000
 export interface Day {
   all: readonly LoggedRequest[]
   requests: readonly LoggedRequest[]
-  /** `the last 24 h`, or as much as could be read: `the last 5 h 12 min, as far as its newest 4 MB go back` */
+  /** `the last 24 h`, or as much as could be read: `the last 5 h 12 min, its newest 4 MB` */
   span: string
   /** The log and that span, as messages show them */
   where: string
@@ -44,7 +44,7 @@ function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: num
   const first = requests.find(({ at }) => at !== null)?.at?.getTime()
   if (first === undefined) return `${complete ? 'all of it' : newest}, without readable times`
   if (first <= now - recentMs) return 'the last 24 h'
-  return `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, as far as ${complete ? 'it goes' : `${newest} go`} back`
+  return `the last ${span(Math.max(1, Math.floor((now - first) / minuteMs)) * minuteMs)}, ${complete ? 'the whole log' : newest}`
 }
 
 /**

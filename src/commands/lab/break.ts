@@ -8,7 +8,7 @@ import type { LabBreakDocument } from '../../output/lab.ts'
 export default class LabBreak extends BaseCommand {
   static override summary = 'Break the practice deployment'
   static override description =
-    "Sets the cause of a fault, never the symptom. A fault's name alone means its first variant. Several faults are made " +
+    "Injects the cause of a fault, never the symptom. A fault's name alone means its first variant. Several are injected " +
     'one after the other. List the names: `lab faults`.'
   static override examples = [
     '<%= config.bin %> lab break stuck-lock',

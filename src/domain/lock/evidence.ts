@@ -37,7 +37,9 @@ export function lockEvidence(
     psql(database.target, user, sql),
     ...sessions,
     ...(backends !== null && hidden.length > 0
-      ? [`(hidden from this user: the work of ${counted(hidden.length, 'session')} of other users)`]
+      ? [
+          `(hidden from this user: what ${counted(hidden.length, 'session')} of other users ${hidden.length === 1 ? 'runs' : 'run'})`,
+        ]
       : []),
     psql(database.target, user, 'SELECT pg_postmaster_start_time()'),
     moment(databaseStartedAt),

@@ -42,7 +42,7 @@ export function betweenIt(
 }
 
 function doubtOf(why: string): string {
-  return `cannot tell which address the service uses for this database (${why}): a pooler may share its sessions`
+  return `cannot tell which address the service uses for this database (${why}): a pooler in between may share sessions`
 }
 
 /** Returns Liquibase's own route if it may lead to this database, otherwise every route that does. */
@@ -73,7 +73,7 @@ function alongRoute(
   if (isKnown) return { pooler: null, doubt: null }
   return {
     pooler: null,
-    doubt: `the service reaches this database at ${shown}, not at ${database.target}: a pooler may share its sessions`,
+    doubt: `the service reaches this database at ${shown}, not at ${database.target}: a pooler in between may share sessions`,
   }
 }
 

@@ -11,7 +11,7 @@ export const diskFull: Fault = {
   cases: [
     {
       variant: null,
-      made: "PostgreSQL's small data disk is filled to the last block; if this machine cannot mount one, a preloaded library refuses writes as a full disk would",
+      made: "PostgreSQL's small data disk is filled to the last block; on a machine that cannot mount such a disk, a preloaded library makes writes fail as on a full disk",
       expected: { exitCode: 1, problems: { 'database/disk': 'error' }, allowedConsequences: [] },
       needs: { own: ['postgres'] },
       async apply(lab) {

@@ -10,7 +10,7 @@ export const transientAhead: Fault = {
   cases: [
     {
       variant: null,
-      made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is set to false and the queues are redeclared: they are transient',
+      made: 'on a broker before 4.3, VENDOR_RABBIT_DURABLE is set to false and the queues are redeclared as transient',
       expected: { exitCode: 2, problems: { 'broker/upgrade': 'warning' }, allowedConsequences: [] },
       repairedBy: ['reset-queues'],
       changes: durableFalse,

@@ -127,7 +127,7 @@ async function assertOnlyThat(
 function refusedPart(name: string, path: string, cause: AdminError): AdminError {
   return new AdminError(
     'REFUSED',
-    `${name} cannot be set in ${path}, which is included and not valid by itself: ${cause.message}`,
+    `cannot set ${name} in ${path}: another file includes it, and alone it is not valid: ${cause.message}`,
     ['set it by hand, in one place only'],
     { cause },
   )

@@ -173,7 +173,7 @@ async function tried(work: () => Promise<Machine | null>, failed: Failed): Promi
 /** Reads a machine from /proc/cpuinfo; null if it shows none. Throws UNEXPECTED_ANSWER if it is cut short. */
 function machineIn(name: string, text: string): Machine | null {
   if (isCutShort(text))
-    throw new AdminError('UNEXPECTED_ANSWER', '/proc/cpuinfo, as a pod there shows it, is cut short')
+    throw new AdminError('UNEXPECTED_ANSWER', '/proc/cpuinfo, read in a pod on that node, is truncated')
   const processors = parseCpuinfo(text)
   const architecture = architectureIn(text)
   if (architecture === null) return null

@@ -16,7 +16,7 @@ const log = (...requests: readonly (LoggedRequest | readonly LoggedRequest[])[])
 const tail = (...requests: readonly LoggedRequest[]): Parts => ({
   accessLog: fakeAccessLog({ recent: logged(requests, { complete: false }) }),
 })
-const shortTail = 'the last 5 h, as far as its newest 4 MB go back'
+const shortTail = 'the last 5 h, its newest 4 MB'
 /** So many alike, a second apart, the last a minute ago. */
 const times = (count: number, of: Partial<LoggedRequest>, apartMs = 1000): LoggedRequest[] =>
   Array.from({ length: count }, (_, index) => request({ at: ago(minute + (count - 1 - index) * apartMs), ...of }))
@@ -75,7 +75,7 @@ export const apiTokenUseTable: CheckTable = {
       situation: 'Bearer tokens',
       status: 'ok',
       says: [
-        '20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 min, as far as it goes back)',
+        '20 calls with a Bearer token, 0 with the API token itself, in /var/log/nginx/access.log (the last 1 min, the whole log)',
       ],
     },
     {
@@ -106,7 +106,7 @@ export const apiTokenUseTable: CheckTable = {
       severity: 'warning',
       says: [
         /mcp-server\/1\.2\.0 at 10\.0\.0\.9 sends the API token itself: 30 calls, first 20\S+ \S+Z, last /,
-        'in the last 1 min, as far as it goes back: GET /api/project 200 (30)',
+        'in the last 1 min, the whole log: GET /api/project 200 (30)',
         `tail -c 4000000 /var/log/nginx/access.log | grep -cE '[\\" ]api-token[\\" ]'`,
         'printf %s',
         'https://testops.example.org/api/uaa/oauth/token',
@@ -238,7 +238,7 @@ export const apiSystemLoginTable: CheckTable = {
       severity: 'warning',
       says: [
         /the proxy does not let https:\/\/testops\.example\.org\/login\/system through: 3 requests, first .*, last [^,]*, all redirected or refused \(302, Mozilla\/5\.0 at 10\.0\.0\.5\)/,
-        'in the last 1 min, as far as it goes back: GET /login/system 302 (3)',
+        'in the last 1 min, the whole log: GET /login/system 302 (3)',
         'curl -sI https://testops.example.org/login/system',
         'pass /login/system and /api/login/system to the service',
       ],
@@ -270,7 +270,7 @@ export const apiSystemLoginTable: CheckTable = {
       status: 'skipped',
       says: [
         'the built-in administrator signs in at https://testops.example.org/login/system',
-        'nobody opened it in /var/log/nginx/access.log (the last 1 min, as far as it goes back)',
+        'nobody opened it in /var/log/nginx/access.log (the last 1 min, the whole log)',
       ],
     },
     {
@@ -383,7 +383,7 @@ export const apiProxyTable: CheckTable = {
     {
       situation: 'nothing is cut',
       status: 'ok',
-      says: ['the proxy cut none of 22 requests in /var/log/nginx/access.log (the last 1 min, as far as it goes back)'],
+      says: ['the proxy cut none of 22 requests in /var/log/nginx/access.log (the last 1 min, the whole log)'],
     },
     {
       situation: 'nothing is cut, in a log that is busy',
@@ -406,7 +406,7 @@ export const apiProxyTable: CheckTable = {
       says: [
         /1 request at 20\S+ \S+Z: refused as too large \(413\), the last by allurectl\/2\.16\.0 at 10\.0\.0\.5/,
         `grep -cE '(\\"|\\":\\"?) ?413[ ,\\"}]'`,
-        'in the last 1 min, as far as it goes back: POST /upload 413 (1)',
+        'in the last 1 min, the whole log: POST /upload 413 (1)',
         'client_max_body_size, 1 MB unless set',
         'sudo nginx -T | grep -nE client_max_body_size   # where the proxy runs',
         'Otherwise uploaded results go missing',

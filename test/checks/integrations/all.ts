@@ -110,7 +110,7 @@ export const integrationsReachableTable: CheckTable = {
       sources: seen([unknown('jira.example.org', old)], false, null),
       status: 'problem',
       severity: 'warning',
-      says: ['cannot be checked where the service runs'],
+      says: ['could not be checked from the service'],
     },
     {
       situation: 'old, does not resolve here, and there it may not be asked',
@@ -121,7 +121,7 @@ export const integrationsReachableTable: CheckTable = {
       ),
       status: 'problem',
       severity: 'warning',
-      says: ['cannot be checked where the service runs: user ci may not create pods/exec'],
+      says: ['could not be checked from the service: user ci may not create pods/exec'],
     },
     {
       situation: 'records without times of a host that resolves',

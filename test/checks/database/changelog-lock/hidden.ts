@@ -42,7 +42,7 @@ export const hiddenOnes: readonly Case[] = [
     ...unproven,
     says: [
       'cannot tell whether its holder is alive: this user may not see what dba does in the database, or since when (99 of PostgreSQL JDBC Driver; GRANT pg_read_all_stats)',
-      '(hidden from this user: the work of 1 session of other users)',
+      '(hidden from this user: what 1 session of other users runs)',
     ],
   },
   {

@@ -92,7 +92,7 @@ export const liquibasePlace: readonly Case[] = [
       [
         'may be overridden',
         { SPRING_APPLICATION_JSON: '{"spring":{"datasource":{"url":"jdbc:postgresql://p:6432/x"}}}' },
-        'a pooler may share its sessions',
+        'a pooler in between may share sessions',
       ],
       [
         'is another host than this program goes to',
@@ -137,7 +137,7 @@ export const liquibasePlace: readonly Case[] = [
       }),
       ...down,
     },
-    ...unproven('a pooler may share its sessions'),
+    ...unproven('a pooler in between may share sessions'),
   },
   ...(
     [

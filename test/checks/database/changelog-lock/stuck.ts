@@ -218,7 +218,7 @@ export const stuck: readonly Case[] = [
     status: 'problem',
     severity: 'error',
     says: [
-      "cannot tell whether its holder is alive: the platform does not show the service's instances; cannot tell which address the service uses for this database (the service's settings cannot be read): a pooler may share its sessions; no open database session can be the holder's",
+      "cannot tell whether its holder is alive: the platform does not show the service's instances; cannot tell which address the service uses for this database (the service's settings cannot be read): a pooler in between may share sessions; no open database session can be the holder's",
     ],
   },
   {
