@@ -270,7 +270,7 @@ test.concurrent('each transient queue that is left is named, and why', async () 
     // lists of consumers lag (FIELD-NOTES.md 3)
     await expect
       .poll(async () => vhost.manage('GET', `/api/consumers/${vhost.vhost}`), { timeout: 20_000 })
-      .not.toEqual([])
+      .toMatchObject([{ channel_details: { user: other } }])
     const { plan } = (
       await own.operator.run(['reset-queues', '--drain', '0', '--dry-run', '--json'])
     ).json<RepairDocument>()
