@@ -33,7 +33,7 @@ export function lookUpLikeThis(): void {
       (error: unknown) => (callback as (error: unknown) => void)(error),
     )
   }
-  // sockets read `dns.lookup` anew each time
+  // sockets read `dns.lookup` each time
   dns.lookup = Object.assign(asking, { __promisify__: own.__promisify__ })
 }
 

@@ -40,7 +40,7 @@ export interface BrokerControl {
    * Throws FORBIDDEN if this user lacks a right: to declare, read and delete the existing queues, or to move their
    * messages aside; to declare and delete the exchanges; to make the bindings; to declare a queue that sends dead
    * letters where these do. `discards`: messages are deleted with their queue, so that none is read or moved aside.
-   * Changes nothing, whoever reads from the queues.
+   * Changes nothing, even if others read from the queues.
    */
   tryRights(of: Trial): Promise<void>
   unbind(bindings: readonly Binding[]): Promise<void>

@@ -10,7 +10,7 @@ export interface TokenDocument {
   expiresInSeconds: number | null
 }
 
-/** Returns the only document that shows a token: whoever asks for it wants nothing else. */
+/** Returns the only document that shows a token: who asks for it wants nothing else. */
 export function tokenDocument({ token, expiresAt, expiresInSeconds }: BearerToken): TokenDocument {
   return {
     schemaVersion: 1,

@@ -62,7 +62,7 @@ async function switchTo(
     ])
   }
   await failpoint('declared')
-  // a binding with a missing end is left out: whoever declares that end again binds it too
+  // a binding with a missing end is left out: the program that declares that end again also binds it
   await broker.bind(exact(await missing(all, workshop)))
   await failpoint('bound')
 }

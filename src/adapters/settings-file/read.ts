@@ -36,7 +36,7 @@ export function watchFiles(timeoutMs: number): WatchFile {
 }
 
 /**
- * Returns a function that reads a settings file anew each time, and parses it only if it differs from the last one.
+ * Returns a function that reads a settings file each time, and parses it only if it differs from the last one.
  * Throws as `FilesSource` does.
  */
 export function settingsFiles(watch: WatchFile): (file: string) => Promise<SettingsFile> {

@@ -16,7 +16,7 @@ import type { Suggestion } from '../../core/shell-command.ts'
 /** Minimum calls of one program within a day to be named. */
 const manyCalls = 10
 /**
- * Maximum exchanges of one program within an hour. Jobs that start anew each time do fewer, and each makes other calls.
+ * Maximum exchanges of one program within an hour. Jobs that start each time do fewer, and each makes other calls.
  */
 const manyExchanges = 100
 const hourMs = 3_600_000

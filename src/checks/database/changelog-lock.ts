@@ -156,7 +156,7 @@ async function judge(
   const odd = flaws.map(({ message }) => message)
   if (holding.holder === 'live' && flaws.every(({ harmless }) => harmless)) {
     const shown = [`${holder} holds the change-log lock${since} and is alive: ${holding.who}`, ...odd].join('; ')
-    // a service that is down is a fault of its own, whoever else migrates
+    // a service that is down is a fault of its own, even while another program migrates
     if (around.status !== null && around.status.state !== 'running') return { status: 'ok', detail: shown }
     const underway = 'a migration of the database is under way'
     return {

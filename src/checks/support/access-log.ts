@@ -37,7 +37,7 @@ export async function lastDay(log: AccessLogSource): Promise<Day | { reason: str
 
 /**
  * Returns how much of the last day was read. A busy proxy writes more within a day than is read, and a rotated log
- * begins anew: neither shows the whole day.
+ * begins again: neither shows the whole day.
  */
 function reachOf(requests: readonly LoggedRequest[], complete: boolean, now: number): string {
   const newest = `its newest ${bytes(accessLogBytes)}`

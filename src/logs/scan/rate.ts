@@ -1,3 +1,5 @@
+import { firstAbove } from '../../core/sorted.ts'
+
 /** How many lines there were over time. */
 export interface Rate {
   /** milliseconds that one count stands for */
@@ -24,7 +26,7 @@ const most = 512
  */
 export function rateCounter(): RateCounter {
   let width = 1000
-  // sorted numbers in place of a map: each part of a log is counted anew and joined, which made most of the garbage
+  // sorted numbers, not a map: each part of a log is counted and joined, and maps made most of the garbage
   const indexes: number[] = []
   const counts: number[] = []
   const widen = (): void => {
@@ -73,15 +75,4 @@ export function rateCounter(): RateCounter {
       counts: new Float64Array(counts),
     }),
   }
-}
-
-/** Returns the place of the first number above that one in a sorted list; its length if there is none. */
-function firstAbove(sorted: readonly number[], number: number): number {
-  let [from, to] = [0, sorted.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (sorted[middle]! > number) to = middle
-    else from = middle + 1
-  }
-  return from
 }

@@ -8,7 +8,7 @@ type Place = Pick<FoundService, 'resource' | 'namespace'>
 
 /**
  * Lists all pods of a workload, also those of older replica sets and those that are Terminating. Adds pods that its
- * selector matches, that run the service and have not ended, whoever owns them.
+ * selector matches, that run the service and have not ended, with any owner.
  */
 export async function podsOf(client: KubernetesClient, place: Place, workload: Workload): Promise<readonly Pod[]> {
   const pods = await client.list<Pod>({

@@ -1,3 +1,5 @@
+import { firstAbove } from '../../core/sorted.ts'
+
 /** Returns a copy in ascending order without repetitions. */
 export function sortedSet(values: Float64Array): Float64Array<ArrayBuffer> {
   const sorted = values.slice().sort()
@@ -8,14 +10,6 @@ export function sortedSet(values: Float64Array): Float64Array<ArrayBuffer> {
 
 /** Returns the index of the value in a sorted array; -1 if it is missing. */
 export function placeIn(sorted: Float64Array, value: number): number {
-  let low = 0
-  let high = sorted.length - 1
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const there = sorted[middle]!
-    if (there === value) return middle
-    if (there < value) low = middle + 1
-    else high = middle - 1
-  }
-  return -1
+  const at = firstAbove(sorted, value) - 1
+  return sorted[at] === value ? at : -1
 }
