@@ -50,7 +50,7 @@ export async function main(words: readonly string[] = process.argv.slice(2)): Pr
 }
 
 async function start(words: readonly string[]): Promise<void> {
-  // otherwise oclif would run any plugin that a package.json in the user's data folder names, even one that others wrote
+  // otherwise oclif would run any plugin that a package.json in the user's data folder names, others' too
   const config = await Config.load({
     root: fileURLToPath(import.meta.url),
     userPlugins: false,
